@@ -1,0 +1,267 @@
+/*
+** rootstock_engine.h - the plug: what Rootstock asks of an ordered key-value engine.
+**
+** This header is the whole contract between the table layer (SQL above) and an engine (a B-tree, an LSM, a map in
+** memory ...). It asks for the least that SQL needs, so that a new engine is an afternoon's work: ordered trees of
+** bytes in one environment, snapshots for readers, one writer, cursors.
+**
+** CONVENTIONS
+**  1. Opaque types. An engine defines the contents of rootstock_environment, rootstock_transaction and
+**     rootstock_cursor for itself; the table layer only passes pointers back.
+**  2. Every function that can fail returns a rootstock_code. ROOTSTOCK_OK is 0. ROOTSTOCK_NOT_FOUND and ROOTSTOCK_EXISTS
+**     are answers, not failures. On a failure out-parameters are unspecified, except where a contract below says so.
+**  3. Keys and values are bytes. Keys compare as memcmp does, a proper prefix first. A key has at least 1 byte and at
+**     most maximum_key_size() bytes; a value has 0 to 2^31-1 bytes.
+**  4. Lifetime of slices. A slice returned by get or a cursor belongs to the engine. In a read transaction it stays
+**     valid and unmoved until the transaction is reset, committed or aborted. In a write transaction it stays valid
+**     until the next put, delete or clear in that transaction, or longer if the engine says so with
+**     ROOTSTOCK_CAPABILITY_STABLE_WRITE_VALUES. The engine must never let two threads' snapshots disturb each other.
+**  5. Threads. An environment may be used by many threads at once. A transaction and its cursors are used by one thread
+**     at a time. With ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER a write transaction must be ended by the thread that
+**     began it (the table layer checks that and refuses).
+**  6. One writer. The table layer never begins a second write transaction on an environment of this process while one
+**     is live (it queues them by rootstock_writer_lock). Writers of other processes are the engine's matter: see begin.
+**  7. Snapshots. A read transaction sees the last commit before its begin (or renew), whole, and nothing later.
+**     A write transaction sees its own writes. Abort leaves no trace, commit is atomic and as durable as the options ask.
+**  8. No nested transactions are asked for: savepoints are the table layer's undo log.
+**  9. Messages. describe() gives the text of the calling thread's last failure in that environment.
+*/
+#ifndef ROOTSTOCK_ENGINE_H
+#define ROOTSTOCK_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
+#define ROOTSTOCK_ENGINE_ABI 1
+
+/* The closed set of results. The table layer maps them to SQLite codes in one place (transaction.c). */
+typedef enum rootstock_code {
+    ROOTSTOCK_OK = 0,
+    ROOTSTOCK_NOT_FOUND = 1,      /* no such key, or the cursor ran off its end, or no such tree */
+    ROOTSTOCK_EXISTS = 2,         /* put with NO_OVERWRITE found the key; APPEND met a key not above the last one */
+    ROOTSTOCK_BUSY = 3,           /* another process writes, and the busy callback gave up */
+    ROOTSTOCK_FULL = 4,           /* disk or map full; the write transaction can only be aborted */
+    ROOTSTOCK_CORRUPT = 5,        /* the file contradicts itself */
+    ROOTSTOCK_NOT_A_STORE = 6,    /* the file is not of this engine */
+    ROOTSTOCK_IO = 7,             /* the operating system failed a read, write, sync or map */
+    ROOTSTOCK_READ_ONLY = 8,      /* a write on a read-only environment or file */
+    ROOTSTOCK_KEY_TOO_LONG = 9,   /* longer than maximum_key_size(), or empty */
+    ROOTSTOCK_READERS_FULL = 10,  /* no reader slot is free */
+    ROOTSTOCK_NO_MEMORY = 11,
+    ROOTSTOCK_CANNOT_OPEN = 12,   /* no such directory, a directory where a file should be ... */
+    ROOTSTOCK_PERMISSION = 13,    /* the operating system refused access */
+    ROOTSTOCK_MUST_REOPEN = 14,   /* the environment is unusable until every user closed it and it is opened again */
+    ROOTSTOCK_MISUSE = 15,        /* used after fork, from the wrong thread, or against this contract */
+    ROOTSTOCK_VERSION = 16,       /* written by a version of the engine that this one cannot read */
+    ROOTSTOCK_TREES_FULL = 17,    /* the environment has no room for another tree */
+    ROOTSTOCK_UNSUPPORTED = 18,   /* an option or optional function that this engine does not have */
+    ROOTSTOCK_TRANSACTION_BROKEN = 19 /* an earlier failure left this transaction fit for abort only */
+} rootstock_code;
+
+/* Bytes, not owned. The layout (size first) is that of LMDB's MDB_val. */
+typedef struct rootstock_slice {
+    size_t size;
+    const void *data;
+} rootstock_slice;
+
+typedef struct rootstock_engine rootstock_engine;
+typedef struct rootstock_environment rootstock_environment;
+typedef struct rootstock_transaction rootstock_transaction;
+typedef struct rootstock_cursor rootstock_cursor;
+
+/* A tree's handle: valid for the life of the environment in every transaction in which the tree exists. A handle that
+** was obtained in a transaction which then aborted must be obtained again. */
+typedef uint32_t rootstock_tree;
+
+/* Capability flags of an engine. */
+#define ROOTSTOCK_CAPABILITY_FILE 0x01u                /* an environment is a file at the path (one per device and inode) */
+#define ROOTSTOCK_CAPABILITY_STABLE_WRITE_VALUES 0x02u /* convention 4 holds to the end of write transactions too */
+#define ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER 0x04u /* convention 5 */
+#define ROOTSTOCK_CAPABILITY_RESERVE 0x08u             /* put honours ROOTSTOCK_PUT_RESERVE */
+#define ROOTSTOCK_CAPABILITY_DURABLE 0x10u             /* a commit can survive the process */
+
+/* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power
+** loss takes at most the last commits, never the file. full: every commit survives a power loss. */
+typedef enum rootstock_durability {
+    ROOTSTOCK_DURABILITY_FULL = 0,
+    ROOTSTOCK_DURABILITY_NORMAL = 1,
+    ROOTSTOCK_DURABILITY_OFF = 2
+} rootstock_durability;
+
+/* Options of an environment. A zeroed struct asks for the defaults. */
+typedef struct rootstock_options {
+    rootstock_durability durability;
+    uint64_t map_size;       /* bytes of address space for the store; 0: the engine's default */
+    uint32_t maximum_readers; /* reader slots; 0: the engine's default */
+    uint32_t maximum_trees;   /* trees in the environment; 0: the engine's default */
+    int read_only;
+    int write_map;           /* write through the memory map; opt in, see Vendor-notes/lmdb.md for what it risks */
+    uint32_t file_mode;      /* permission bits of a new file before umask; 0: 0644 as SQLite's */
+} rootstock_options;
+
+/* begin flags */
+#define ROOTSTOCK_BEGIN_WRITE 0x01u
+
+/* Asked by begin each time the writer of another process is in the way; attempts counts from 0. Non-zero: try again
+** (the callback has slept as it saw fit). Zero: give up with ROOTSTOCK_BUSY. A null callback gives up at once. */
+typedef int (*rootstock_busy)(void *context, int attempts);
+
+/* tree_open flags */
+#define ROOTSTOCK_TREE_CREATE 0x01u
+
+/* put flags */
+#define ROOTSTOCK_PUT_NO_OVERWRITE 0x01u /* ROOTSTOCK_EXISTS if the key is there; nothing is changed */
+#define ROOTSTOCK_PUT_APPEND 0x02u       /* the key is above every key of the tree; if not: ROOTSTOCK_EXISTS, nothing changed */
+#define ROOTSTOCK_PUT_RESERVE 0x04u      /* value.data is set to value.size bytes to be filled before the next call */
+
+typedef enum rootstock_move {
+    ROOTSTOCK_FIRST = 0, /* to the lowest key */
+    ROOTSTOCK_LAST = 1,  /* to the highest key */
+    ROOTSTOCK_NEXT = 2,  /* from an unpositioned cursor: as FIRST */
+    ROOTSTOCK_PREVIOUS = 3, /* from an unpositioned cursor: as LAST */
+    ROOTSTOCK_SEEK = 4,  /* to the first key >= *key */
+    ROOTSTOCK_EXACT = 5  /* to *key, or ROOTSTOCK_NOT_FOUND */
+} rootstock_move;
+
+typedef struct rootstock_tree_statistics {
+    uint64_t entries;
+    uint64_t pages; /* 0 where the engine has no pages */
+    uint64_t bytes; /* space the tree takes; 0 where unknown */
+    uint32_t depth;
+} rootstock_tree_statistics;
+
+typedef struct rootstock_environment_statistics {
+    uint64_t file_bytes;      /* size of the store on disk; 0 for none */
+    uint64_t map_bytes;       /* address space the store may grow into */
+    uint64_t page_bytes;      /* size of a page; 0 where the engine has none */
+    uint64_t used_pages;
+    uint64_t free_pages;      /* pages that a later write transaction may take */
+    uint32_t readers;         /* live read transactions, of all processes */
+    uint32_t maximum_readers;
+    uint64_t last_transaction; /* identifier of the last commit */
+    uint64_t oldest_reader_lag; /* commits since the oldest live snapshot; 0 without readers */
+} rootstock_environment_statistics;
+
+/* The engine: one static struct, registered once. Functions marked optional may be null. */
+struct rootstock_engine {
+    uint32_t abi_version;   /* ROOTSTOCK_ENGINE_ABI */
+    uint32_t capabilities;  /* ROOTSTOCK_CAPABILITY_... */
+    const char *name;       /* "lmdb"; also the SQL module's name */
+    const char *version;    /* of the underlying library, as it reports itself */
+    void *context;          /* the engine's own */
+
+    /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
+    ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. */
+    int (*open)(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                rootstock_environment **environment, char **message);
+    /* Closes; no transaction is live. Never fails. After fork the child's close frees memory and touches no file lock. */
+    void (*close)(rootstock_environment *environment);
+
+    /* Begins. A write begin waits for another process's writer by asking busy. */
+    int (*begin)(rootstock_environment *environment, uint32_t flags, rootstock_busy busy, void *busy_context,
+                 rootstock_transaction **transaction);
+    /* Ends the transaction, whatever the result: after a failed commit nothing of it is visible and the pointer is dead. */
+    int (*commit)(rootstock_transaction *transaction);
+    void (*abort)(rootstock_transaction *transaction);
+    /* reset gives a read transaction's snapshot back and keeps the object; renew takes the newest snapshot with it. Its
+    ** cursors survive both, unpositioned, once passed through cursor_renew. After a failed renew the object can only be
+    ** aborted. */
+    void (*reset)(rootstock_transaction *transaction);
+    int (*renew)(rootstock_transaction *transaction);
+    /* Of a read transaction: identifier of the commit it sees. Of a write transaction: that commit's plus one. */
+    uint64_t (*transaction_identifier)(rootstock_transaction *transaction);
+
+    int (*tree_open)(rootstock_transaction *transaction, const char *name, uint32_t flags, rootstock_tree *tree);
+    /* Empties the tree; its handle stays good. Trees are never dropped: the table layer keeps emptied ones for the next
+    ** table, because some engines (LMDB) cannot retire a handle while another thread's snapshot still uses it. */
+    int (*tree_clear)(rootstock_transaction *transaction, rootstock_tree tree);
+    int (*tree_statistics)(rootstock_transaction *transaction, rootstock_tree tree, rootstock_tree_statistics *statistics);
+
+    int (*get)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value);
+    int (*put)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value,
+               uint32_t flags);
+    int (*remove)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
+
+    int (*cursor_open)(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
+    /* Attaches a cursor of a reset-and-renewed (or another) read transaction anew; it is unpositioned afterwards.
+    ** Optional; without it the table layer closes and opens. */
+    int (*cursor_renew)(rootstock_transaction *transaction, rootstock_cursor *cursor);
+    /* Every cursor is closed before its transaction ends, save cursors of a read transaction kept for cursor_renew. */
+    void (*cursor_close)(rootstock_cursor *cursor);
+    /* Moves. For SEEK and EXACT *key is the key sought; on ROOTSTOCK_OK *key and *value are the entry. After
+    ** ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an entry put or removed elsewhere does not
+    ** disturb a positioned cursor: NEXT gives the first key above the one last returned, PREVIOUS the last below it,
+    ** even if that one was removed. */
+    int (*cursor_move)(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key, rootstock_slice *value);
+
+    size_t (*maximum_key_size)(rootstock_environment *environment); /* 0: no limit */
+    /* Makes every commit so far survive a power loss, whatever the durability. */
+    int (*sync)(rootstock_environment *environment);
+    int (*environment_statistics)(rootstock_environment *environment, rootstock_environment_statistics *statistics);
+    /* Clears the slots of readers whose process died; *cleared may be null. Optional. */
+    int (*check_readers)(rootstock_environment *environment, int *cleared);
+    /* Writes a consistent copy of the last commit to a new file, compacted. Optional. */
+    int (*copy)(rootstock_environment *environment, const char *path);
+    /* Text for the calling thread's last failure here, in the engine's own words. Valid until its next call. */
+    const char *(*describe)(rootstock_environment *environment, int code);
+};
+
+/*
+** THE REGISTRIES
+*/
+
+/* Registers an engine under its name; the struct must live for ever. ROOTSTOCK_EXISTS if another struct has the name,
+** ROOTSTOCK_VERSION for another ABI, ROOTSTOCK_MISUSE if a mandatory function is missing. Thread-safe. "lmdb" is there
+** from the start. */
+int rootstock_engine_register(const rootstock_engine *engine);
+/* The engine of that name (compared without case), or null. */
+const rootstock_engine *rootstock_engine_find(const char *name);
+/* The n-th registered engine from 0, or null past the last. */
+const rootstock_engine *rootstock_engine_at(size_t n);
+
+/* One environment of this process: shared by every connection to the same file, counted. */
+typedef struct rootstock_shared {
+    const rootstock_engine *engine;
+    rootstock_environment *environment;
+    char *path;                /* as first given */
+    rootstock_options options; /* as first given */
+    long process;              /* the pid that opened it */
+    /* The table layer's own, guarded by rootstock_shared_lock; freed by attachment_free at the last release. */
+    void *attachment;
+    void (*attachment_free)(void *attachment);
+} rootstock_shared;
+
+/* Opens, or shares what this process has open already: for engines with ROOTSTOCK_CAPABILITY_FILE the same (device,
+** inode) is the same environment whatever the path; for others the same path is. A second opener gets the environment
+** with the first one's options; asking for other ones is ROOTSTOCK_MISUSE with a message that names the difference
+** (read_only on top of a writable environment is allowed; zero fields ask for nothing). Thread-safe. */
+int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                                  rootstock_shared **shared, char **message);
+/* Gives one use back; the last one closes the environment. */
+void rootstock_environment_release(rootstock_shared *shared);
+/* Guards attachment. Not recursive. */
+void rootstock_shared_lock(rootstock_shared *shared);
+void rootstock_shared_unlock(rootstock_shared *shared);
+/* ROOTSTOCK_OK, or ROOTSTOCK_MISUSE in a process other than the one that opened the environment. */
+int rootstock_shared_check_process(const rootstock_shared *shared);
+
+/* The queue of this process's writers. Waits up to the busy callback's patience, as begin does; ROOTSTOCK_BUSY if it gives
+** up. Waiting is a sleep on a condition in slices of at most a millisecond between questions. Not recursive. */
+int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context);
+void rootstock_writer_unlock(rootstock_shared *shared);
+
+/* Name of a code in lower case ("read only"), for messages. Never null. */
+const char *rootstock_code_name(int code);
+
+/* The engine on the system's liblmdb. */
+extern const rootstock_engine rootstock_engine_lmdb;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

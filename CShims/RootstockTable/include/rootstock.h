@@ -1,0 +1,68 @@
+/*
+** rootstock.h - SQL over a storage engine you choose: the public C interface.
+**
+** A connection (sqlite3*) is given the module with rootstock_register. Then either
+**   - rootstock_open(db, "data.store", ...) makes a store the content of a `:memory:` connection: its tables, indexes, views
+**     and triggers are declared from the store's own catalog, and every SQL statement that goes through
+**     rootstock_rewrite means on the store what it means on a native database; or
+**   - CREATE VIRTUAL TABLE t USING lmdb(...) in a native database file keeps t's rows in the sidecar `<database>-lmdb`.
+**
+** CONVENTIONS
+**  1. Results are SQLite codes (extended ones where SQLite has them). Out-parameters named `message` get text from
+**     sqlite3_malloc that the caller frees with sqlite3_free; they may be null.
+**  2. Threads: a connection and all that belongs to it is used by one thread at a time, as SQLite's multi-thread mode asks. A
+**     write transaction on engine `lmdb` is finished by the thread that began it; another thread gets SQLITE_MISUSE.
+**  3. After fork, a child must not use the connection: SQLITE_MISUSE.
+**  4. Blobs and text that a SELECT returns outside a write transaction point into the engine's memory and follow SQLite's
+**     rule: valid until the next step, reset or finalize.
+*/
+#ifndef ROOTSTOCK_H
+#define ROOTSTOCK_H
+
+#include <stddef.h>
+
+#ifdef ROOTSTOCK_LOADABLE
+#include <sqlite3ext.h>
+#else
+#include <sqlite3.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of Rootstock, "major.minor.patch". */
+const char *rootstock_version(void);
+
+/* Registers the modules (one per registered engine, by its name) and the SQL functions rootstock_open and rootstock_rewrite
+** on the connection. Idempotent. SQLITE_OK, SQLITE_NOMEM. */
+int rootstock_register(sqlite3 *db);
+
+/* Makes the store at path the content of db, which must be a `:memory:` connection without tables of its own, outside a
+** transaction. Registers first if need be. engine: null or "" for "lmdb". options: null, or a JSON object with the keys
+** durability ("off", "normal", "full"), mapSize (bytes), maxReaders, readOnly (true/false), writeMap (true/false); an
+** unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors: SQLITE_CANTOPEN, SQLITE_NOTADB,
+** SQLITE_READONLY, SQLITE_BUSY, SQLITE_ERROR ..., with a message that names the path. The store is closed with the
+** connection. */
+int rootstock_open(sqlite3 *db, const char *path, const char *engine, const char *options, int *tables, char **message);
+
+/* Turns the first statement of sql into what does the same on the store of db. *rewritten gets text from sqlite3_malloc, or
+** null where nothing has to change; *tail, if not null, points behind the statement in sql (behind its semicolon).
+** What comes back, run as it is on the same connection, does what the statement means, its parameters bound in the same
+** order and under the same names. A statement that cannot be had is refused here: the code and message are those
+** that SQLite gives for the same fault on a native database where it has one. On a connection without a store nothing
+** changes. bytes: length of sql, or -1 up to its NUL. */
+int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
+
+/* Brings the declared schema up to the store's, if another connection changed it. rootstock_rewrite does it by itself.
+** SQLITE_OK, or SQLITE_LOCKED while statements of this connection run. */
+int rootstock_refresh(sqlite3 *db);
+
+/* Extended code that the last statement run through the front door ended with, where SQLite's own code of the outer
+** statement is coarser; 0 if none. */
+int rootstock_last_error(sqlite3 *db);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

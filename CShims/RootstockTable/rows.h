@@ -1,0 +1,44 @@
+/*
+** rows.h - values <-> row bytes: a column is reached without walking the others.
+**
+** Layout: 1 byte: bits 7-6 the width w of an end offset (0: 1 byte, 1: 2, 2: 4), bit 5 `compact` (a flag for the caller: the
+** key's columns are left out), bits 4-0 the number n of columns if below 31, else 31 and then n as 2 bytes little-endian;
+** then n type bytes (ROW_...); then n end offsets of w bytes little-endian, counted from the start of the body; then the
+** body, whose length is the last end offset. Integers stand in the fewest bytes (0 for 0, 1 2 3 4 6 8), two's
+** complement little-endian; reals as 8 bytes little-endian; text is followed by a NUL which the offset counts.
+** w is the smallest that fits. Pure functions; the decoder trusts nothing.
+*/
+#ifndef ROOTSTOCK_ROWS_H
+#define ROOTSTOCK_ROWS_H
+
+#include "values.h"
+
+enum { ROW_NULL = 0, ROW_INTEGER = 1, ROW_REAL = 2, ROW_TEXT = 3, ROW_BLOB = 4, ROW_TEXT_WITH_NUL = 5 };
+
+#define ROOTSTOCK_ROW_MAXIMUM_COLUMNS 2000
+
+/* Bytes that rootstock_row_write will write; 0 if the row is beyond 2^31-1 bytes or has too many columns. */
+size_t rootstock_row_size(const rootstock_value *values, int count);
+/* Writes exactly rootstock_row_size bytes to out. */
+void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact);
+
+/* A row laid open. Filled by rootstock_row_open, valid as long as the bytes are. */
+typedef struct rootstock_row {
+    const unsigned char *types;
+    const unsigned char *ends;
+    const unsigned char *body;
+    size_t body_size; /* bytes from body to the end of the row's bytes */
+    int count;
+    int width; /* 1, 2 or 4 */
+    bool compact;
+} rootstock_row;
+
+/* SQLITE_OK or SQLITE_CORRUPT. Checks that header, types, ends and body lie inside the bytes. */
+int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size);
+/* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or SQLITE_CORRUPT. */
+int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
+/* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text ended by
+** NUL. SQLITE_OK or SQLITE_CORRUPT. */
+int rootstock_row_verify(const void *bytes, size_t size);
+
+#endif

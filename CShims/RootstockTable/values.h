@@ -1,0 +1,39 @@
+/*
+** values.h - what keys.c and rows.c encode: one SQL value outside of SQLite, and a growing byte buffer.
+**
+** Pure: knows no connection and no engine. A rootstock_value never owns its bytes.
+*/
+#ifndef ROOTSTOCK_VALUES_H
+#define ROOTSTOCK_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The storage classes, with SQLite's numbers (SQLITE_INTEGER ... SQLITE_NULL). */
+enum { VALUE_INTEGER = 1, VALUE_REAL = 2, VALUE_TEXT = 3, VALUE_BLOB = 4, VALUE_NULL = 5 };
+
+typedef struct rootstock_value {
+    int type;
+    size_t size; /* bytes of text or blob, without a terminator */
+    union {
+        int64_t integer;
+        double real;
+        const void *data; /* text (UTF-8, may hold NULs) or blob */
+    } as;
+} rootstock_value;
+
+/* Bytes that grow. Zero-initialise; free with rootstock_buffer_free. */
+typedef struct rootstock_buffer {
+    unsigned char *data;
+    size_t size;
+    size_t capacity;
+} rootstock_buffer;
+
+/* Makes room for `more` bytes behind size. SQLITE_OK or SQLITE_NOMEM (nothing changed). */
+int rootstock_buffer_reserve(rootstock_buffer *buffer, size_t more);
+/* Appends. SQLITE_OK or SQLITE_NOMEM (nothing changed). */
+int rootstock_buffer_append(rootstock_buffer *buffer, const void *bytes, size_t size);
+void rootstock_buffer_free(rootstock_buffer *buffer);
+
+#endif
