@@ -1,0 +1,27 @@
+#!/bin/sh
+# Builds the libFuzzer targets of this folder and runs each for SECONDS (default 20), starting from and adding to a corpus in
+# the build folder. Usage: Tests/Fuzz/run.sh [SECONDS [TARGET ...]]
+# CLANG names the compiler (libFuzzer comes with the Swift toolchain's clang, not with gcc).
+set -eu
+seconds=${1:-20}
+[ $# -gt 0 ] && shift
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+table=$root/CShims/RootstockTable
+out=$root/build/fuzz
+clang=${CLANG:-$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang}
+[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows
+mkdir -p "$out"
+for target in "$@"; do
+    "$clang" -std=c11 -g -O1 -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined -fuse-ld=lld \
+        -I"$table" "$here/$target.c" "$table/values.c" "$table/keys.c" "$table/rows.c" -lsqlite3 -o "$out/$target"
+    mkdir -p "$out/corpus-$target"
+    echo "$target: $seconds seconds"
+    "$out/$target" -max_total_time="$seconds" -max_len=4096 -print_final_stats=0 -verbosity=0 \
+        -artifact_prefix="$out/$target-" "$out/corpus-$target" >"$out/$target.log" 2>&1 || {
+        tail -n 60 "$out/$target.log" >&2
+        echo "$target failed: its input stands beside $out/$target.log" >&2
+        exit 1
+    }
+done
+echo "no target crashed"
