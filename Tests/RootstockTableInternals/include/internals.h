@@ -1,0 +1,22 @@
+/*
+** internals.h - the table layer's private, pure headers, for its tests only.
+**
+** The headers lie beside their .c files and are no part of the public interface; this module is the one door to them.
+*/
+#ifndef ROOTSTOCK_TABLE_INTERNALS_H
+#define ROOTSTOCK_TABLE_INTERNALS_H
+
+#include "../../../CShims/RootstockTable/keys.h"
+#include "../../../CShims/RootstockTable/rows.h"
+#include "../../../CShims/RootstockTable/values.h"
+
+/* Accessors of the value's union: Swift reaches it only by an invented name. */
+rootstock_value rootstock_test_null(void);
+rootstock_value rootstock_test_integer(int64_t integer);
+rootstock_value rootstock_test_real(double real);
+rootstock_value rootstock_test_bytes(int type, const void *data, size_t size);
+int64_t rootstock_test_integer_of(const rootstock_value *value);
+double rootstock_test_real_of(const rootstock_value *value);
+const void *rootstock_test_data_of(const rootstock_value *value);
+
+#endif

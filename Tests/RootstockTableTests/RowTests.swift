@@ -1,0 +1,157 @@
+// RowTests.swift - rows come back as they were written, at every width of their offsets, and damaged ones are refused.
+
+import CSQLite
+import RootstockTableInternals
+import Testing
+
+/// Calls body with C values for all samples at once; their bytes live until body returns.
+private func withValues<Result>(_ samples: [Sample], _ body: ([rootstock_value]) -> Result) -> Result {
+    var owned: [UnsafeMutableRawBufferPointer] = []
+    defer { for buffer in owned { buffer.deallocate() } }
+    let values = samples.map { sample -> rootstock_value in
+        switch sample {
+        case .text(let bytes), .blob(let bytes):
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+            buffer.copyBytes(from: bytes)
+            owned.append(buffer)
+            let type = if case .text = sample { VALUE_TEXT } else { VALUE_BLOB }
+            return rootstock_test_bytes(Int32(type), bytes.isEmpty ? nil : UnsafeRawPointer(buffer.baseAddress), bytes.count)
+        default: return sample.withValue { $0.pointee }
+        }
+    }
+    return body(values)
+}
+
+private func write(_ samples: [Sample], compact: Bool = false) -> [UInt8]? {
+    withValues(samples) { values in
+        let size = rootstock_row_size(values, Int32(values.count))
+        guard size > 0 else { return nil }
+        // Guard bytes on both sides tell whether the writer kept to its size.
+        var bytes = [UInt8](repeating: 0xA5, count: size + 16)
+        bytes.withUnsafeMutableBufferPointer {
+            rootstock_row_write($0.baseAddress! + 8, values, Int32(values.count), compact)
+        }
+        #expect(bytes.prefix(8).allSatisfy { $0 == 0xA5 } && bytes.suffix(8).allSatisfy { $0 == 0xA5 })
+        return Array(bytes[8..<8 + size])
+    }
+}
+
+/// Reads every column, or nil where open or a column says corrupt.
+private func read(_ bytes: [UInt8]) -> (samples: [Sample], compact: Bool)? {
+    bytes.withUnsafeBytes { raw in
+        var row = rootstock_row()
+        guard rootstock_row_open(&row, raw.baseAddress, raw.count) == SQLITE_OK else { return nil }
+        var samples: [Sample] = []
+        // Backwards: a column is reached without walking the ones before it.
+        for i in (0..<row.count).reversed() {
+            var value = rootstock_value()
+            var hasNul = false
+            let code = rootstock_row_column(&row, i, &value, &hasNul)
+            guard code == SQLITE_OK else {
+                #expect(code == SQLITE_CORRUPT)
+                return nil
+            }
+            let sample = Sample(value)
+            samples.append(sample)
+        }
+        return (samples.reversed(), row.compact)
+    }
+}
+
+private func verify(_ bytes: [UInt8]) -> Bool { rootstock_row_verify(bytes, bytes.count) == SQLITE_OK }
+
+/// NaN never reaches a row: SQLite turns it into NULL first.
+private func storable(_ sample: Sample) -> Bool {
+    if case .real(let real) = sample { return !real.isNaN }
+    return true
+}
+
+@Suite struct RowTests {
+    @Test(arguments: [0, 1, 2, 30, 31, 32, 255, 256, 1999, 2000])
+    func rowsComeBack(count: Int) throws {
+        let samples = (0..<count).map { Samples.all.filter(storable)[$0 % Samples.all.filter(storable).count] }
+        for compact in [false, true] {
+            let bytes = try #require(write(samples, compact: compact))
+            let row = try #require(read(bytes))
+            #expect(row.samples == samples)
+            #expect(row.compact == compact)
+            #expect(verify(bytes))
+        }
+    }
+
+    @Test func tooManyColumnsAreRefused() { #expect(write([Sample](repeating: .null, count: 2001)) == nil) }
+
+    @Test(arguments: [0, 1, 254, 255, 256, 257, 65_534, 65_535, 65_536, 65_537, 16_777_215, 16_777_216])
+    func offsetsTakeTheSmallestWidth(body: Int) throws {
+        let width = body <= 255 ? 1 : body <= 65_535 ? 2 : 4
+        let samples: [Sample] = [.null, .blob([UInt8](repeating: 7, count: body))]
+        let bytes = try #require(write(samples))
+        #expect(bytes.count == 1 + 2 + 2 * width + body)
+        #expect(read(bytes)?.samples == samples)
+        #expect(verify(bytes))
+        if body > 0 {
+            // The same body as text counts its NUL.
+            let text: [Sample] = [.text([UInt8](repeating: 0x61, count: body - 1)), .integer(0)]
+            #expect(try #require(write(text)).count == 1 + 2 + 2 * width + body)
+        }
+    }
+
+    @Test(arguments: [
+        (0, 0), (1, 1), (-1, 1), (127, 1), (-128, 1), (128, 2), (-129, 2), (32_767, 2), (32_768, 3), (8_388_607, 3), (8_388_608, 4),
+        (-8_388_609, 4), (2_147_483_647, 4), (2_147_483_648, 6), (140_737_488_355_327, 6), (140_737_488_355_328, 8),
+        (-140_737_488_355_329, 8), (Int64.max, 8), (Int64.min, 8),
+    ] as [(Int64, Int)])
+    func integersTakeTheFewestBytes(integer: Int64, size: Int) throws {
+        let bytes = try #require(write([.integer(integer)]))
+        #expect(bytes.count == 3 + size)
+        #expect(read(bytes)?.samples == [.integer(integer)])
+    }
+
+    @Test func textIsFollowedByANulAndSaysWhetherItHoldsOne() throws {
+        for (text, inside) in [("abc", false), ("a\u{0}c", true), ("", false)] {
+            let bytes = try #require(write([.text(text)]))
+            #expect(bytes.last == 0)
+            bytes.withUnsafeBytes { raw in
+                var row = rootstock_row()
+                var value = rootstock_value()
+                var hasNul = !inside
+                #expect(rootstock_row_open(&row, raw.baseAddress, raw.count) == SQLITE_OK)
+                #expect(rootstock_row_column(&row, 0, &value, &hasNul) == SQLITE_OK)
+                #expect(hasNul == inside)
+                #expect(rootstock_row_column(&row, 0, &value, nil) == SQLITE_OK)
+            }
+        }
+    }
+
+    @Test func generatedRowsComeBackAndTruncatedOnesAreRefused() throws {
+        let seed = SeededGenerator.environmentSeed()
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<2000 {
+            let samples = (0..<Int.random(in: 1...40, using: &generator)).map { _ in Samples.random(using: &generator) }
+                .filter(storable)
+            let bytes = try #require(write(samples))
+            #expect(read(bytes)?.samples == samples, "seed \(seed)")
+            #expect(verify(bytes), "seed \(seed)")
+            let short = Array(bytes.dropLast(Int.random(in: 1...bytes.count, using: &generator)))
+            #expect(!verify(short), "seed \(seed): a truncated row was accepted: \(short)")
+        }
+    }
+
+    @Test func mutatedRowsAreRefusedOrCanonical() throws {
+        let seed = SeededGenerator.environmentSeed()
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<20_000 {
+            let samples = (0..<Int.random(in: 1...8, using: &generator)).map { _ in Samples.random(using: &generator) }
+                .filter(storable)
+            var bytes = try #require(write(samples))
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            let row = read(bytes)
+            if verify(bytes) {
+                let row = try #require(row, "seed \(seed): verify accepts what column refuses")
+                #expect(write(row.samples, compact: row.compact) == bytes, "seed \(seed)")
+            }
+        }
+    }
+}
