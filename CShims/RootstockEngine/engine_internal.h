@@ -1,0 +1,18 @@
+/*
+** engine_internal.h - what the files of RootstockEngine share among themselves and show nobody else.
+**
+** Invariant: nothing here is needed to write an engine; an engine author reads include/rootstock_engine.h only.
+*/
+#ifndef ROOTSTOCK_ENGINE_INTERNAL_H
+#define ROOTSTOCK_ENGINE_INTERNAL_H
+
+#include "rootstock_engine.h"
+
+/* The process's identifier without a system call: kept by a fork handler. Engines compare it with the identifier that
+** they opened under, so that a child cannot disturb the locks and snapshots of its parent. */
+long rootstock_process(void);
+
+/* Sets *message, if message is not null, to malloc'd text, or to null when memory is short. */
+__attribute__((format(printf, 2, 3))) void rootstock_message(char **message, const char *format, ...);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+** engine_lmdb.h - the LMDB engine's own structs, shared by its four files:
+**
+**   engine_lmdb.c        codes, transactions, get/put, cursors, the engine struct
+**   engine_lmdb_open.c   opening, closing, statistics, copy
+**   engine_lmdb_trees.c  tree handles
+**   engine_lmdb_file.c   is this an LMDB file at all? (reads bytes, links no LMDB)
+**
+** Invariants
+**  1. Every transaction of this process that is live is counted in environment.live, so that the map is only moved when
+**     the count is 0 (LMDB itself would unmap it under a reader).
+**  2. A transaction handed out knows the handle of every tree in its snapshot: begin compares the number of records in
+**     the unnamed tree with the number of handles, and opens what another process has added before anybody uses the
+**     snapshot. LMDB gives a transaction no handle that was opened after it began.
+**  3. mdb_dbi_open never runs in two transactions at once: it runs under trees_mutex, and in a private read transaction
+**     only for trees that are committed, in a write transaction only for trees that are not.
+*/
+#ifndef ROOTSTOCK_ENGINE_LMDB_H
+#define ROOTSTOCK_ENGINE_LMDB_H
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "engine_internal.h"
+
+/* LMDB's compiled-in limit is 511; a cursor keeps its last key in place, and open refuses a library with a larger one. */
+#define LMDB_KEY_ROOM 512
+
+typedef struct lmdb_tree {
+    char *name;
+    MDB_dbi handle;
+} lmdb_tree;
+
+/* Trees by name, sorted. */
+typedef struct lmdb_tree_list {
+    lmdb_tree *items;
+    size_t count;
+    size_t room;
+} lmdb_tree_list;
+
+struct rootstock_environment {
+    MDB_env *env;
+    char *path;
+    long process;         /* that opened it */
+    int read_only;
+    int lock_descriptor;  /* carries the writer's lock among processes; -1 for none */
+    MDB_dbi unnamed;      /* handle of the tree that lists the trees */
+    atomic_int must_reopen;
+    atomic_int writing;
+    atomic_long live;     /* transactions holding a snapshot, this process's */
+    atomic_int moving;    /* the map is being moved: do not begin */
+    pthread_mutex_t map_mutex;
+    pthread_mutex_t trees_mutex;
+    lmdb_tree_list trees;        /* guarded by trees_mutex */
+    atomic_size_t known_records; /* of the unnamed tree, accounted for in trees */
+};
+
+struct rootstock_transaction {
+    MDB_txn *txn;
+    rootstock_environment *environment;
+    int write;
+    int live;             /* counted in environment.live */
+    uint64_t changes;     /* puts, removes and clears so far */
+    lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
+};
+
+struct rootstock_cursor {
+    MDB_cursor *cursor;
+    rootstock_transaction *transaction;
+    int positioned;
+    int write;
+    uint64_t changes;     /* transaction.changes when the position was taken */
+    size_t key_size;
+    unsigned char key[LMDB_KEY_ROOM]; /* the last key returned; kept in write transactions only */
+};
+
+/* engine_lmdb.c */
+/* Turns LMDB's or the system's code into ours and keeps the text for describe. */
+int rootstock_lmdb_failure(rootstock_environment *environment, int code);
+/* The same for a code of our own and a text. */
+int rootstock_lmdb_refusal(rootstock_environment *environment, int code, const char *text);
+int rootstock_lmdb_code(int code);
+/* Begins a transaction of LMDB's: counted live, map moved if need be, dead readers cleared if the slots are full. Returns LMDB's code. */
+int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
+/* The same, but with a code of ours where the environment must not be used. */
+void rootstock_lmdb_leave(rootstock_environment *environment);
+
+/* engine_lmdb_open.c */
+int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                        rootstock_environment **environment, char **message);
+void rootstock_lmdb_close(rootstock_environment *environment);
+int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
+int rootstock_lmdb_copy(rootstock_environment *environment, const char *path);
+
+/* engine_lmdb_trees.c */
+/* Opens handles for the trees that the last commit has and we do not. Returns LMDB's code. */
+int rootstock_lmdb_refresh_trees(rootstock_environment *environment);
+int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags, rootstock_tree *tree);
+/* Ends a write transaction that created trees. Returns LMDB's code. */
+int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
+void rootstock_lmdb_free_trees(lmdb_tree_list *list);
+
+/* engine_lmdb_file.c */
+/* What the file says of itself. */
+typedef struct lmdb_file_facts {
+    uint64_t file_bytes;
+    uint64_t page_bytes;
+    uint64_t map_bytes; /* that its last writer mapped */
+    uint64_t trees;     /* records in the unnamed tree */
+} lmdb_file_facts;
+/* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION, CORRUPT
+** or IO, and *why a static text. */
+int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
+
+#endif

@@ -1,0 +1,289 @@
+/*
+** engine_lmdb_open.c - opening, closing, measuring and copying a store of the LMDB engine.
+**
+** Invariant: LMDB is given a file only after its bytes were checked and its path resolved. The lock file's name is made
+** from the path, so two names of one file (a symbolic link) must not lead to two lock files.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine_lmdb.h"
+
+/* Address space, not disk: LMDB cannot grow a map under live snapshots, so it is made larger than any store at once. */
+#if SIZE_MAX > 0xffffffffu
+#define DEFAULT_MAP_SIZE ((uint64_t)64 << 30)
+#else
+#define DEFAULT_MAP_SIZE ((uint64_t)1 << 30)
+#endif
+#define DEFAULT_READERS 510 /* with the header they fill 8 pages; every pooled snapshot of every process holds one */
+#define DEFAULT_TREES 4096
+#define TREES_BEYOND_EXISTING 1024
+#define TREES_LIMIT 1000000
+#define DEFAULT_FILE_MODE 0644
+
+static int cannot(char **message, int code, const char *path, const char *why, const char *remedy) {
+    rootstock_message(message, "cannot open %s: %s%s%s", path, why, remedy[0] ? "; " : "", remedy);
+    return code;
+}
+
+static int cannot_errno(char **message, int error, const char *path) {
+    switch (error) {
+    case ENOENT:
+        return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "no such file or directory",
+                      "make the directory first (a read-only store must exist, too)");
+    case EACCES:
+    case EPERM:
+        return cannot(message, ROOTSTOCK_PERMISSION, path, "permission denied",
+                      "open it read-only, or give this user the right to write the file and its directory");
+    case EROFS:
+        return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
+    case EISDIR:
+        return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
+    case ENOMEM:
+        return cannot(message, ROOTSTOCK_NO_MEMORY, path, "not enough memory or address space", "ask for a smaller map");
+    case ENOSPC:
+    case EDQUOT:
+        return cannot(message, ROOTSTOCK_FULL, path, strerror(error), "make room on the disk");
+    default:
+        return cannot(message, rootstock_lmdb_code(error), path, mdb_strerror(error), "");
+    }
+}
+
+/* Opens (and creates) the file for ourselves: to check it, and to carry the writer's lock. */
+static int open_descriptor(const char *path, const rootstock_options *options, int *descriptor, char **message) {
+    struct stat status;
+    /* Not by opening: that would wait for the other end of a pipe. */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return S_ISDIR(status.st_mode) ? cannot_errno(message, EISDIR, path)
+                                       : cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is not a regular file", "");
+    mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
+    int flags = options->read_only ? O_RDONLY : O_RDWR | O_CREAT;
+    do *descriptor = open(path, flags | O_CLOEXEC, mode);
+    while (*descriptor < 0 && errno == EINTR);
+    return *descriptor < 0 ? cannot_errno(message, errno, path) : ROOTSTOCK_OK;
+}
+
+static int check_descriptor(int descriptor, const char *path, const rootstock_options *options, lmdb_file_facts *facts,
+                            char **message) {
+    const char *why = "";
+    int code = rootstock_lmdb_check_file(descriptor, facts, &why);
+    switch (code) {
+    case ROOTSTOCK_OK:
+        if (facts->file_bytes == 0 && options->read_only)
+            return cannot(message, ROOTSTOCK_NOT_A_STORE, path, "it is empty",
+                          "open it for writing once, which makes it a store");
+        return ROOTSTOCK_OK;
+    case ROOTSTOCK_NOT_A_STORE:
+        rootstock_message(message, "cannot open %s: it is not an LMDB file (%s); name another file", path, why);
+        return code;
+    case ROOTSTOCK_CORRUPT:
+        return cannot(message, code, path, why, "restore it from a copy");
+    case ROOTSTOCK_VERSION:
+        return cannot(message, code, path, why, "dump it with that version's mdb_dump and load it with mdb_load");
+    default:
+        return cannot(message, code, path, why, "");
+    }
+}
+
+static unsigned environment_flags(const rootstock_options *options) {
+    unsigned flags = MDB_NOTLS | MDB_NOSUBDIR;
+    if (options->read_only) return flags | MDB_RDONLY;
+    if (options->write_map) flags |= MDB_WRITEMAP;
+    if (options->durability == ROOTSTOCK_DURABILITY_NORMAL) flags |= MDB_NOMETASYNC;
+    if (options->durability == ROOTSTOCK_DURABILITY_OFF) flags |= MDB_NOSYNC;
+    return flags;
+}
+
+/* The options, with the defaults put in and what the file needs respected. Returns LMDB's code. */
+static int configure(MDB_env *env, const rootstock_options *options, const lmdb_file_facts *facts) {
+    uint64_t map = options->map_size;
+    if (map == 0) map = facts->map_bytes > DEFAULT_MAP_SIZE ? facts->map_bytes : DEFAULT_MAP_SIZE;
+    /* With a write map LMDB truncates the file to the map's size: never below what another process has mapped. */
+    if (options->write_map && map < facts->file_bytes) map = facts->file_bytes;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    map = (map + page - 1) / page * page;
+    if (map > SIZE_MAX) return ENOMEM;
+    uint64_t trees = options->maximum_trees != 0 ? options->maximum_trees : DEFAULT_TREES;
+    /* Every tree there is gets a handle. A file of another program may have plain records by the million instead. */
+    if (facts->trees < TREES_LIMIT && facts->trees + TREES_BEYOND_EXISTING > trees && options->maximum_trees == 0)
+        trees = facts->trees + TREES_BEYOND_EXISTING;
+    int code = mdb_env_set_mapsize(env, (size_t)map);
+    if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(env, (MDB_dbi)trees);
+    if (code == MDB_SUCCESS)
+        code = mdb_env_set_maxreaders(env, options->maximum_readers != 0 ? options->maximum_readers : DEFAULT_READERS);
+    return code;
+}
+
+/* What is left to do with LMDB's environment open. Returns LMDB's code. */
+static int settle(rootstock_environment *environment) {
+    MDB_txn *txn;
+    int descriptor;
+    /* LMDB leaves this one open across exec; the other descriptors it closes. */
+    if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    int code = mdb_reader_check(environment->env, NULL);
+    if (code == MDB_SUCCESS) code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
+    if (code == MDB_SUCCESS) {
+        code = mdb_dbi_open(txn, NULL, 0, &environment->unnamed);
+        mdb_txn_abort(txn);
+        rootstock_lmdb_leave(environment);
+    }
+    return code == MDB_SUCCESS ? rootstock_lmdb_refresh_trees(environment) : code;
+}
+
+static void free_environment(rootstock_environment *environment) {
+    if (environment->lock_descriptor >= 0) close(environment->lock_descriptor);
+    rootstock_lmdb_free_trees(&environment->trees);
+    pthread_mutex_destroy(&environment->map_mutex);
+    pthread_mutex_destroy(&environment->trees_mutex);
+    free(environment->path);
+    free(environment);
+}
+
+int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                        rootstock_environment **result, char **message) {
+    (void)engine;
+    int descriptor = -1;
+    lmdb_file_facts facts;
+    int code = open_descriptor(path, options, &descriptor, message);
+    if (code != ROOTSTOCK_OK) return code;
+    code = check_descriptor(descriptor, path, options, &facts, message);
+    rootstock_environment *environment = code == ROOTSTOCK_OK ? calloc(1, sizeof *environment) : NULL;
+    if (environment == NULL) {
+        close(descriptor);
+        return code != ROOTSTOCK_OK ? code : cannot_errno(message, ENOMEM, path);
+    }
+    environment->process = rootstock_process();
+    environment->read_only = options->read_only;
+    environment->lock_descriptor = descriptor;
+    pthread_mutex_init(&environment->map_mutex, NULL);
+    pthread_mutex_init(&environment->trees_mutex, NULL);
+    environment->path = realpath(path, NULL);
+    int lmdb = environment->path == NULL ? errno : mdb_env_create(&environment->env);
+    if (lmdb == MDB_SUCCESS) {
+        mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
+        lmdb = configure(environment->env, options, &facts);
+        if (lmdb == MDB_SUCCESS)
+            lmdb = mdb_env_open(environment->env, environment->path, environment_flags(options), mode);
+        if (lmdb == MDB_SUCCESS) lmdb = settle(environment);
+        if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
+            lmdb = MDB_VERSION_MISMATCH;
+        if (lmdb != MDB_SUCCESS) mdb_env_close(environment->env);
+    }
+    if (lmdb != MDB_SUCCESS) {
+        code = lmdb == MDB_READERS_FULL
+                   ? cannot(message, ROOTSTOCK_READERS_FULL, path, "every reader slot of its lock file is taken",
+                            "end some readers, or open it everywhere with more")
+                   : cannot_errno(message, lmdb, path);
+        free_environment(environment);
+        return code;
+    }
+    *result = environment;
+    return ROOTSTOCK_OK;
+}
+
+void rootstock_lmdb_close(rootstock_environment *environment) {
+    /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record locks
+    ** that this process may hold on the same file through an environment of its own. */
+    if (environment->process == rootstock_process()) mdb_env_close(environment->env);
+    free_environment(environment);
+}
+
+/*
+** MEASURING
+*/
+
+typedef struct reader_count {
+    uint32_t readers;
+    uint64_t oldest;
+} reader_count;
+
+/* LMDB lists its readers as lines of text: process, thread, transaction (or "-" for an idle slot). */
+static int count_reader(const char *line, void *context) {
+    reader_count *count = context;
+    int process;
+    size_t thread;
+    unsigned long long transaction;
+    if (sscanf(line, "%d %zx %llu", &process, &thread, &transaction) == 3) {
+        count->readers++;
+        if (transaction < count->oldest) count->oldest = transaction;
+    }
+    return 0;
+}
+
+/* The tree of free pages: a record per transaction, each a count and that many page numbers. Returns LMDB's code. */
+static int count_free_pages(MDB_txn *txn, uint64_t *pages) {
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    *pages = 0;
+    int code = mdb_cursor_open(txn, 0, &cursor);
+    if (code != MDB_SUCCESS) return code;
+    while ((code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
+        size_t count;
+        if (value.mv_size < sizeof count) continue;
+        memcpy(&count, value.mv_data, sizeof count);
+        *pages += count;
+    }
+    mdb_cursor_close(cursor);
+    return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
+}
+
+int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics) {
+    MDB_txn *txn;
+    MDB_envinfo info;
+    MDB_stat tree;
+    struct stat file;
+    reader_count count = {0, UINT64_MAX};
+    memset(statistics, 0, sizeof *statistics);
+    if (environment->process != rootstock_process())
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "the store was opened before a fork");
+    /* Before our own snapshot, which is not to be counted. */
+    mdb_reader_list(environment->env, count_reader, &count);
+    int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
+    if (code == MDB_SUCCESS) {
+        statistics->last_transaction = mdb_txn_id(txn);
+        code = count_free_pages(txn, &statistics->free_pages);
+        if (code == MDB_SUCCESS) code = mdb_env_info(environment->env, &info);
+        if (code == MDB_SUCCESS) code = mdb_env_stat(environment->env, &tree);
+        mdb_txn_abort(txn);
+        rootstock_lmdb_leave(environment);
+    }
+    if (code == MDB_SUCCESS && fstat(environment->lock_descriptor, &file) != 0) code = errno;
+    if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
+    statistics->file_bytes = (uint64_t)file.st_size;
+    statistics->map_bytes = info.me_mapsize;
+    statistics->page_bytes = tree.ms_psize;
+    statistics->used_pages = info.me_last_pgno + 1 - statistics->free_pages;
+    statistics->readers = count.readers;
+    statistics->maximum_readers = info.me_maxreaders;
+    statistics->oldest_reader_lag =
+        count.readers != 0 && count.oldest < statistics->last_transaction ? statistics->last_transaction - count.oldest : 0;
+    return ROOTSTOCK_OK;
+}
+
+/*
+** COPYING
+*/
+
+int rootstock_lmdb_copy(rootstock_environment *environment, const char *path) {
+    if (environment->process != rootstock_process())
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "the store was opened before a fork");
+    if (access(path, F_OK) == 0)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN, "the copy's file exists already");
+    /* The copy's own snapshot pins the map like any other; a probe first, which moves the map if that is needed. */
+    MDB_txn *txn;
+    int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
+    if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
+    code = mdb_env_copy2(environment->env, path, MDB_CP_COMPACT);
+    mdb_txn_abort(txn);
+    rootstock_lmdb_leave(environment);
+    if (code == MDB_SUCCESS) return ROOTSTOCK_OK;
+    if (code != EEXIST) unlink(path);
+    return rootstock_lmdb_failure(environment, code);
+}

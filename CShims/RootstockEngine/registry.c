@@ -1,0 +1,367 @@
+/*
+** registry.c - which engines there are, and which environments this process has open.
+**
+** Invariant: a file is open at most once per process. LMDB (and any engine that uses POSIX record locks) loses its locks
+** when a second copy of the same file is closed, and another process then overwrites live snapshots; so
+** environments are keyed by (device, inode), shared and counted, and everything that opens or closes one does so
+** under one mutex, which fork handlers hold across fork so that a child finds it free.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine_internal.h"
+
+/* Room for engines; a program has a handful. */
+#define ENGINE_LIMIT 64
+
+typedef struct shared_environment {
+    rootstock_shared shared; /* base class, must be first */
+    size_t users;
+    int is_file;
+    dev_t device;
+    ino_t inode;
+    pthread_mutex_t attachment_mutex;
+    pthread_mutex_t writer_mutex; /* guards writer_held, not the writing itself */
+    pthread_cond_t writer_released;
+    int writer_held;
+    struct shared_environment *next;
+} shared_environment;
+
+static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static const rootstock_engine *engines[ENGINE_LIMIT] = {&rootstock_engine_lmdb};
+static size_t engine_count = 1;
+static shared_environment *environments;
+
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+static _Atomic long process_identifier;
+
+static void before_fork(void) { pthread_mutex_lock(&registry_mutex); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&registry_mutex); }
+
+/* The child owns none of its parent's environments: it may only release them, and must be able to open the files anew,
+** so the list starts empty. What is released later is found through its own pointer. */
+static void after_fork_in_child(void) {
+    atomic_store(&process_identifier, (long)getpid());
+    environments = NULL;
+    pthread_mutex_unlock(&registry_mutex);
+}
+
+static void watch_process(void) {
+    atomic_store(&process_identifier, (long)getpid());
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+long rootstock_process(void) {
+    pthread_once(&process_once, watch_process);
+    return atomic_load_explicit(&process_identifier, memory_order_relaxed);
+}
+
+void rootstock_message(char **message, const char *format, ...) {
+    if (message == NULL) return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(message, format, arguments) < 0) *message = NULL;
+    va_end(arguments);
+}
+
+/*
+** ENGINES
+*/
+
+static int is_complete(const rootstock_engine *engine) {
+    return engine->name != NULL && engine->name[0] != 0 && engine->open != NULL && engine->close != NULL &&
+           engine->begin != NULL && engine->commit != NULL && engine->abort != NULL && engine->reset != NULL &&
+           engine->renew != NULL && engine->transaction_identifier != NULL && engine->tree_open != NULL &&
+           engine->tree_clear != NULL && engine->tree_statistics != NULL && engine->get != NULL &&
+           engine->put != NULL && engine->remove != NULL && engine->cursor_open != NULL &&
+           engine->cursor_close != NULL && engine->cursor_move != NULL && engine->maximum_key_size != NULL &&
+           engine->sync != NULL && engine->environment_statistics != NULL && engine->describe != NULL;
+}
+
+/* The caller holds registry_mutex. */
+static const rootstock_engine *find_engine(const char *name) {
+    for (size_t i = 0; i < engine_count; i++)
+        if (strcasecmp(engines[i]->name, name) == 0) return engines[i];
+    return NULL;
+}
+
+int rootstock_engine_register(const rootstock_engine *engine) {
+    if (engine == NULL) return ROOTSTOCK_MISUSE;
+    if (engine->abi_version != ROOTSTOCK_ENGINE_ABI) return ROOTSTOCK_VERSION;
+    if (!is_complete(engine)) return ROOTSTOCK_MISUSE;
+    int code = ROOTSTOCK_OK;
+    pthread_mutex_lock(&registry_mutex);
+    const rootstock_engine *known = find_engine(engine->name);
+    if (known == NULL) {
+        if (engine_count < ENGINE_LIMIT)
+            engines[engine_count++] = engine;
+        else
+            code = ROOTSTOCK_FULL;
+    } else if (known != engine) {
+        code = ROOTSTOCK_EXISTS;
+    }
+    pthread_mutex_unlock(&registry_mutex);
+    return code;
+}
+
+const rootstock_engine *rootstock_engine_find(const char *name) {
+    if (name == NULL) return NULL;
+    pthread_mutex_lock(&registry_mutex);
+    const rootstock_engine *engine = find_engine(name);
+    pthread_mutex_unlock(&registry_mutex);
+    return engine;
+}
+
+const rootstock_engine *rootstock_engine_at(size_t n) {
+    pthread_mutex_lock(&registry_mutex);
+    const rootstock_engine *engine = n < engine_count ? engines[n] : NULL;
+    pthread_mutex_unlock(&registry_mutex);
+    return engine;
+}
+
+/*
+** ENVIRONMENTS
+*/
+
+/* A second user may ask only for what the first one's environment has. */
+static int check_options(const shared_environment *open, const rootstock_options *wanted, const char *path,
+                         char **message) {
+    const rootstock_options *have = &open->shared.options;
+    const char *difference = NULL;
+    if (have->read_only && !wanted->read_only)
+        difference = "it is open read-only, and writing was asked for";
+    else if (wanted->durability != ROOTSTOCK_DURABILITY_FULL && wanted->durability != have->durability)
+        difference = "it is open with another durability";
+    else if (wanted->map_size != 0 && wanted->map_size != have->map_size)
+        difference = "it is open with another map size";
+    else if (wanted->maximum_readers != 0 && wanted->maximum_readers != have->maximum_readers)
+        difference = "it is open with another number of readers";
+    else if (wanted->maximum_trees != 0 && wanted->maximum_trees != have->maximum_trees)
+        difference = "it is open with another number of trees";
+    else if (wanted->write_map && !have->write_map)
+        difference = "it is open without the write map";
+    if (difference == NULL) return ROOTSTOCK_OK;
+    rootstock_message(message, "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)",
+                      path, difference);
+    return ROOTSTOCK_MISUSE;
+}
+
+/* The environment that this process has open at path, or null. The caller holds registry_mutex. */
+static shared_environment *find_environment(const rootstock_engine *engine, const char *path) {
+    struct stat status;
+    int is_file = (engine->capabilities & ROOTSTOCK_CAPABILITY_FILE) != 0;
+    if (is_file && stat(path, &status) != 0) return NULL;
+    for (shared_environment *open = environments; open != NULL; open = open->next) {
+        if (is_file != open->is_file) continue;
+        if (is_file) {
+            if (open->device == status.st_dev && open->inode == status.st_ino) return open;
+        } else if (open->shared.engine == engine && strcmp(open->shared.path, path) == 0) {
+            return open;
+        }
+    }
+    return NULL;
+}
+
+static void free_environment(shared_environment *open) {
+    pthread_cond_destroy(&open->writer_released);
+    pthread_mutex_destroy(&open->writer_mutex);
+    pthread_mutex_destroy(&open->attachment_mutex);
+    free(open->shared.path);
+    free(open);
+}
+
+/* The wait for the writer is timed against a clock that nobody sets. */
+static int initialize_locks(shared_environment *open) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) return ROOTSTOCK_NO_MEMORY;
+    int failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0 ||
+                 pthread_cond_init(&open->writer_released, &attributes) != 0;
+    pthread_condattr_destroy(&attributes);
+    if (failed) return ROOTSTOCK_NO_MEMORY;
+    pthread_mutex_init(&open->writer_mutex, NULL);
+    pthread_mutex_init(&open->attachment_mutex, NULL);
+    return ROOTSTOCK_OK;
+}
+
+/* Opens what nobody has open yet. The caller holds registry_mutex. */
+static int open_environment(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                            shared_environment **result, char **message) {
+    shared_environment *open = calloc(1, sizeof *open);
+    char *copy = strdup(path);
+    if (open == NULL || copy == NULL || initialize_locks(open) != ROOTSTOCK_OK) {
+        free(open);
+        free(copy);
+        rootstock_message(message, "cannot open %s: out of memory", path);
+        return ROOTSTOCK_NO_MEMORY;
+    }
+    open->shared.engine = engine;
+    open->shared.path = copy;
+    open->shared.options = *options;
+    open->shared.process = rootstock_process();
+    open->is_file = (engine->capabilities & ROOTSTOCK_CAPABILITY_FILE) != 0;
+    int code = engine->open(engine, path, options, &open->shared.environment, message);
+    if (code != ROOTSTOCK_OK) {
+        free_environment(open);
+        return code;
+    }
+    if (open->is_file) {
+        struct stat status;
+        if (stat(path, &status) != 0) {
+            rootstock_message(message, "cannot open %s: it vanished while being opened (%s)", path, strerror(errno));
+            engine->close(open->shared.environment);
+            free_environment(open);
+            return ROOTSTOCK_CANNOT_OPEN;
+        }
+        open->device = status.st_dev;
+        open->inode = status.st_ino;
+    }
+    open->next = environments;
+    environments = open;
+    *result = open;
+    return ROOTSTOCK_OK;
+}
+
+int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                                  rootstock_shared **shared, char **message) {
+    static const rootstock_options defaults;
+    if (message != NULL) *message = NULL;
+    if (engine == NULL || path == NULL || path[0] == 0 || shared == NULL) {
+        rootstock_message(message, "cannot open a store: an engine and a path are needed");
+        return ROOTSTOCK_MISUSE;
+    }
+    if (options == NULL) options = &defaults;
+    rootstock_process(); /* sets the fork handlers before the first lock is taken */
+    pthread_mutex_lock(&registry_mutex);
+    int code = ROOTSTOCK_OK;
+    shared_environment *open = find_environment(engine, path);
+    if (open == NULL) {
+        code = open_environment(engine, path, options, &open, message);
+    } else if (open->shared.engine != engine) {
+        rootstock_message(message, "cannot open %s with engine %s: this process has it open with engine %s", path,
+                          engine->name, open->shared.engine->name);
+        code = ROOTSTOCK_MISUSE;
+    } else {
+        code = check_options(open, options, path, message);
+    }
+    if (code == ROOTSTOCK_OK) {
+        open->users++;
+        *shared = &open->shared;
+    }
+    pthread_mutex_unlock(&registry_mutex);
+    return code;
+}
+
+void rootstock_environment_release(rootstock_shared *shared) {
+    if (shared == NULL) return;
+    shared_environment *open = (shared_environment *)shared;
+    pthread_mutex_lock(&registry_mutex);
+    if (--open->users == 0) {
+        for (shared_environment **link = &environments; *link != NULL; link = &(*link)->next) {
+            if (*link == open) {
+                *link = open->next;
+                break;
+            }
+        }
+        if (shared->attachment_free != NULL) shared->attachment_free(shared->attachment);
+        shared->engine->close(shared->environment);
+        free_environment(open);
+    }
+    pthread_mutex_unlock(&registry_mutex);
+}
+
+void rootstock_shared_lock(rootstock_shared *shared) {
+    pthread_mutex_lock(&((shared_environment *)shared)->attachment_mutex);
+}
+
+void rootstock_shared_unlock(rootstock_shared *shared) {
+    pthread_mutex_unlock(&((shared_environment *)shared)->attachment_mutex);
+}
+
+int rootstock_shared_check_process(const rootstock_shared *shared) {
+    return shared->process == rootstock_process() ? ROOTSTOCK_OK : ROOTSTOCK_MISUSE;
+}
+
+/*
+** THE QUEUE OF WRITERS
+*/
+
+static struct timespec millisecond_from_now(void) {
+    struct timespec when;
+    clock_gettime(CLOCK_MONOTONIC, &when);
+    when.tv_nsec += 1000000;
+    if (when.tv_nsec >= 1000000000) {
+        when.tv_nsec -= 1000000000;
+        when.tv_sec++;
+    }
+    return when;
+}
+
+int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context) {
+    if (rootstock_shared_check_process(shared) != ROOTSTOCK_OK) return ROOTSTOCK_MISUSE;
+    shared_environment *open = (shared_environment *)shared;
+    pthread_mutex_lock(&open->writer_mutex);
+    for (int attempts = 0; open->writer_held; attempts++) {
+        /* The callback sleeps or asks the user: not under the mutex. */
+        pthread_mutex_unlock(&open->writer_mutex);
+        if (busy == NULL || !busy(busy_context, attempts)) return ROOTSTOCK_BUSY;
+        pthread_mutex_lock(&open->writer_mutex);
+        if (open->writer_held) {
+            struct timespec until = millisecond_from_now();
+            pthread_cond_timedwait(&open->writer_released, &open->writer_mutex, &until);
+        }
+    }
+    open->writer_held = 1;
+    pthread_mutex_unlock(&open->writer_mutex);
+    return ROOTSTOCK_OK;
+}
+
+void rootstock_writer_unlock(rootstock_shared *shared) {
+    if (rootstock_shared_check_process(shared) != ROOTSTOCK_OK) return;
+    shared_environment *open = (shared_environment *)shared;
+    pthread_mutex_lock(&open->writer_mutex);
+    open->writer_held = 0;
+    pthread_cond_signal(&open->writer_released);
+    pthread_mutex_unlock(&open->writer_mutex);
+}
+
+/*
+** CODES
+*/
+
+static const char *const code_names[] = {
+    [ROOTSTOCK_OK] = "ok",
+    [ROOTSTOCK_NOT_FOUND] = "not found",
+    [ROOTSTOCK_EXISTS] = "exists",
+    [ROOTSTOCK_BUSY] = "busy",
+    [ROOTSTOCK_FULL] = "full",
+    [ROOTSTOCK_CORRUPT] = "corrupt",
+    [ROOTSTOCK_NOT_A_STORE] = "not a store",
+    [ROOTSTOCK_IO] = "input/output error",
+    [ROOTSTOCK_READ_ONLY] = "read only",
+    [ROOTSTOCK_KEY_TOO_LONG] = "key too long",
+    [ROOTSTOCK_READERS_FULL] = "readers full",
+    [ROOTSTOCK_NO_MEMORY] = "out of memory",
+    [ROOTSTOCK_CANNOT_OPEN] = "cannot open",
+    [ROOTSTOCK_PERMISSION] = "permission denied",
+    [ROOTSTOCK_MUST_REOPEN] = "must be reopened",
+    [ROOTSTOCK_MISUSE] = "misuse",
+    [ROOTSTOCK_VERSION] = "unreadable version",
+    [ROOTSTOCK_TREES_FULL] = "trees full",
+    [ROOTSTOCK_UNSUPPORTED] = "unsupported",
+    [ROOTSTOCK_TRANSACTION_BROKEN] = "transaction broken",
+};
+
+const char *rootstock_code_name(int code) {
+    if (code < 0 || (size_t)code >= sizeof code_names / sizeof code_names[0]) return "unknown code";
+    return code_names[code];
+}
