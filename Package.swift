@@ -1,0 +1,57 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
+
+let package = Package(
+    name: "Rootstock",
+    platforms: [.macOS(.v13)],
+    products: [
+        .library(name: "Rootstock", targets: ["Rootstock"]),
+        .executable(name: "rootstock", targets: ["RootstockCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    ],
+    targets: [
+        // The system's libraries.
+        .systemLibrary(
+            name: "CSQLite", path: "CShims/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CLMDB", path: "CShims/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+
+        // The engines' plug, and the table layer on it.
+        .target(name: "RootstockEngine", dependencies: ["CLMDB"], path: "CShims/RootstockEngine"),
+        .target(
+            name: "RootstockTable", dependencies: ["CSQLite", "RootstockEngine"], path: "CShims/RootstockTable",
+            sources: ["keys.c", "rows.c", "values.c"]),
+
+        // The Swift API and what is built on it.
+        .target(name: "Rootstock", dependencies: ["CSQLite"], path: "Sources/Rootstock"),
+        .target(
+            name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
+        .target(
+            name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", histogram],
+            path: "Sources/Comparison"),
+        .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
+        .executableTarget(
+            name: "RootstockCommand", dependencies: ["Rootstock", "Workloads", "Comparison", "Report", argumentParser],
+            path: "Sources/RootstockCommand"),
+
+        // Tests: what they need of the C side beyond its public headers comes through modules of their own.
+        .target(
+            name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/RootstockTableInternals"),
+        .testTarget(
+            name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "CSQLite"],
+            path: "Tests/RootstockTableTests"),
+        .testTarget(name: "RootstockTests", dependencies: ["Rootstock"], path: "Tests/RootstockTests"),
+        .testTarget(
+            name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
+    ],
+    cLanguageStandard: .c11
+)

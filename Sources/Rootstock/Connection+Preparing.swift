@@ -1,0 +1,171 @@
+import CSQLite
+
+extension Connection {
+    /// Prepares the one statement of `sql`, or takes it from the cache of those prepared before.
+    ///
+    /// - Throws: What SQLite says of the text; ``ResultCode/misuse`` if it holds no statement or more than one.
+    public func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+        if let cached = try takeCached(sql) {
+            return Statement(connection: self, sql: sql, handle: cached, isReusable: true)
+        }
+        return try withBytes(of: sql) { (text) throws(DatabaseError) -> Statement in
+            let compiled = try compile(text)
+            guard let handle = compiled.handle else {
+                throw DatabaseError(.misuse, "the text holds no statement", sql: sql)
+            }
+            // What stands behind the statement would be dropped without a word.
+            guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
+                sqlite3_finalize(handle)
+                throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
+            }
+            return Statement(connection: self, sql: sql, handle: handle, isReusable: !compiled.isRewritten)
+        }
+    }
+
+    /// Prepares each statement of `script` in turn and hands it to `body`, which runs it or not.
+    ///
+    /// A statement is prepared when those before it have run, so a script can use the tables it makes. The first error ends the
+    /// script; what ran before keeps its effect.
+    public func forEachStatement(in script: String, _ body: (Statement) throws -> Void) throws {
+        try withBytes(of: script) { text in
+            var rest = text
+            while !rest.isEmpty {
+                let compiled = try compile(rest)
+                if let handle = compiled.handle {
+                    let sql = SQLText.string(rest.prefix(compiled.consumed))
+                    try body(Statement(connection: self, sql: sql, handle: handle, isReusable: false))
+                } else if compiled.consumed == 0 {
+                    break  // a NUL ends the text for SQLite
+                }
+                rest = UnsafeBufferPointer(rebasing: rest[compiled.consumed...])
+            }
+        }
+    }
+
+    /// Keeps a statement that is reset and without bindings for the next `prepare` of the same text.
+    func giveBack(_ handle: OpaquePointer, sql: String) {
+        if database == nil {
+            sqlite3_finalize(handle)
+        } else {
+            cache.put(handle, sql: sql)
+        }
+    }
+
+    /// Resets what the holder of a connection left unfinished, so that no forgotten row keeps a snapshot alive.
+    func resetStatements() {
+        guard liveStatements > 0 else { return }
+        var handle = sqlite3_next_stmt(database, nil)
+        while let current = handle {
+            if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
+            handle = sqlite3_next_stmt(database, current)
+        }
+    }
+
+    /// The error behind `code`, which a call on this connection has just returned.
+    @usableFromInline
+    func failure(_ code: Int32, sql: String?) -> DatabaseError {
+        let error = DatabaseError(code, database: database, sql: sql)
+        guard !engine.isNative, let database else { return error }
+        let finer = FrontDoor.lastError(database)
+        guard finer != 0 else { return error }
+        return DatabaseError(ResultCode(rawValue: finer), error.message, sql: sql)
+    }
+}
+
+extension Connection {
+    private struct Compiled {
+        /// `nil` where there are only blanks and comments.
+        var handle: OpaquePointer?
+        /// Bytes up to behind the statement.
+        var consumed: Int
+        var isRewritten: Bool
+    }
+
+    private func takeCached(_ sql: String) throws(DatabaseError) -> OpaquePointer? {
+        guard let handle = cache.take(sql) else { return nil }
+        do {
+            try refuseWrite(handle, sql: sql)
+            if !engine.isNative, let database { try FrontDoor.refresh(database) }
+        } catch {
+            sqlite3_finalize(handle)
+            throw error
+        }
+        return handle
+    }
+
+    /// Prepares the first statement of `text`, by way of the front door where the engine has one.
+    private func compile(_ text: SQLText.Bytes) throws(DatabaseError) -> Compiled {
+        guard let database else { throw DatabaseError(.misuse, "the connection to \(path) is closed") }
+        var rewrite: FrontDoor.Rewrite?
+        if !engine.isNative {
+            do {
+                rewrite = try FrontDoor.rewrite(database, text)
+            } catch {
+                throw DatabaseError(error.extendedCode, error.message, sql: SQLText.string(text))
+            }
+        }
+        let handle: OpaquePointer?
+        var consumed: Int
+        if let rewrite, let replacement = rewrite.replacement {
+            handle = try withBytes(of: replacement) { (bytes) throws(DatabaseError) -> OpaquePointer? in
+                let (handle, used) = try prepareBytes(bytes, in: database)
+                precondition(
+                    SQLText.isBlank(UnsafeBufferPointer(rebasing: bytes[used...])),
+                    "the front door gave more than one statement: \(replacement)")
+                return handle
+            }
+            consumed = rewrite.consumed
+        } else {
+            (handle, consumed) = try prepareBytes(text, in: database)
+        }
+        let isRewritten = rewrite?.replacement != nil
+        if let handle {
+            do {
+                let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
+                try refuseWrite(handle, sql: SQLText.string(source))
+                if isRewritten { try refuseWrite(source) }
+            } catch {
+                sqlite3_finalize(handle)
+                throw error
+            }
+        }
+        return Compiled(handle: handle, consumed: consumed, isRewritten: isRewritten)
+    }
+
+    /// Refuses a statement that writes while the connection is for reading.
+    private func refuseWrite(_ handle: OpaquePointer, sql: @autoclosure () -> String) throws(DatabaseError) {
+        guard refusesWrites, sqlite3_stmt_readonly(handle) == 0 else { return }
+        throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: sql())
+    }
+
+    /// The same by the text: what the front door made of a write can be a query to SQLite, by way of a function that writes.
+    private func refuseWrite(_ source: SQLText.Bytes) throws(DatabaseError) {
+        let writes: Set = [
+            "ALTER", "ANALYZE", "CREATE", "DELETE", "DROP", "INSERT", "REINDEX", "REPLACE", "UPDATE", "VACUUM",
+        ]
+        guard refusesWrites, writes.contains(SQLText.keyword(source)) else { return }
+        throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: SQLText.string(source))
+    }
+
+    private func prepareBytes(
+        _ text: SQLText.Bytes, in database: OpaquePointer
+    ) throws(DatabaseError) -> (handle: OpaquePointer?, consumed: Int) {
+        var handle: OpaquePointer?
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+            database, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &handle, &tail)
+        guard code == SQLITE_OK else { throw failure(code, sql: SQLText.string(text)) }
+        let consumed = tail.flatMap { tail in text.baseAddress.map { tail - $0 } } ?? text.count
+        return (handle, consumed)
+    }
+
+    /// Calls `body` with the UTF-8 of `sql`, without the NUL that follows it in memory.
+    private func withBytes<T, E: Error>(
+        of sql: String, _ body: (SQLText.Bytes) throws(E) -> T
+    ) throws(E) -> T {
+        let bytes = sql.utf8CString
+        return try bytes.withUnsafeBufferPointer { (buffer) throws(E) -> T in
+            try body(UnsafeBufferPointer(rebasing: buffer.dropLast()))
+        }
+    }
+}

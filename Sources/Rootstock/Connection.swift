@@ -1,0 +1,165 @@
+import CSQLite
+
+/// One connection to a store: SQL in, rows out.
+///
+/// A connection is had from ``Store/read(_:)`` and ``Store/write(_:)``, or opened by itself where one thread does all the work:
+///
+/// ```swift
+/// let connection = try Connection(path: "notes.store", engine: .lmdb)
+/// try connection.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+/// try connection.execute("INSERT INTO note (title) VALUES (?)", ["Groceries"])
+/// let titles = try connection.query("SELECT title FROM note ORDER BY id")
+/// ```
+///
+/// A connection is used by one thread at a time and is not `Sendable`. On engine `lmdb`, a write transaction is ended by the
+/// thread that began it.
+public final class Connection {
+    /// The engine under the connection.
+    public let engine: Engine
+
+    /// The path that was opened.
+    public let path: String
+
+    /// Whether the connection was opened for reading only.
+    public let isReadOnly: Bool
+
+    /// Whether every statement that would write is refused with ``ResultCode/readOnly``.
+    private(set) var refusesWrites: Bool
+
+    private(set) var database: OpaquePointer?
+    var cache: StatementCache
+
+    /// `Statement` objects that exist: what ``Store`` resets when a connection comes back with some of them forgotten.
+    var liveStatements = 0
+
+    /// Opens the store at `path`, creating it unless `options` ask for reading only.
+    public convenience init(path: String, engine: Engine = .lmdb, options: StoreOptions = StoreOptions())
+        throws(DatabaseError)
+    {
+        try self.init(path: path, engine: engine, options: options, queryOnly: false)
+    }
+
+    /// With `queryOnly` the connection refuses to write, whatever the file allows.
+    init(path: String, engine: Engine, options: StoreOptions, queryOnly: Bool) throws(DatabaseError) {
+        try options.validate(for: engine)
+        self.engine = engine
+        self.path = path
+        isReadOnly = options.readOnly || queryOnly
+        refusesWrites = isReadOnly
+        cache = StatementCache(capacity: options.statementCacheCapacity)
+        var options = options
+        options.readOnly = isReadOnly
+        database =
+            try engine.isNative
+            ? Connection.openNative(path, options: options, queryOnly: queryOnly)
+            : Connection.openStore(path, engine: engine, options: options)
+        if engine.isNative { try configureNative(options, queryOnly: queryOnly) }
+    }
+
+    deinit { close() }
+
+    /// Closes the connection; what is asked of it afterwards fails with ``ResultCode/misuse``.
+    ///
+    /// Statements that still exist stay usable to their end. Closing twice is no error.
+    public func close() {
+        cache.removeAll()
+        sqlite3_close_v2(database)
+        database = nil
+    }
+
+    /// SQLite's connection, for what has no method here.
+    ///
+    /// On an engine other than `sqlite`, SQL text given to SQLite's own functions must have passed `rootstock_rewrite`.
+    public var handle: OpaquePointer {
+        guard let database else { preconditionFailure("the connection to \(path) is closed") }
+        return database
+    }
+}
+
+// MARK: - State
+
+extension Connection {
+    /// Rows that the last INSERT, UPDATE or DELETE changed.
+    public var changes: Int { Int(sqlite3_changes64(database)) }
+
+    /// Rows that all statements changed since the connection was opened, those of triggers included.
+    public var totalChanges: Int { Int(sqlite3_total_changes64(database)) }
+
+    /// The rowid of the last row inserted, or 0.
+    public var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(database) }
+
+    /// Whether a transaction is open.
+    public var isInTransaction: Bool { database.map { sqlite3_get_autocommit($0) == 0 } ?? false }
+
+    /// Makes the statement that runs now, on whatever thread, fail with ``ResultCode/interrupt`` as soon as it can.
+    public func interrupt() {
+        if let database { sqlite3_interrupt(database) }
+    }
+}
+
+extension Connection {
+    /// Runs `body` while nothing can be written, on a connection that may be one for writing.
+    func refusingWrites<T>(_ body: () throws -> T) rethrows -> T {
+        let before = refusesWrites
+        refusesWrites = true
+        defer { refusesWrites = before }
+        return try body()
+    }
+}
+
+// MARK: - Opening
+
+extension Connection {
+    private static func openNative(
+        _ path: String, options: StoreOptions, queryOnly: Bool
+    ) throws(DatabaseError) -> OpaquePointer {
+        // A reader beside a writer opens for writing too: a write-ahead log is shared memory that it must be able to build.
+        let readOnlyFile = options.readOnly && !queryOnly
+        let flags = readOnlyFile ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        return try open(path, flags: flags, options: options)
+    }
+
+    private static func openStore(
+        _ path: String, engine: Engine, options: StoreOptions
+    ) throws(DatabaseError) -> OpaquePointer {
+        let database = try open(":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options: options)
+        do {
+            try FrontDoor.open(database, path: path, engine: engine, options: options)
+        } catch {
+            sqlite3_close_v2(database)
+            throw error
+        }
+        return database
+    }
+
+    private static func open(
+        _ path: String, flags: Int32, options: StoreOptions
+    ) throws(DatabaseError) -> OpaquePointer {
+        var database: OpaquePointer?
+        // Every connection is used by one thread at a time, so SQLite needs no mutex of its own.
+        let code = sqlite3_open_v2(path, &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let database else {
+            let error = DatabaseError(code, database: database)
+            sqlite3_close_v2(database)
+            throw DatabaseError(error.extendedCode, "\(error.message): \(path)")
+        }
+        sqlite3_busy_timeout(database, options.busyMilliseconds)
+        return database
+    }
+
+    /// Runs past the refusal of writes, which is for what the user asks: some of these pragmas count as writes.
+    private func configureNative(_ options: StoreOptions, queryOnly: Bool) throws(DatabaseError) {
+        if let mode = options.native.journalMode, !isReadOnly {
+            let actual = try queryValue("PRAGMA journal_mode = \(mode.rawValue)")
+            guard actual == .text(mode.rawValue) else {
+                throw DatabaseError(.error, "journal mode \(mode.rawValue) cannot be had for \(path)")
+            }
+        }
+        var pragmas = ["synchronous = \(options.durability.rawValue)"] + options.native.pragmas
+        if queryOnly { pragmas.append("query_only = ON") }
+        for pragma in pragmas {
+            let code = sqlite3_exec(database, "PRAGMA \(pragma)", nil, nil, nil)
+            if code != SQLITE_OK { throw DatabaseError(code, database: database, sql: "PRAGMA \(pragma)") }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// Connections lent out one at a time each, opened when they are first needed.
+///
+/// The invariant: a connection is either in `idle` or with exactly one borrower.
+final class ConnectionPool: Sendable {
+    /// A connection on its way between threads. Between lending and return only the borrower's thread touches it, and
+    /// the pool's lock orders one borrower's use before the next one's.
+    private struct Lent: @unchecked Sendable {
+        let connection: Connection
+    }
+
+    private struct State {
+        var idle: [Lent] = []
+        /// The threads that have a connection now, or are opening one.
+        var borrowers: [ThreadIdentity] = []
+        var isClosed = false
+    }
+
+    private let path: String
+    private let capacity: Int
+    private let make: @Sendable () throws(DatabaseError) -> Connection
+    private let state = Monitor(State())
+
+    init(path: String, capacity: Int, make: @escaping @Sendable () throws(DatabaseError) -> Connection) {
+        self.path = path
+        self.capacity = capacity
+        self.make = make
+    }
+
+    /// Opens the first connection now, so that what is wrong with the path is known at once.
+    func open() throws(DatabaseError) {
+        endLoan(returning: try borrow())
+    }
+
+    func withConnection<T>(_ body: (Connection) throws -> T) throws -> T {
+        let lent = try borrow()
+        defer {
+            lent.connection.resetStatements()
+            endLoan(returning: lent)
+        }
+        return try body(lent.connection)
+    }
+
+    /// Waits until every connection is back, and closes them.
+    func close() {
+        state.withState { $0.isClosed = true }
+        let idle = state.waiting { (state) -> [Lent]? in
+            guard state.borrowers.isEmpty else { return nil }
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for lent in idle { lent.connection.close() }
+    }
+
+    private func borrow() throws(DatabaseError) -> Lent {
+        let thread = ThreadIdentity()
+        let path = path
+        let capacity = capacity
+        // An answer of .some(nil) is leave to open another connection.
+        let lent = try state.waiting { (state) throws(DatabaseError) -> Lent?? in
+            if state.isClosed { throw DatabaseError(.misuse, "the store \(path) is closed") }
+            if let lent = state.idle.popLast() {
+                state.borrowers.append(thread)
+                return .some(lent)
+            }
+            if state.borrowers.count < capacity {
+                state.borrowers.append(thread)
+                return .some(nil)
+            }
+            // Every connection is with this very thread: waiting would be for ever.
+            if state.borrowers.allSatisfy({ $0 == thread }) {
+                throw DatabaseError(
+                    .misuse, "a call inside a closure needs the connection to \(path) that the closure has")
+            }
+            return nil
+        }
+        if let lent { return lent }
+        do {
+            return Lent(connection: try make())
+        } catch {
+            endLoan(returning: nil)
+            throw error
+        }
+    }
+
+    private func endLoan(returning lent: Lent?) {
+        let thread = ThreadIdentity()
+        state.withState { state in
+            if let index = state.borrowers.firstIndex(of: thread) { state.borrowers.remove(at: index) }
+            if let lent { state.idle.append(lent) }
+        }
+    }
+}

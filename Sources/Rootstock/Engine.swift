@@ -1,0 +1,45 @@
+/// The B-tree layer under SQL, named.
+///
+/// An engine is chosen when a store is opened, and nothing else in a program depends on it: the same SQL, the same
+/// transactions and the same errors are had from every engine.
+///
+/// ```swift
+/// let native = try Store(path: "notes.sqlite", engine: .sqlite)
+/// let mapped = try Store(path: "notes.store", engine: .lmdb)
+/// ```
+///
+/// ``sqlite`` is SQLite itself, on a database file that any other SQLite program can open. The others are
+/// ordered key-value engines reached through Rootstock's table layer; their files are of their own format.
+public struct Engine: Hashable, Sendable {
+    /// The name under which the engine is registered, such as `lmdb`. Names compare without case.
+    public let name: String
+
+    /// The engine registered under `name`.
+    ///
+    /// Any name makes an `Engine`; opening a store on a name that nobody registered fails.
+    public init(name: String) {
+        self.name = name.lowercased()
+    }
+
+    /// SQLite's own B-tree and pager: a native database file.
+    public static let sqlite = Engine(name: "sqlite")
+
+    /// LMDB: a memory-mapped, copy-on-write B+tree. A store is one file plus its lock file.
+    public static let lmdb = Engine(name: "lmdb")
+
+    /// An ordered map in this process's memory. A store lives as long as a connection to its path is open.
+    public static let memory = Engine(name: "memory")
+
+    /// Whether SQL runs on SQLite's own tables, with no table layer of Rootstock's in between.
+    public var isNative: Bool { self == .sqlite }
+}
+
+extension Engine: CustomStringConvertible {
+    public var description: String { name }
+}
+
+extension Engine: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) {
+        self.init(name: value)
+    }
+}

@@ -1,0 +1,79 @@
+import CSQLite
+
+extension Statement {
+    /// How many columns the result has. 0 for a statement that returns no rows.
+    @inlinable
+    public var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+    /// The columns' names. They can change when the schema does, so they are asked anew each time.
+    public var columnNames: [String] {
+        (0..<sqlite3_column_count(handle)).map { sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? "" }
+    }
+
+    /// Whether the statement leaves the database as it is, as `sqlite3_stmt_readonly` has it.
+    public var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
+    @inlinable
+    public func isNull(at index: Int) -> Bool {
+        sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL
+    }
+
+    @inlinable
+    public func int64(at index: Int) -> Int64 {
+        sqlite3_column_int64(handle, Int32(index))
+    }
+
+    @inlinable
+    public func double(at index: Int) -> Double {
+        sqlite3_column_double(handle, Int32(index))
+    }
+
+    /// The column as text. Bytes that are no UTF-8 are replaced by U+FFFD; ``withUnsafeText(at:_:)`` shows them as they are.
+    public func text(at index: Int) -> String {
+        withUnsafeText(at: index) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A copy of the column's bytes.
+    public func blob(at index: Int) -> [UInt8] {
+        withUnsafeBlob(at: index) { Array($0) }
+    }
+
+    /// Calls `body` with the column's bytes where they lie: in the engine's memory or SQLite's, valid during the call only.
+    @inlinable
+    public func withUnsafeBlob<T, E: Error>(
+        at index: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> T
+    ) throws(E) -> T {
+        // The pointer first: asking for it may convert the value, which settles its length.
+        let start = sqlite3_column_blob(handle, Int32(index))
+        let count = Int(sqlite3_column_bytes(handle, Int32(index)))
+        return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+    }
+
+    /// Calls `body` with the column's UTF-8 bytes where they lie, valid during the call only. NULL has none.
+    @inlinable
+    public func withUnsafeText<T, E: Error>(
+        at index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> T
+    ) throws(E) -> T {
+        let start = sqlite3_column_text(handle, Int32(index))
+        let count = Int(sqlite3_column_bytes(handle, Int32(index)))
+        return try body(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
+    }
+
+    /// The column in its own storage class.
+    public func value(at index: Int) -> Value {
+        switch sqlite3_column_type(handle, Int32(index)) {
+        case SQLITE_INTEGER: .integer(int64(at: index))
+        case SQLITE_FLOAT: .real(double(at: index))
+        case SQLITE_TEXT: .text(text(at: index))
+        case SQLITE_BLOB: .blob(blob(at: index))
+        default: .null
+        }
+    }
+
+    /// Copies the row out.
+    public var row: Row { row(under: columnNames) }
+
+    func row(under names: [String]) -> Row {
+        Row(columnNames: names, values: names.indices.map { value(at: $0) })
+    }
+}

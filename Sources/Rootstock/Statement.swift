@@ -1,0 +1,205 @@
+import CSQLite
+
+/// A prepared statement: bind arguments, step through rows, read columns in place.
+///
+/// ```swift
+/// let statement = try connection.prepare("SELECT title FROM note WHERE id > ?")
+/// try statement.bind(10, at: 1)
+/// while try statement.step() {
+///     print(statement.text(at: 0))
+/// }
+/// ```
+///
+/// The statement goes back to its connection's cache when the last reference to it is released. It belongs to the thread, or
+/// the closure, that its ``Connection`` belongs to.
+///
+/// Parameters are numbered from 1 and columns from 0, as in SQLite. A column accessor converts as SQLite does (`int64` of a text
+/// reads the number it starts with) and gives 0, an empty string or NULL before the first and after the last row.
+public final class Statement {
+    /// The connection that prepared the statement.
+    public let connection: Connection
+
+    /// The text as the caller wrote it.
+    public let sql: String
+
+    /// SQLite's statement, for what has no method here. It is reset and may be reused when this object is released.
+    public let handle: OpaquePointer
+
+    /// Whether the handle may go back to the cache: it was prepared from `sql` unchanged.
+    private let isReusable: Bool
+
+    init(connection: Connection, sql: String, handle: OpaquePointer, isReusable: Bool) {
+        self.connection = connection
+        self.sql = sql
+        self.handle = handle
+        self.isReusable = isReusable
+        connection.liveStatements += 1
+    }
+
+    deinit {
+        connection.liveStatements -= 1
+        guard isReusable else {
+            sqlite3_finalize(handle)
+            return
+        }
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        connection.giveBack(handle, sql: sql)
+    }
+
+    // MARK: Running
+
+    /// Moves to the next row.
+    ///
+    /// After the last row the statement is reset by itself: bind and step again to run it anew.
+    ///
+    /// - Returns: Whether there is a row.
+    /// - Throws: What the statement met. It is reset then.
+    @inlinable
+    public func step() throws(DatabaseError) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE {
+            sqlite3_reset(handle)
+            return false
+        }
+        throw failure(code)
+    }
+
+    /// Runs the statement to its end, passing over rows.
+    @inlinable
+    public func run() throws(DatabaseError) {
+        while try step() {}
+    }
+
+    /// Gives up the rest of the rows. Bindings stay.
+    @inlinable
+    public func reset() {
+        // The code returned is that of the last step, which has been thrown already.
+        sqlite3_reset(handle)
+    }
+
+    @usableFromInline
+    func failure(_ code: Int32) -> DatabaseError {
+        let error = connection.failure(code, sql: sql)
+        sqlite3_reset(handle)
+        return error
+    }
+}
+
+// MARK: - Arguments
+
+extension Statement {
+    /// How many arguments the statement takes: the largest parameter number in it.
+    public var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+
+    /// The number of the parameter `name`, written with its prefix as in the statement (`:id`, `@id`, `$id`), or `nil`.
+    public func parameterIndex(of name: String) -> Int? {
+        let index = sqlite3_bind_parameter_index(handle, name)
+        return index == 0 ? nil : Int(index)
+    }
+
+    /// Binds all arguments, in order.
+    ///
+    /// - Throws: ``ResultCode/range`` unless there are as many as the statement has parameters.
+    public func bind(_ arguments: [Value]) throws(DatabaseError) {
+        guard arguments.count == parameterCount else {
+            throw DatabaseError(
+                .range, "the statement takes \(parameterCount) arguments, and \(arguments.count) were given", sql: sql)
+        }
+        for (offset, argument) in arguments.enumerated() { try bind(argument, at: offset + 1) }
+    }
+
+    /// Binds all arguments by name. A name is given with its prefix, or without one where the statement uses `:`.
+    ///
+    /// - Throws: ``ResultCode/range`` if a name is not in the statement, or a parameter of the statement is not named.
+    public func bind(_ arguments: [String: Value]) throws(DatabaseError) {
+        for (name, argument) in arguments { try bind(argument, named: name) }
+        guard arguments.count == parameterCount else {
+            throw DatabaseError(
+                .range, "the statement takes \(parameterCount) arguments, and \(arguments.count) were given", sql: sql)
+        }
+    }
+
+    /// Binds one argument by name, given with its prefix, or without one where the statement uses `:`.
+    public func bind(_ value: Value, named name: String) throws(DatabaseError) {
+        guard let index = parameterIndex(of: name) ?? parameterIndex(of: ":" + name) else {
+            throw DatabaseError(.range, "the statement has no parameter named \(name)", sql: sql)
+        }
+        try bind(value, at: index)
+    }
+
+    /// Binds one argument.
+    public func bind(_ value: Value, at index: Int) throws(DatabaseError) {
+        switch value {
+        case .null: try bindNull(at: index)
+        case .integer(let integer): try bind(integer, at: index)
+        case .real(let real): try bind(real, at: index)
+        case .text(let text): try bind(text, at: index)
+        case .blob(let bytes): try bind(bytes, at: index)
+        }
+    }
+
+    @inlinable
+    public func bindNull(at index: Int) throws(DatabaseError) {
+        try check(sqlite3_bind_null(handle, Int32(index)))
+    }
+
+    @inlinable
+    public func bind(_ integer: Int64, at index: Int) throws(DatabaseError) {
+        try check(sqlite3_bind_int64(handle, Int32(index), integer))
+    }
+
+    @inlinable
+    public func bind(_ integer: Int, at index: Int) throws(DatabaseError) {
+        try check(sqlite3_bind_int64(handle, Int32(index), Int64(integer)))
+    }
+
+    @inlinable
+    public func bind(_ real: Double, at index: Int) throws(DatabaseError) {
+        try check(sqlite3_bind_double(handle, Int32(index), real))
+    }
+
+    public func bind(_ text: String, at index: Int) throws(DatabaseError) {
+        var text = text
+        let code = text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                // An empty buffer may have no address, which SQLite would take for NULL.
+                sqlite3_bind_text64(
+                    handle, Int32(index), characters.baseAddress ?? noBytes, UInt64(characters.count), copyBytes,
+                    UInt8(SQLITE_UTF8))
+            }
+        }
+        try check(code)
+    }
+
+    public func bind(_ bytes: [UInt8], at index: Int) throws(DatabaseError) {
+        try check(bytes.withUnsafeBytes { bindCopy($0, at: index) })
+    }
+
+    /// Binds a blob by copying `bytes`.
+    public func bind(_ bytes: UnsafeRawBufferPointer, at index: Int) throws(DatabaseError) {
+        try check(bindCopy(bytes, at: index))
+    }
+
+    /// Makes every argument NULL again.
+    public func clearBindings() {
+        sqlite3_clear_bindings(handle)
+    }
+
+    private func bindCopy(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int32 {
+        sqlite3_bind_blob64(
+            handle, Int32(index), bytes.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(bytes.count), copyBytes)
+    }
+
+    @usableFromInline
+    func check(_ code: Int32) throws(DatabaseError) {
+        if code != SQLITE_OK { throw connection.failure(code, sql: sql) }
+    }
+}
+
+/// SQLITE_TRANSIENT, which is a cast that Swift does not import: SQLite copies before the call returns.
+private let copyBytes = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+/// An address for what has no bytes.
+private nonisolated(unsafe) let noBytes = UnsafePointer(UnsafeMutablePointer<CChar>.allocate(capacity: 1))

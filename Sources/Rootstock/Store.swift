@@ -1,0 +1,92 @@
+/// One database on one engine, for a whole program: any thread may use it.
+///
+/// A store keeps one connection for writing and a few for reading. Writes queue up behind each other; reads see the last
+/// commit and, where the engine allows it (every engine but `sqlite` in its rollback journal modes), go on beside a write.
+///
+/// ```swift
+/// let store = try Store(path: "notes.store", engine: .lmdb)
+/// try store.write { connection in
+///     try connection.execute("CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+///     try connection.execute("INSERT INTO note (title) VALUES (?)", ["Groceries"])
+/// }
+/// let count = try store.read { try $0.queryValue("SELECT count(*) FROM note") }
+/// ```
+///
+/// The connection given to a closure is for that closure: keeping it, or a statement of it, beyond the closure's end is a
+/// programming error.
+public final class Store: Sendable {
+    /// The path that was opened.
+    public let path: String
+
+    /// The engine under the store.
+    public let engine: Engine
+
+    /// How the store was opened.
+    public let options: StoreOptions
+
+    private let writer: ConnectionPool
+    private let readers: ConnectionPool
+
+    /// Opens the store at `path`, creating it unless `options` ask for reading only.
+    ///
+    /// - Throws: ``ResultCode/cannotOpen``, ``ResultCode/notADatabase`` and the like, with a message that names the path.
+    public init(path: String, engine: Engine = .lmdb, options: StoreOptions = StoreOptions()) throws(DatabaseError) {
+        self.path = path
+        self.engine = engine
+        self.options = options
+        writer = ConnectionPool(path: path, capacity: 1) { () throws(DatabaseError) in
+            try Connection(path: path, engine: engine, options: options, queryOnly: false)
+        }
+        // The writer comes first: it makes the file and puts it in its journal mode.
+        try writer.open()
+        // Each native connection to memory is a database of its own, so that there only the writer sees what was written.
+        let isPrivate = engine.isNative && (path == ":memory:" || path.isEmpty)
+        if isPrivate || options.readerConnections <= 0 {
+            readers = writer
+        } else {
+            readers = ConnectionPool(path: path, capacity: options.readerConnections) { () throws(DatabaseError) in
+                try Connection(path: path, engine: engine, options: options, queryOnly: true)
+            }
+        }
+    }
+
+    /// Runs `body` in a read transaction: all its queries see one snapshot, and it can write nothing.
+    ///
+    /// Waits for a connection while all of them are in use.
+    public func read<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
+        try readers.withConnection { connection in
+            try connection.withTransaction(.deferred) { try connection.refusingWrites { try body(connection) } }
+        }
+    }
+
+    /// Runs `body` in a write transaction: committed when it returns, rolled back when it throws.
+    ///
+    /// Waits for the write that runs before it. A write inside a write of the same store fails with ``ResultCode/misuse``.
+    public func write<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
+        try writer.withConnection { connection in
+            // A store opened for reading only has nothing to lock, and each statement that would write is refused.
+            try connection.withTransaction(options.readOnly ? .deferred : .immediate) { try body(connection) }
+        }
+    }
+
+    /// Runs `body` with the writing connection and no transaction around it: for pragmas, and for transactions of its own.
+    ///
+    /// A transaction that `body` leaves open is rolled back.
+    public func withConnection<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
+        try writer.withConnection { connection in
+            defer { if connection.isInTransaction { try? connection.execute("ROLLBACK") } }
+            return try body(connection)
+        }
+    }
+
+    /// Closes the store when its connections have come back; what is asked of it afterwards fails with
+    /// ``ResultCode/misuse``. Closing twice is no error. A store that nobody refers to any more closes itself.
+    public func close() {
+        readers.close()
+        writer.close()
+    }
+}
+
+extension Store: CustomStringConvertible {
+    public var description: String { "\(engine):\(path)" }
+}

@@ -1,0 +1,105 @@
+/// How a store is opened.
+///
+/// Options that an engine does not have are listed with each property; asking for one of those is an error, not a wish.
+public struct StoreOptions: Hashable, Sendable {
+    /// What a commit survives.
+    public enum Durability: String, CaseIterable, Hashable, Sendable {
+        /// The end of the process. A power loss may take everything since the last sync, and on `sqlite` the file itself.
+        case off
+        /// A power loss takes at most the last commits, never the file.
+        case normal
+        /// Every commit survives a power loss.
+        case full
+    }
+
+    /// What a commit survives. ``Durability/full`` unless asked otherwise.
+    public var durability: Durability = .full
+
+    /// Bytes of address space that the store may grow into, or `nil` for the engine's default. Not on engine `sqlite`.
+    public var mapSize: Int?
+
+    /// Slots for read transactions, of all processes together, or `nil` for the engine's default. Not on engine `sqlite`.
+    public var maxReaders: Int?
+
+    /// Whether the file is only read. It must exist then.
+    public var readOnly = false
+
+    /// Whether commits write through the memory map instead of by system calls: faster, at the risk that the
+    /// engine's notes name. Not on engine `sqlite`.
+    public var writeMap = false
+
+    /// How long to wait for a lock that another connection or process holds, before ``ResultCode/busy``.
+    public var busyTimeout: Duration = .seconds(5)
+
+    /// Connections kept for reading beside the one for writing. With 0, reads and writes take turns on one connection,
+    /// which is what a database in memory (`:memory:` on engine `sqlite`) does whatever the number.
+    public var readerConnections = 4
+
+    /// Prepared statements that each connection keeps for reuse. 0 keeps none.
+    public var statementCacheCapacity = 64
+
+    /// What engine `sqlite` is told besides. Ignored by the others, so that one value of options serves every engine.
+    public var native = NativeConfiguration()
+
+    public init() {}
+
+    public init(durability: Durability, native: NativeConfiguration = .default) {
+        self.durability = durability
+        self.native = native
+    }
+}
+
+/// How engine `sqlite` is set up: what the other engines have no counterpart for.
+public struct NativeConfiguration: Hashable, Sendable {
+    /// SQLite's journal modes.
+    public enum JournalMode: String, CaseIterable, Hashable, Sendable {
+        case delete, truncate, persist, memory, wal, off
+    }
+
+    /// The journal mode to put the file in, or `nil` to leave it as it is. Opening fails if SQLite keeps another one.
+    public var journalMode: JournalMode?
+
+    /// Pragmas run on every connection as it opens, without the word PRAGMA: `"mmap_size = 268435456"`.
+    public var pragmas: [String]
+
+    public init(journalMode: JournalMode? = nil, pragmas: [String] = []) {
+        self.journalMode = journalMode
+        self.pragmas = pragmas
+    }
+
+    /// As SQLite ships.
+    public static let `default` = NativeConfiguration()
+
+    /// A write-ahead log: readers and the writer do not block each other.
+    public static let wal = NativeConfiguration(journalMode: .wal)
+}
+
+extension StoreOptions {
+    /// `busyTimeout` in the milliseconds that SQLite counts in, rounded up so that a short wait stays a wait.
+    var busyMilliseconds: Int32 {
+        let (seconds, attoseconds) = busyTimeout.components
+        let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
+        if milliseconds.overflow { return seconds > 0 ? .max : 0 }
+        let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return Int32(clamping: max(0, milliseconds.partialValue + fraction))
+    }
+
+    /// The options of `rootstock_open`, as its JSON object. Only what was asked for is named.
+    var frontDoorJSON: String {
+        var members = ["\"durability\":\"\(durability.rawValue)\""]
+        if let mapSize { members.append("\"mapSize\":\(mapSize)") }
+        if let maxReaders { members.append("\"maxReaders\":\(maxReaders)") }
+        if readOnly { members.append("\"readOnly\":true") }
+        if writeMap { members.append("\"writeMap\":true") }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    /// Refuses what the engine does not have.
+    func validate(for engine: Engine) throws(DatabaseError) {
+        guard engine.isNative else { return }
+        let foreign = [("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil), ("writeMap", writeMap)]
+        if let (name, _) = foreign.first(where: { $0.1 }) {
+            throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")
+        }
+    }
+}

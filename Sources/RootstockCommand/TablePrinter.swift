@@ -1,0 +1,72 @@
+import Rootstock
+
+/// A table drawn in ASCII, every row in memory until the widths are known.
+struct TablePrinter: ResultPrinter {
+    /// A cell's lines.
+    private typealias Cell = [String]
+
+    func print(_ statement: Statement, to output: StandardOutput) throws {
+        var names: Cell = []
+        var rows: [[Cell]] = []
+        while try statement.step() {
+            if names.isEmpty { names = statement.columnNames }
+            rows.append((0..<statement.columnCount).map { Self.cell(statement.shellText(at: $0)) })
+        }
+        guard !rows.isEmpty else { return }
+
+        var widths = names.map { $0.unicodeScalars.count }
+        for row in rows {
+            for (index, cell) in row.enumerated() {
+                widths[index] = cell.reduce(widths[index]) { max($0, $1.unicodeScalars.count) }
+            }
+        }
+        let rule = "+" + widths.map { String(repeating: "-", count: $0 + 2) + "+" }.joined() + "\n"
+        // Rows of one line need no rule between them.
+        let hasTallRows = rows.contains { $0.contains { $0.count > 1 } }
+
+        try output.write(rule.utf8)
+        try output.write(Self.line(names, widths, Self.centred).utf8)
+        try output.write(rule.utf8)
+        for (index, row) in rows.enumerated() {
+            if index > 0 && hasTallRows { try output.write(rule.utf8) }
+            for number in 0..<(row.map(\.count).max() ?? 1) {
+                let texts = row.map { number < $0.count ? $0[number] : "" }
+                try output.write(Self.line(texts, widths, Self.flushLeft).utf8)
+            }
+        }
+        try output.write(rule.utf8)
+    }
+
+    private static func cell(_ text: [UInt8]) -> Cell {
+        let lines = String(decoding: text, as: UTF8.self).unicodeScalars
+            .split(separator: "\n", omittingEmptySubsequences: false).map { String($0.filter { $0 != "\r" }) }
+        // A newline at the end opens no line of its own.
+        return (lines.count > 1 && lines.last == "" ? lines.dropLast() : lines).map(expandingTabs)
+    }
+
+    private static func expandingTabs(_ line: String) -> String {
+        guard line.unicodeScalars.contains("\t") else { return line }
+        var result = String.UnicodeScalarView()
+        for scalar in line.unicodeScalars {
+            if scalar == "\t" {
+                result += Array(repeating: " ", count: 8 - result.count % 8)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    private static func line(_ texts: [String], _ widths: [Int], _ pad: (String, Int) -> String) -> String {
+        "|" + zip(texts, widths).map { " " + pad($0, $1) + " |" }.joined() + "\n"
+    }
+
+    private static func flushLeft(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: width - text.unicodeScalars.count)
+    }
+
+    private static func centred(_ text: String, _ width: Int) -> String {
+        let blank = width - text.unicodeScalars.count
+        return String(repeating: " ", count: blank / 2) + text + String(repeating: " ", count: blank - blank / 2)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+/// What a run of a program left behind.
+struct Transcript: Equatable {
+    var output: String
+    var error: String
+    var status: Int32
+}
+
+/// Runs a program to its end, as a shell would.
+func run(_ program: URL, _ arguments: [String], input: String = "") throws -> Transcript {
+    let process = Process()
+    process.executableURL = program
+    process.arguments = arguments
+    let (standardInput, standardOutput, standardError) = (Pipe(), Pipe(), Pipe())
+    process.standardInput = standardInput
+    process.standardOutput = standardOutput
+    process.standardError = standardError
+    try process.run()
+    standardInput.fileHandleForWriting.write(Data(input.utf8))
+    try standardInput.fileHandleForWriting.close()
+    let output = standardOutput.fileHandleForReading.readDataToEndOfFile()
+    let error = standardError.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Transcript(
+        output: String(decoding: output, as: UTF8.self), error: String(decoding: error, as: UTF8.self),
+        status: process.terminationStatus)
+}
+
+/// The built command, which lies beside the tests.
+let command: URL = {
+    #if os(Linux)
+        let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    #else
+        let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }!.bundleURL
+    #endif
+    return tests.deletingLastPathComponent().appendingPathComponent("rootstock")
+}()
+
+let sqliteShell = URL(fileURLWithPath: "/usr/bin/sqlite3")
+
+/// The engines that the command promises the same output on.
+let engines = ["sqlite"]
+
+@Suite final class CommandTests {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-command-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func sql(_ engine: String, _ arguments: [String], input: String = "") throws -> Transcript {
+        let path = folder.appendingPathComponent("\(engine).store").path
+        return try run(command, ["sql", "--engine", engine, path] + arguments, input: input)
+    }
+
+    static let script = """
+        CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b REAL, c);
+        INSERT INTO t (a, b, c) VALUES ('plain', 1.5, 1), ('two
+        lines', 0.1, NULL), ('"quoted", and ''so''', 1e20, 'é'), ('', -2, ' '), (NULL, 9007199254740993, 'tab\there');
+        SELECT * FROM t ORDER BY id;
+        SELECT 1 AS one WHERE 0;
+        SELECT count(*) AS "how many", avg(b), 1/3.0, 1e999 FROM t;
+        UPDATE t SET b = b + 1 WHERE id < 3;
+        SELECT changes(), b FROM t WHERE id = 1;
+        """
+
+    @Test(
+        "The output is that of the sqlite3 shell",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: sqliteShell.path)),
+        arguments: engines,
+        [["--list"], ["--list", "--header"], ["--table"], ["--json"], ["--csv"], ["--csv", "--header"]])
+    func outputIsThatOfTheShell(engine: String, modes: [String]) throws {
+        let expected = try run(sqliteShell, modes.map { String($0.dropFirst()) } + [":memory:"], input: Self.script)
+        #expect(expected.status == 0)
+        #expect(expected.output.contains("plain"))
+        #expect(try sql(engine, modes, input: Self.script) == expected)
+    }
+
+    @Test(arguments: engines) func argumentsRunOneAfterTheOther(engine: String) throws {
+        let first = try sql(engine, ["CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)", "SELECT a FROM t"])
+        #expect(first == Transcript(output: "1\n2\n", error: "", status: 0))
+        let second = try sql(engine, ["SELECT sum(a), typeof(sum(a)) FROM t"])
+        #expect(second == Transcript(output: "3|integer\n", error: "", status: 0))
+    }
+
+    @Test(arguments: engines) func theFirstErrorEndsTheCommand(engine: String) throws {
+        let failed = try sql(
+            engine,
+            [
+                "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1); SELECT a FROM t; INSERT INTO t VALUES (1); DELETE FROM t"
+            ])
+        #expect(failed == Transcript(output: "1\n", error: "Error: UNIQUE constraint failed: t.a\n", status: 1))
+        #expect(try sql(engine, ["SELECT count(*) FROM t"]).output == "1\n")
+    }
+
+    @Test(arguments: engines) func openingFailsByName(engine: String) throws {
+        let failed = try run(command, ["sql", "--engine", engine, "/nowhere/at.all", "SELECT 1"])
+        #expect(failed.status == 1)
+        #expect(failed.output == "")
+        #expect(failed.error.hasPrefix("Error: "))
+        #expect(failed.error.contains("/nowhere/at.all"))
+        let readOnly = try sql(engine, ["--read-only", "SELECT 1"])
+        #expect(readOnly.status == 1)
+    }
+
+    @Test func jsonShowsEveryByteOfABlob() throws {
+        let transcript = try sql(
+            "sqlite", ["--json", "SELECT x'00417fff22' AS b, 'a' || char(0) AS t, -1e999 AS i, NULL AS n"])
+        #expect(transcript.output == #"[{"b":"\u0000A\u007f\u00ff\"","t":"a\u0000","i":-1e999,"n":null}]"# + "\n")
+    }
+
+    @Test func anUnknownEngineIsRefused() throws {
+        let transcript = try sql("granite", ["SELECT 1"])
+        #expect(transcript.status == 1)
+        #expect(transcript.error.contains("granite"))
+    }
+
+    @Test func versionNamesTheLibraries() throws {
+        let transcript = try run(command, ["--version"])
+        let names = transcript.output.split(separator: "\n").map { $0.prefix { $0 != " " } }
+        #expect(names.starts(with: ["Rootstock", "SQLite"]))
+        #expect(transcript.output.contains(/SQLite 3\.\d+\.\d+/))
+        #expect(transcript.status == 0)
+    }
+
+    @Test func wrongUsageIsToldApart() throws {
+        let transcript = try run(command, ["sql"])
+        #expect(transcript.status == 64)
+        #expect(transcript.error.contains("Usage: rootstock sql"))
+    }
+}

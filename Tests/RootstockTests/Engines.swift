@@ -1,0 +1,31 @@
+// Engines.swift - what every test of the API runs on, and where its files lie.
+
+import Foundation
+import Rootstock
+
+/// The engines that the API promises the same behaviour on.
+let engines: [Engine] = [.sqlite]
+
+/// A folder of a test's own, removed when the test lets go of it.
+final class TemporaryFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String = "test.store") -> String { url.appendingPathComponent(name).path }
+}
+
+/// What `body` throws, which must be a `DatabaseError`.
+func databaseError(_ body: () throws -> Void) throws -> DatabaseError? {
+    do {
+        try body()
+        return nil
+    } catch let error as DatabaseError {
+        return error
+    }
+}

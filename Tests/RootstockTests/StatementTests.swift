@@ -1,0 +1,125 @@
+import Rootstock
+import Testing
+
+@Suite struct StatementTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    func connection(_ engine: Engine) throws -> Connection {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'one'), (2, 2.5), (3, NULL), (4, x'00ff')"
+        )
+        return connection
+    }
+
+    @Test(arguments: engines) func columnsAreReadInPlace(engine: Engine) throws {
+        let statement = try connection(engine).prepare("SELECT id, a AS \"the value\" FROM t ORDER BY id")
+        #expect(statement.columnCount == 2)
+        #expect(statement.columnNames == ["id", "the value"])
+        #expect(statement.isReadOnly)
+        #expect(try statement.step())
+        #expect(statement.int64(at: 0) == 1)
+        #expect(statement.text(at: 1) == "one")
+        #expect(statement.withUnsafeText(at: 1) { Array($0) } == Array("one".utf8))
+        #expect(try statement.step())
+        #expect(statement.double(at: 1) == 2.5)
+        #expect(statement.value(at: 1) == 2.5)
+        #expect(try statement.step())
+        #expect(statement.isNull(at: 1))
+        #expect(statement.text(at: 1) == "")
+        #expect(try statement.step())
+        #expect(statement.blob(at: 1) == [0, 255])
+        #expect(statement.withUnsafeBlob(at: 1) { $0.count } == 2)
+        #expect(statement.row == Row(columnNames: ["id", "the value"], values: [4, .blob([0, 255])]))
+        #expect(try !statement.step())
+    }
+
+    @Test(arguments: engines) func aStatementRunsAgainAfterItsEndAndAfterAReset(engine: Engine) throws {
+        let statement = try connection(engine).prepare("SELECT id FROM t WHERE id >= ? ORDER BY id")
+        for first in 1...4 {
+            try statement.bind(first, at: 1)
+            var seen: [Int64] = []
+            while try statement.step() { seen.append(statement.int64(at: 0)) }
+            #expect(seen == Array(Int64(first)...4))
+        }
+        #expect(try statement.step())
+        statement.reset()
+        try statement.bind(3, at: 1)
+        #expect(try statement.step())
+        #expect(statement.int64(at: 0) == 3)
+        statement.reset()
+        statement.clearBindings()
+        #expect(try !statement.step())
+    }
+
+    @Test(arguments: engines) func aFailedStatementCanBeUsedAgain(engine: Engine) throws {
+        let connection = try connection(engine)
+        let statement = try connection.prepare("INSERT INTO t VALUES (?, ?)")
+        try statement.bind([1, "again"])
+        #expect(throws: DatabaseError.self) { try statement.step() }
+        try statement.bind([5, "five"])
+        #expect(try !statement.step())
+        #expect(try connection.queryValue("SELECT a FROM t WHERE id = 5") == "five")
+    }
+
+    @Test(arguments: engines) func twoUsersOfOneTextDoNotShareBindings(engine: Engine) throws {
+        let connection = try connection(engine)
+        let sql = "SELECT id FROM t WHERE id >= ? ORDER BY id"
+        let first = try connection.prepare(sql)
+        let second = try connection.prepare(sql)
+        try first.bind(1, at: 1)
+        try second.bind(4, at: 1)
+        #expect(try first.step())
+        #expect(try second.step())
+        #expect(first.int64(at: 0) == 1)
+        #expect(second.int64(at: 0) == 4)
+    }
+
+    @Test(arguments: engines) func theCacheGivesTheSameStatementBackWithoutItsBindings(engine: Engine) throws {
+        let connection = try connection(engine)
+        let sql = "SELECT ?"
+        var handle: OpaquePointer?
+        do {
+            let statement = try connection.prepare(sql)
+            try statement.bind("left over", at: 1)
+            #expect(try statement.step())
+            handle = statement.handle
+        }
+        let statement = try connection.prepare(sql)
+        #expect(statement.handle == handle)
+        #expect(try statement.step())
+        #expect(statement.isNull(at: 0))
+    }
+
+    @Test(arguments: engines) func theCacheKeepsNoMoreThanItsCapacity(engine: Engine) throws {
+        var options = StoreOptions()
+        options.statementCacheCapacity = 2
+        let connection = try Connection(path: folder.path(), engine: engine, options: options)
+        func handle(_ sql: String) throws -> OpaquePointer { try connection.prepare(sql).handle }
+        let kept = try handle("SELECT 1")
+        _ = try handle("SELECT 2")
+        #expect(try handle("SELECT 1") == kept)
+        _ = try handle("SELECT 3")  // SELECT 2 goes, unused for longest
+        #expect(try handle("SELECT 1") == kept)
+    }
+
+    @Test(arguments: engines) func aCachedStatementFollowsTheSchema(engine: Engine) throws {
+        let connection = try connection(engine)
+        let sql = "SELECT * FROM t WHERE id = 1"
+        #expect(try connection.queryOne(sql)?.columnNames == ["id", "a"])
+        try connection.executeScript(
+            "DROP TABLE t; CREATE TABLE t (id INTEGER PRIMARY KEY, b, c); INSERT INTO t VALUES (1, 2, 3);")
+        #expect(try connection.queryOne(sql) == Row(columnNames: ["id", "b", "c"], values: [1, 2, 3]))
+    }
+
+    @Test(arguments: engines) func aStatementOutlivesTheCloseOfItsConnection(engine: Engine) throws {
+        let connection = try connection(engine)
+        let statement = try connection.prepare("SELECT id FROM t ORDER BY id")
+        #expect(try statement.step())
+        connection.close()
+        #expect(try statement.step())
+        #expect(statement.int64(at: 0) == 2)
+    }
+}
