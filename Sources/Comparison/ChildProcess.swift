@@ -1,0 +1,53 @@
+// A turn in a process of its own: this program starts itself with a hidden subcommand, passes the request as JSON in an
+// argument and reads the report as JSON from standard output.
+//
+// Invariant: a child that fails, in whatever way, becomes an error that carries what it said on standard error.
+
+import Foundation
+import Workloads
+
+public enum ChildProcess {
+    /// The subcommand that the child is started with; its one argument is the request.
+    public static let subcommand = "measure-turn"
+
+    /// Launches turns as children of the executable.
+    public static func launcher(executable: URL) -> Runner.Launch {
+        { request in
+            let process = Process()
+            process.executableURL = executable
+            process.arguments = [subcommand, String(decoding: try JSONEncoder().encode(request), as: UTF8.self)]
+            let output = Pipe()
+            let errors = Pipe()
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            let said = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else {
+                let text = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                let how = process.terminationReason == .uncaughtSignal ? "signal" : "status"
+                throw WorkloadError(
+                    text.isEmpty ? "the measuring process ended with \(how) \(process.terminationStatus)" : text)
+            }
+            return data.isEmpty ? nil : try JSONDecoder().decode(TurnReport.self, from: data)
+        }
+    }
+
+    /// The child's side: runs the request and gives what to print.
+    public static func answer(_ argument: String) throws -> Data? {
+        let request = try JSONDecoder().decode(TurnRequest.self, from: Data(argument.utf8))
+        return try Turn.run(request).map { try JSONEncoder().encode($0) }
+    }
+
+    /// The running executable.
+    public static func ownExecutable() -> URL {
+        #if os(Linux)
+            if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+                return URL(fileURLWithPath: path)
+            }
+        #endif
+        return Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    }
+}

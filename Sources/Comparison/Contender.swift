@@ -1,0 +1,81 @@
+// Who is measured against whom: an engine in a configuration at a layer.
+//
+// Invariant: a native configuration is a list of PRAGMAs that stands here once and is printed in every report. Every
+// contender of a row runs in the same durability class; a configuration that has no form in a class is refused.
+
+import Rootstock
+import Workloads
+
+/// Where in the stack the operations are issued.
+public enum Layer: String, Codable, Sendable, CaseIterable {
+    /// The engine's own calls, with no SQL above it.
+    case floor
+    /// SQLite's C calls on prepared statements: the thinnest SQL.
+    case cInterface = "c-api"
+}
+
+public struct Contender: Codable, Sendable, Hashable, CustomStringConvertible {
+    public var engine: String
+    public var configuration: String
+    public var layer: Layer
+    /// Tells two alike apart when an engine is set against itself.
+    public var copy: Int
+
+    public init(engine: String, configuration: String, layer: Layer = .cInterface, copy: Int = 0) {
+        self.engine = engine
+        self.configuration = configuration
+        self.layer = layer
+        self.copy = copy
+    }
+
+    public var isNative: Bool { engine == "sqlite" }
+
+    public var description: String {
+        var text = isNative ? "\(engine)/\(configuration)" : engine
+        if layer != .cInterface { text += " \(layer.rawValue)" }
+        if copy > 0 { text += " #\(copy + 1)" }
+        return text
+    }
+
+    /// Fit for a file name.
+    var slug: String { "\(engine)-\(configuration)-\(layer.rawValue)-\(copy)" }
+}
+
+/// A way to set up native SQLite, by name.
+public struct ConfigurationChoice: Sendable {
+    public var name: String
+    public var summary: String
+    var journalMode: NativeConfiguration.JournalMode?
+    var pragmas: [String]
+    /// Statements that belong to a timed write, at its end.
+    var settling: [String]
+
+    public static let all: [ConfigurationChoice] = [
+        // db_bench sets the lock mode last, so WAL keeps its shared-memory file; we follow.
+        ConfigurationChoice(
+            name: "leveldb", summary: "db_bench_sqlite3's: WAL, 4096 pages of cache, exclusive lock, checkpoint in the time",
+            journalMode: .wal, pragmas: ["cache_size=4096", "wal_autocheckpoint=4096", "locking_mode=EXCLUSIVE"],
+            settling: ["PRAGMA wal_checkpoint(FULL)"]),
+        ConfigurationChoice(name: "default", summary: "as SQLite ships", journalMode: nil, pragmas: [], settling: []),
+        ConfigurationChoice(name: "wal", summary: "WAL, all else as it ships", journalMode: .wal, pragmas: [], settling: []),
+        ConfigurationChoice(
+            name: "tuned", summary: "WAL, 256 MiB of cache, 16 GiB of memory map, checkpoint every 4096 pages",
+            journalMode: .wal, pragmas: ["cache_size=-262144", "mmap_size=17179869184", "wal_autocheckpoint=4096"],
+            settling: []),
+    ]
+
+    public static func named(_ name: String) -> ConfigurationChoice? { all.first { $0.name == name } }
+
+    /// Whether the configuration has a form in the class: a rollback journal has none in `normal`, which is WAL's.
+    public func supports(_ durability: DurabilityClass) -> Bool { journalMode == .wal || durability != .normal }
+
+    func options(_ durability: DurabilityClass) -> StoreOptions {
+        StoreOptions(
+            durability: durability, native: NativeConfiguration(journalMode: journalMode, pragmas: pragmas))
+    }
+
+    /// What is set, for the report.
+    public var settings: [String] {
+        (journalMode.map { ["journal_mode=\($0.rawValue)"] } ?? []) + pragmas + settling.map { "\($0) inside timed writes" }
+    }
+}

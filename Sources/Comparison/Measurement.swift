@@ -1,0 +1,230 @@
+// One turn of one contender at one workload, run in a process of its own.
+//
+// Invariant: what is timed is `Workload.run` between `begin` and `end` of its meter and nothing else. Before it, in the same
+// process: a warm-up that is not counted. Around it: the answers, hashed whole. The same function serves the child
+// process and, in tests, the parent.
+
+import Foundation
+import Rootstock
+import Workloads
+
+public struct TurnRequest: Codable, Sendable {
+    public enum Task: String, Codable, Sendable {
+        /// Fill the store that several workloads start from.
+        case prepare
+        case measure
+    }
+
+    public var task: Task
+    public var suite: String
+    /// Name of a workload, or of a fixture.
+    public var name: String
+    public var contender: Contender
+    public var durability: DurabilityClass
+    public var parameters: Parameters
+    /// The store to make, or to use.
+    public var path: String
+    /// The prepared store to copy from.
+    public var fixturePath: String?
+
+    /// Runs with 1/20 of the size on a store of their own are long enough to have code and allocator warm.
+    static let warmUpDivisor = 20
+}
+
+public struct TurnReport: Codable, Sendable {
+    public var seconds: Double
+    public var latency: LatencyCounts
+    /// Hash of what was read while the clock ran (lengths, first and last bytes).
+    public var touched: String
+    /// Hash of all rows, or of the content after a write.
+    public var checksum: String
+    public var cost: Cost
+}
+
+public enum Turn {
+    public static func run(_ request: TurnRequest) throws -> TurnReport? {
+        guard let suite = Suite.named(request.suite) else { throw WorkloadError("there is no suite \(request.suite)") }
+        switch request.task {
+        case .prepare:
+            guard let fixture = suite.fixture(named: request.name) else {
+                throw WorkloadError("suite \(suite.name) has no fixture \(request.name)")
+            }
+            try prepare(fixture, request)
+            return nil
+        case .measure:
+            guard let workload = suite.workload(named: request.name) else {
+                throw WorkloadError("suite \(suite.name) has no case \(request.name)")
+            }
+            switch request.contender.layer {
+            case .floor: return try measureFloor(workload, request)
+            case .cInterface: return try measure(workload, request)
+            }
+        }
+    }
+
+    // MARK: Through SQL
+
+    static func open(_ request: TurnRequest, path: String, durability: DurabilityClass, size: Int) throws -> Session {
+        var options = StoreOptions(durability: durability)
+        var settling: [String] = []
+        if request.contender.isNative {
+            let name = request.contender.configuration
+            guard let choice = ConfigurationChoice.named(name) else {
+                throw WorkloadError("there is no native configuration \(name)")
+            }
+            options = choice.options(durability)
+            settling = choice.settling
+        }
+        let connection = try Connection(path: path, engine: Engine(name: request.contender.engine), options: options)
+        let parameters = Parameters(size: size, seed: request.parameters.seed)
+        return Session(connection: connection, parameters: parameters, settling: settling)
+    }
+
+    private static func prepare(_ fixture: Fixture, _ request: TurnRequest) throws {
+        try StoreFiles.remove(request.path)
+        switch request.contender.layer {
+        case .floor:
+            guard let build = fixture.buildFloor else { throw WorkloadError("fixture \(fixture.name) has no floor") }
+            try build(try FloorStore(path: request.path, durability: .off), request.parameters)
+        case .cInterface:
+            let session = try open(request, path: request.path, durability: .off, size: request.parameters.size)
+            defer { session.close() }
+            try fixture.build(session)
+        }
+        // On disk now, so that the kernel does not write it back while something is measured.
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: request.path))
+        try handle.synchronize()
+        try handle.close()
+    }
+
+    private static func measure(_ workload: Workload, _ request: TurnRequest) throws -> TurnReport {
+        let size = request.parameters.size
+        switch workload.starting {
+        case .fresh:
+            let warmPath = request.path + ".warm-up"
+            try StoreFiles.remove(warmPath)
+            let warmUp = try open(
+                request, path: warmPath, durability: request.durability, size: max(1, size / TurnRequest.warmUpDivisor))
+            try workload.setUp(warmUp)
+            try workload.run(warmUp, Meter(operations: 1))
+            warmUp.close()
+            try StoreFiles.remove(warmPath)
+            try StoreFiles.remove(request.path)
+        case .copy:
+            guard let from = request.fixturePath else { throw WorkloadError("no prepared store was named") }
+            try StoreFiles.copy(from, to: request.path)
+        case .shared:
+            break
+        }
+        let session = try open(request, path: request.path, durability: request.durability, size: size)
+        defer { session.close() }
+        try workload.setUp(session)
+
+        var checksum = AnswerHash()
+        if workload.writes {
+            // What is there already is read once: a store in use is a warm one.
+            if workload.starting != .fresh { try hashContent(workload, session) }
+        } else {
+            session.isChecking = true
+            try workload.run(session, Meter(operations: 1, lapOperations: workload.lapOperations))
+            checksum = session.answers
+            session.isChecking = false
+        }
+        session.answers = AnswerHash()
+
+        let stretch = MeasuredStretch(workload, operations: workload.operations(size))
+        try workload.run(session, stretch.meter)
+        let touched = session.answers
+        if workload.writes {
+            session.answers = AnswerHash()
+            try hashContent(workload, session)
+            checksum = session.answers
+        }
+        session.close()
+        return stretch.report(touched: touched, checksum: checksum, storeBytes: StoreFiles.bytes(request.path))
+    }
+
+    private static func hashContent(_ workload: Workload, _ session: Session) throws {
+        guard !workload.contentQueries.isEmpty else {
+            throw WorkloadError("case \(workload.name) writes and has no query that shows its content")
+        }
+        for query in workload.contentQueries { try session.hashRows(query) }
+    }
+
+    // MARK: The floor
+
+    private static func measureFloor(_ workload: Workload, _ request: TurnRequest) throws -> TurnReport {
+        guard let floor = workload.floor else { throw WorkloadError("case \(workload.name) has no floor") }
+        let parameters = request.parameters
+        switch workload.starting {
+        case .fresh:
+            let warmPath = request.path + ".warm-up"
+            try StoreFiles.remove(warmPath)
+            let small = Parameters(size: max(1, parameters.size / TurnRequest.warmUpDivisor), seed: parameters.seed)
+            try floor.run(try FloorStore(path: warmPath, durability: request.durability), small, Meter(operations: 1))
+            try StoreFiles.remove(warmPath)
+            try StoreFiles.remove(request.path)
+        case .copy:
+            guard let from = request.fixturePath else { throw WorkloadError("no prepared store was named") }
+            try StoreFiles.copy(from, to: request.path)
+        case .shared:
+            break
+        }
+        let store = try FloorStore(path: request.path, durability: request.durability)
+        var checksum = AnswerHash()
+        if workload.writes {
+            if workload.starting != .fresh { try store.hashContent() }
+        } else {
+            store.isChecking = true
+            try floor.run(store, parameters, Meter(operations: 1, lapOperations: workload.lapOperations))
+            checksum = store.answers
+            store.isChecking = false
+        }
+        store.answers = AnswerHash()
+        let stretch = MeasuredStretch(workload, operations: workload.operations(parameters.size))
+        try floor.run(store, parameters, stretch.meter)
+        let touched = store.answers
+        if workload.writes {
+            store.answers = AnswerHash()
+            try store.hashContent()
+            checksum = store.answers
+        }
+        return stretch.report(touched: touched, checksum: checksum, storeBytes: StoreFiles.bytes(request.path))
+    }
+}
+
+/// The meter of one measured stretch with the process's counters read at both ends.
+private final class MeasuredStretch {
+    private final class Readings {
+        var before = UsageReading.now()
+        var cost: Cost?
+    }
+
+    private let readings = Readings()
+    let meter: Meter
+
+    init(_ workload: Workload, operations: Int) {
+        let readings = readings
+        meter = Meter(
+            operations: operations, lapOperations: workload.lapOperations,
+            onBegin: {
+                PeakMemory.reset()
+                readings.before = UsageReading.now()
+            },
+            onEnd: {
+                var cost = readings.before.cost(until: UsageReading.now())
+                cost.peakResidentBytes = PeakMemory.bytes()
+                readings.cost = cost
+            })
+    }
+
+    func report(touched: AnswerHash, checksum: AnswerHash, storeBytes: Int) -> TurnReport {
+        guard var cost = readings.cost else { preconditionFailure("a workload never ended its measured time") }
+        cost.storeBytes = storeBytes
+        var histogram = LatencyHistogram()
+        histogram.record(meter.lapNanoseconds, operationsPerLap: meter.lapOperations)
+        return TurnReport(
+            seconds: Double(meter.elapsedNanoseconds) / 1e9, latency: histogram.counts, touched: touched.hexadecimal,
+            checksum: checksum.hexadecimal, cost: cost)
+    }
+}

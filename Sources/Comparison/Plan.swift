@@ -1,0 +1,86 @@
+// What is to be compared: cases, contenders, sizes and repeats.
+//
+// Invariant: a plan that could not be run as it is asked for is refused while it is made, by name, before anything is
+// measured.
+
+import Workloads
+
+public struct PlanError: Error, CustomStringConvertible, Sendable {
+    public var description: String
+    public init(_ description: String) { self.description = description }
+}
+
+public struct PlanItem: Sendable {
+    public var suite: Suite
+    public var workloads: [Workload]
+    public var size: Int
+
+    public init(suite: Suite, workloads: [Workload], size: Int) {
+        self.suite = suite
+        self.workloads = workloads
+        self.size = size
+    }
+}
+
+public struct ComparisonPlan: Sendable {
+    public var items: [PlanItem]
+    public var engines: [String]
+    public var configurations: [ConfigurationChoice]
+    public var durability: DurabilityClass
+    public var repeats: Int
+    public var seed: UInt32
+    public var withFloor: Bool
+    /// For the report: how it was asked for, and by which version.
+    public var command: String
+    public var rootstockVersion: String
+
+    /// - Parameter durability: the class for workloads that do not name one themselves.
+    public init(
+        items: [PlanItem], engines: [String], configurations: [String], durability: DurabilityClass, repeats: Int,
+        seed: UInt32, withFloor: Bool, command: String, rootstockVersion: String
+    ) throws {
+        guard !engines.isEmpty else { throw PlanError("no engine was named") }
+        guard repeats > 0 else { throw PlanError("repeats must be 1 or more") }
+        for item in items where item.size < 1 { throw PlanError("the size of suite \(item.suite.name) must be 1 or more") }
+        self.items = items
+        self.engines = engines
+        self.configurations = try configurations.map { name in
+            guard let choice = ConfigurationChoice.named(name) else {
+                let known = ConfigurationChoice.all.map(\.name).joined(separator: ", ")
+                throw PlanError("there is no native configuration '\(name)'; there are \(known)")
+            }
+            return choice
+        }
+        self.durability = durability
+        self.repeats = repeats
+        self.seed = seed
+        self.withFloor = withFloor
+        self.command = command
+        self.rootstockVersion = rootstockVersion
+        for workload in items.flatMap(\.workloads) {
+            let durability = workload.durability ?? durability
+            for choice in self.configurations where engines.contains("sqlite") && !choice.supports(durability) {
+                throw PlanError(
+                    "native configuration '\(choice.name)' keeps a rollback journal and has no form in durability class "
+                        + "'\(durability.rawValue)', which is WAL's: choose wal, tuned or leveldb")
+            }
+        }
+    }
+
+    /// The contenders of a workload, the baseline first.
+    func contenders(for workload: Workload) -> [Contender] {
+        var contenders: [Contender] = []
+        for engine in engines {
+            let names = engine == "sqlite" ? configurations.map(\.name) : ["default"]
+            for name in names {
+                var contender = Contender(engine: engine, configuration: name)
+                while contenders.contains(contender) { contender.copy += 1 }
+                contenders.append(contender)
+            }
+        }
+        if withFloor && workload.floor != nil && engines.contains("lmdb") {
+            contenders.append(Contender(engine: "lmdb", configuration: "default", layer: .floor))
+        }
+        return contenders
+    }
+}

@@ -1,0 +1,109 @@
+// What a measured stretch cost this process: processor time, memory, input and output.
+//
+// Invariant: figures are differences between two readings taken right outside the measured time, in a process that does
+// nothing else. A counter that the system does not offer is null, never zero.
+
+import Foundation
+
+public struct Cost: Codable, Sendable, Equatable {
+    public var userSeconds: Double
+    public var systemSeconds: Double
+    public var minorFaults: Int
+    public var majorFaults: Int
+    public var contextSwitches: Int
+    /// Bytes passed to read and write calls, and how many calls.
+    public var bytesRead: Int?
+    public var bytesWritten: Int?
+    public var readCalls: Int?
+    public var writeCalls: Int?
+    /// Bytes that went to and came from the storage device.
+    public var storageBytesRead: Int?
+    public var storageBytesWritten: Int?
+    /// Peak of resident memory within the stretch, mapped file pages included.
+    public var peakResidentBytes: Int?
+    /// Space that the store's files take on disk afterwards.
+    public var storeBytes: Int?
+
+    public var processorSeconds: Double { userSeconds + systemSeconds }
+}
+
+struct UsageReading {
+    private var usage = rusage()
+    private var io: [String: Int] = [:]
+
+    static func now() -> UsageReading {
+        var reading = UsageReading()
+        #if canImport(Glibc)
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &reading.usage)
+        #else
+            getrusage(RUSAGE_SELF, &reading.usage)
+        #endif
+        reading.io = procFields("/proc/self/io")
+        return reading
+    }
+
+    func cost(until later: UsageReading) -> Cost {
+        func seconds(_ a: timeval, _ b: timeval) -> Double {
+            Double(b.tv_sec - a.tv_sec) + Double(b.tv_usec - a.tv_usec) / 1e6
+        }
+        func difference(_ name: String) -> Int? {
+            guard let before = io[name], let after = later.io[name] else { return nil }
+            return after - before
+        }
+        return Cost(
+            userSeconds: seconds(usage.ru_utime, later.usage.ru_utime),
+            systemSeconds: seconds(usage.ru_stime, later.usage.ru_stime),
+            minorFaults: later.usage.ru_minflt - usage.ru_minflt, majorFaults: later.usage.ru_majflt - usage.ru_majflt,
+            contextSwitches: later.usage.ru_nvcsw + later.usage.ru_nivcsw - usage.ru_nvcsw - usage.ru_nivcsw,
+            bytesRead: difference("rchar"), bytesWritten: difference("wchar"), readCalls: difference("syscr"),
+            writeCalls: difference("syscw"), storageBytesRead: difference("read_bytes"),
+            storageBytesWritten: difference("write_bytes"), peakResidentBytes: nil, storeBytes: nil)
+    }
+}
+
+/// Lines of `name: number ...` in a file of /proc; empty where there is none.
+func procFields(_ path: String) -> [String: Int] {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [:] }
+    var fields: [String: Int] = [:]
+    for line in text.split(separator: "\n") {
+        let parts = line.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, let number = parts[1].split(whereSeparator: { " \tk".contains($0) }).first else { continue }
+        fields[String(parts[0])] = Int(number)
+    }
+    return fields
+}
+
+/// Peak resident memory since the last reset, and the reset (Linux: /proc/self/clear_refs).
+enum PeakMemory {
+    static func reset() { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
+    static func bytes() -> Int? { procFields("/proc/self/status")["VmHWM"].map { $0 * 1024 } }
+}
+
+/// The files that make up a store at a path.
+enum StoreFiles {
+    static let suffixes = ["", "-wal", "-shm", "-journal", "-lock"]
+
+    static func remove(_ path: String) throws {
+        for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {
+            try FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
+
+    static func bytes(_ path: String) -> Int {
+        suffixes.reduce(0) { sum, suffix in
+            var status = stat()
+            guard stat(path + suffix, &status) == 0 else { return sum }
+            return sum + Int(status.st_blocks) * 512
+        }
+    }
+
+    /// Copies the main file (its store is closed, so that it is all there is) and has the copy on disk, so that writing
+    /// it back does not fall into the time of what runs next.
+    static func copy(_ from: String, to path: String) throws {
+        try remove(path)
+        try FileManager.default.copyItem(atPath: from, toPath: path)
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try handle.synchronize()
+        try handle.close()
+    }
+}

@@ -1,0 +1,90 @@
+// The result model: what a comparison found, as it is written to JSON.
+//
+// Invariant: the names of the fields are a promise to whoever reads the file. Fields are added, none is renamed or
+// removed. Times are seconds, latencies microseconds, sizes bytes.
+
+import Workloads
+
+public struct MeasuredResult: Codable, Sendable {
+    public var suite: String
+    public var `case`: String
+    public var engine: String
+    public var configuration: String
+    public var durability: DurabilityClass
+    public var layer: Layer
+    /// Operations of one turn.
+    public var operations: Int
+    /// Median of the turns.
+    public var seconds: Double
+    public var latency: LatencySummary
+    /// Hash of the answers: of all rows read, or of the store's content after a write.
+    public var checksum: String
+    /// 0, or 1 for the second of two alike.
+    public var copy: Int
+    /// Seconds of each turn, in the order in which they ran.
+    public var samples: [Double]
+    public var curve: [CurvePoint]
+    /// Medians over the turns.
+    public var cost: Cost
+
+    public var microsecondsPerOperation: Double { seconds * 1e6 / Double(operations) }
+    public var contender: Contender {
+        Contender(engine: engine, configuration: configuration, layer: layer, copy: copy)
+    }
+}
+
+public struct Baseline: Codable, Sendable, Equatable {
+    public var engine: String
+    public var configuration: String
+}
+
+public struct Ratio: Codable, Sendable {
+    public var suite: String
+    public var `case`: String
+    public var durability: DurabilityClass
+    public var baseline: Baseline
+    public var engine: String
+    /// Time of the baseline over time of the engine: above 1 means that the engine is faster.
+    public var ratio: Double
+    public var low: Double
+    public var high: Double
+    public var configuration: String
+    public var layer: Layer
+    /// Whether the interval leaves 1 out.
+    public var isDifferent: Bool
+    /// The ratio that was published for this row, of the systems named in `publishedSource`.
+    public var published: Double?
+    public var publishedSource: String?
+}
+
+public struct Failure: Codable, Sendable {
+    public var suite: String
+    public var `case`: String
+    public var contender: String
+    public var message: String
+}
+
+/// A case that was run, as its suite describes it.
+public struct CaseDescription: Codable, Sendable {
+    public var suite: String
+    public var `case`: String
+    public var summary: String
+    public var publishedName: String?
+    public var writes: Bool
+}
+
+public struct ComparisonReport: Codable, Sendable {
+    public var environment: Environment
+    public var results: [MeasuredResult]
+    /// SQL against SQL: what the choice of engine costs or buys.
+    public var ratios: [Ratio]
+    /// The baseline against other layers, the floor among them.
+    public var layers: [Ratio]
+    public var cases: [CaseDescription]
+    public var failures: [Failure]
+    public var warnings: [String]
+
+    public func results(suite: String, case name: String) -> [MeasuredResult] {
+        results.filter { $0.suite == suite && $0.case == name }
+    }
+}

@@ -1,0 +1,146 @@
+// The summary of a comparison as a table of texts, made once and shown as terminal text, Markdown or HTML.
+//
+// Invariant: one row per case. The native column is the best native configuration of that row: a claim against a badly
+// configured opponent is no claim. A ratio whose interval holds 1 reads "no difference".
+
+import Comparison
+import Foundation
+
+public struct Table: Sendable, Equatable {
+    public enum Alignment: Sendable { case left, right }
+    public struct Column: Sendable, Equatable {
+        public var title: String
+        public var alignment: Alignment
+    }
+
+    public var columns: [Column]
+    public var rows: [[String]]
+}
+
+/// A case with its best native result, and what stands against it.
+public struct CaseSummary: Sendable {
+    public var suite: String
+    public var name: String
+    public var summary: String
+    public var baseline: MeasuredResult
+    public var rivals: [Rival]
+    public var floor: MeasuredResult?
+
+    public struct Rival: Sendable {
+        public var result: MeasuredResult
+        public var ratio: Ratio
+    }
+}
+
+extension ComparisonReport {
+    /// Every case that gave figures, in the order in which it was run.
+    public var summaries: [CaseSummary] {
+        cases.compactMap { item in
+            let sql = results(suite: item.suite, case: item.case).filter { $0.layer == .cInterface }
+            let ratios = ratios.filter { $0.suite == item.suite && $0.case == item.case }
+            let native = sql.filter { result in
+                ratios.contains { $0.baseline.engine == result.engine && $0.baseline.configuration == result.configuration }
+                    && result.copy == 0
+            }
+            guard let best = (native.isEmpty ? Array(sql.prefix(1)) : native).min(by: { $0.seconds < $1.seconds }) else {
+                return nil
+            }
+            let rivals = ratios.filter { $0.baseline.configuration == best.configuration }.compactMap { ratio in
+                sql.last { $0.engine == ratio.engine && $0.configuration == ratio.configuration }
+                    .map { CaseSummary.Rival(result: $0, ratio: ratio) }
+            }
+            let floor = results(suite: item.suite, case: item.case).first { $0.layer == .floor }
+            return CaseSummary(
+                suite: item.suite, name: item.case, summary: item.summary, baseline: best, rivals: rivals, floor: floor)
+        }
+    }
+
+    /// The table of a suite.
+    public func table(suite: String) -> Table {
+        let summaries = summaries.filter { $0.suite == suite }
+        let rivals = rivalNames(summaries)
+        let hasFloor = summaries.contains { $0.floor != nil }
+        let hasPublished = summaries.contains { $0.rivals.contains { $0.ratio.published != nil } }
+        let severalConfigurations = environment.configurations.count > 1
+        let native = baselineName(summaries)
+        var columns = [Table.Column(title: "case", alignment: .left)]
+        columns.append(.init(title: "\(native) us/op", alignment: .right))
+        if severalConfigurations { columns.append(.init(title: "best of", alignment: .left)) }
+        for rival in rivals {
+            columns.append(.init(title: "\(rival) us/op", alignment: .right))
+            columns.append(.init(title: "\(native) / \(rival)", alignment: .right))
+            columns.append(.init(title: "95% interval", alignment: .left))
+        }
+        if hasFloor { columns.append(.init(title: "floor us/op", alignment: .right)) }
+        if hasPublished { columns.append(.init(title: "published", alignment: .right)) }
+        let rows = summaries.map { summary -> [String] in
+            var row = [summary.name, Format.microseconds(summary.baseline.microsecondsPerOperation)]
+            if severalConfigurations { row.append(summary.baseline.configuration) }
+            for name in rivals {
+                if let rival = summary.rivals.first(where: { Self.name($0) == name }) {
+                    row.append(Format.microseconds(rival.result.microsecondsPerOperation))
+                    row.append(Format.ratio(rival.ratio.ratio))
+                    row.append(Format.interval(rival.ratio))
+                } else {
+                    row += ["-", "-", "-"]
+                }
+            }
+            if hasFloor { row.append(summary.floor.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-") }
+            if hasPublished { row.append(summary.rivals.compactMap(\.ratio.published).first.map(Format.ratio) ?? "-") }
+            return row
+        }
+        return Table(columns: columns, rows: rows)
+    }
+
+    public var suiteNames: [String] {
+        cases.reduce(into: []) { names, item in if !names.contains(item.suite) { names.append(item.suite) } }
+    }
+
+    private static func name(_ rival: CaseSummary.Rival) -> String {
+        rival.result.copy > 0 ? "\(rival.result.engine) again" : rival.result.engine
+    }
+
+    private func rivalNames(_ summaries: [CaseSummary]) -> [String] {
+        summaries.flatMap(\.rivals).map(Self.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private func baselineName(_ summaries: [CaseSummary]) -> String {
+        let engine = summaries.first?.baseline.engine ?? "sqlite"
+        return engine == "sqlite" ? "native" : engine
+    }
+
+    /// What the published column means; empty where there is none.
+    public var publishedSources: [String] {
+        ratios.compactMap(\.publishedSource).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+}
+
+enum Format {
+    /// Three significant digits.
+    static func significant(_ value: Double) -> String {
+        let magnitude = abs(value)
+        if magnitude >= 100 { return String(format: "%.0f", value) }
+        if magnitude >= 10 { return String(format: "%.1f", value) }
+        if magnitude >= 1 { return String(format: "%.2f", value) }
+        return String(format: "%.3f", value)
+    }
+
+    static func microseconds(_ value: Double) -> String { significant(value) }
+    static func ratio(_ value: Double) -> String { String(format: value >= 100 ? "%.0fx" : "%.2fx", value) }
+
+    static func interval(_ ratio: Ratio) -> String {
+        let bounds = String(format: "%.2f-%.2f", ratio.low, ratio.high)
+        return ratio.isDifferent ? bounds : bounds + " no difference"
+    }
+
+    static func bytes(_ value: Int) -> String {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+        var amount = Double(value)
+        var unit = 0
+        while amount >= 1024 && unit < units.count - 1 {
+            amount /= 1024
+            unit += 1
+        }
+        return unit == 0 ? "\(value) B" : significant(amount) + " " + units[unit]
+    }
+}

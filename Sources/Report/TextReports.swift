@@ -1,0 +1,134 @@
+// The report as text: terminal, Markdown, CSV and JSON.
+//
+// Invariant: each writer is a pure function of the report. Colour is the caller's word (it knows whether it writes to a
+// terminal), and without colour the text says the same.
+
+import Comparison
+import Foundation
+
+extension ComparisonReport {
+    // MARK: Terminal
+
+    public func terminalText(colour: Bool) -> String {
+        var text = environmentLines.joined(separator: "\n") + "\n"
+        for suite in suiteNames {
+            text += "\n" + (colour ? "\u{1B}[1m\(suite)\u{1B}[0m" : suite) + "\n"
+            text += table(suite: suite).terminalText()
+        }
+        text += "\n" + legend.joined(separator: "\n") + "\n"
+        for warning in warnings { text += "warning: \(warning)\n" }
+        for failure in failures {
+            text += "failed: \(failure.suite) \(failure.case) \(failure.contender): \(failure.message)\n"
+        }
+        return text
+    }
+
+    var environmentLines: [String] {
+        let sizes = environment.sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        return [
+            [environment.processor, "\(environment.cores) cores", Format.bytes(Int(environment.memoryBytes)), environment.kernel]
+                .compactMap { $0 }.joined(separator: ", "),
+            ["SQLite \(environment.sqliteVersion)", environment.lmdbVersion, "Rootstock \(environment.rootstockVersion)",
+                "\(environment.build) build", environment.commit.map { "commit \($0)" }]
+                .compactMap { $0 }.joined(separator: ", "),
+            "size: \(sizes); seed \(environment.seed); \(environment.repeats) turns each; clock "
+                + "\(String(format: "%.0f", environment.clockOverheadNanoseconds)) ns a reading, not subtracted",
+        ]
+    }
+
+    var legend: [String] {
+        var lines = ["Ratios are time of the left over time of the right: above 1 means the right one is faster."]
+        if !publishedSources.isEmpty {
+            lines.append("published: " + publishedSources.joined(separator: "; ") + " (other machines; the ratio only)")
+        }
+        return lines
+    }
+
+    // MARK: Markdown
+
+    public func markdown() -> String {
+        var text = "# Comparison\n\n"
+        text += environmentLines.map { "* \($0)\n" }.joined()
+        text += "* SQLite compile options: \(environment.sqliteCompileOptions.joined(separator: " "))\n"
+        for (name, settings) in environment.configurations.sorted(by: { $0.key < $1.key }) {
+            text += "* native `\(name)`: \(settings.isEmpty ? "as SQLite ships" : settings.joined(separator: ", "))\n"
+        }
+        text += "* `\(environment.command)`\n"
+        for suite in suiteNames {
+            text += "\n## \(suite)\n\n" + table(suite: suite).markdown()
+        }
+        text += "\n" + legend.joined(separator: "\n") + "\n"
+        if !warnings.isEmpty { text += "\n" + warnings.map { "* warning: \($0)\n" }.joined() }
+        if !failures.isEmpty {
+            text += "\n"
+            text += failures.map { "* failed: \($0.suite) \($0.case) \($0.contender): \($0.message)\n" }.joined()
+        }
+        return text
+    }
+
+    // MARK: CSV
+
+    /// One line per measured result.
+    public func csv() -> String {
+        let header = [
+            "suite", "case", "engine", "configuration", "durability", "layer", "copy", "operations", "seconds", "us_per_op",
+            "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "mean_us", "user_s", "system_s", "peak_resident_bytes",
+            "bytes_read", "bytes_written", "storage_bytes_written", "minor_faults", "major_faults", "store_bytes", "checksum",
+        ]
+        func text(_ value: Int?) -> String { value.map(String.init) ?? "" }
+        let lines = results.map { result -> [String] in
+            let latency = result.latency
+            let cost = result.cost
+            return [
+                result.suite, result.case, result.engine, result.configuration, result.durability.rawValue,
+                result.layer.rawValue, "\(result.copy)", "\(result.operations)", "\(result.seconds)",
+                "\(result.microsecondsPerOperation)", "\(latency.p50)", "\(latency.p90)", "\(latency.p99)",
+                "\(latency.p999)", "\(latency.max)", "\(latency.mean)", "\(cost.userSeconds)", "\(cost.systemSeconds)",
+                text(cost.peakResidentBytes), text(cost.bytesRead), text(cost.bytesWritten),
+                text(cost.storageBytesWritten), "\(cost.minorFaults)", "\(cost.majorFaults)", text(cost.storeBytes),
+                result.checksum,
+            ]
+        }
+        return ([header] + lines).map { $0.map(Self.csvField).joined(separator: ",") + "\n" }.joined()
+    }
+
+    private static func csvField(_ text: String) -> String {
+        guard text.contains(where: { ",\"\n\r".contains($0) }) else { return text }
+        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+
+    // MARK: JSON
+
+    public func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}
+
+extension Table {
+    func terminalText() -> String {
+        let widths = columns.indices.map { index in
+            ([columns[index].title] + rows.map { $0[index] }).map(\.count).max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            var text = ""
+            for (index, cell) in cells.enumerated() {
+                let padding = String(repeating: " ", count: widths[index] - cell.count)
+                text += columns[index].alignment == .left ? cell + padding : padding + cell
+                if index < cells.count - 1 { text += "  " }
+            }
+            while text.last == " " { text.removeLast() }
+            return text + "\n"
+        }
+        let rule = String(repeating: "-", count: widths.reduce(0, +) + 2 * (widths.count - 1)) + "\n"
+        return line(columns.map(\.title)) + rule + rows.map(line).joined()
+    }
+
+    func markdown() -> String {
+        func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |\n" }
+        let rule = line(columns.map { $0.alignment == .left ? "---" : "---:" })
+        return line(columns.map(\.title)) + rule
+            + rows.map { line($0.map { $0.replacingOccurrences(of: "|", with: "\\|") }) }.joined()
+    }
+}

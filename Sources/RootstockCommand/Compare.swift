@@ -1,0 +1,203 @@
+// `rootstock compare`: runs workloads on several engines and prints what the choice of engine costs or buys.
+
+import ArgumentParser
+import Comparison
+import Foundation
+import Report
+import Rootstock
+import Workloads
+
+struct Compare: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measure the same SQL on several engines, side by side.",
+        discussion: """
+            Engines take turns, each turn in a process of its own, and a time is reported only where every engine gave the \
+            same answers. See the suites and their cases with --list.
+
+            rootstock compare engine readrandom readseq --entries 100000
+            """)
+
+    @Flag(help: "List the suites and their cases.")
+    var list = false
+
+    @Argument(help: "A suite, or 'all'.")
+    var suite: String?
+
+    @Argument(help: ArgumentHelp("Cases of the suite; all of them if none is named.", valueName: "case"))
+    var cases: [String] = []
+
+    @Option(help: "Engines, separated by commas; the first native one is the baseline.")
+    var engines = "sqlite,lmdb"
+
+    @Option(
+        name: [.customLong("entries"), .customLong("objects"), .customLong("size")],
+        help: "Size of the suite; its own default otherwise.")
+    var size: Int?
+
+    @Option(help: "What a commit survives: off, normal or full. Cases that name a class themselves keep it.")
+    var durability = StoreOptions.Durability.off
+
+    @Option(help: "Native configurations, separated by commas: leveldb, default, wal, tuned.")
+    var configuration = "leveldb"
+
+    @Option(name: .customLong("repeat"), help: "Turns of each engine at each case, beside one to warm up.")
+    var repeats = 5
+
+    @Option(help: "Seed of the data and of the order of turns.")
+    var seed: UInt32 = 301
+
+    @Flag(help: "Run the variants of the cases too.")
+    var variants = false
+
+    @Flag(help: "Only the headline cases of each suite.")
+    var headline = false
+
+    @Flag(help: "Measure the floor beside each case that has one: the engine's own calls, no SQL.")
+    var floor = false
+
+    @Option(help: "Where stores are made while measuring; a temporary directory otherwise.")
+    var directory: String?
+
+    @Option(help: "Write the results as JSON to this file.")
+    var json: String?
+
+    @Option(help: "Write the report as one self-contained HTML file.")
+    var html: String?
+
+    @Option(help: "Write the report as Markdown to this file.")
+    var markdown: String?
+
+    @Option(help: "Write the results as CSV to this file.")
+    var csv: String?
+
+    func validate() throws {
+        if !list && suite == nil { throw ValidationError("Name a suite, or see them with --list.") }
+        if list && suite != nil { throw ValidationError("--list takes no suite.") }
+    }
+
+    func run() throws {
+        if list {
+            print(CompareList.text(), terminator: "")
+            return
+        }
+        let plan = try makePlan()
+        let place = try workingDirectory()
+        defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
+        let progress = Progress()
+        let runner = Runner(
+            plan: plan, directory: place, launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable()),
+            progress: progress.show)
+        let report = try runner.run()
+        progress.clear()
+        print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "")
+        try write(report)
+        if !report.failures.isEmpty { throw ExitCode.failure }
+    }
+
+    private func makePlan() throws -> ComparisonPlan {
+        do {
+            return try ComparisonPlan(
+                items: try items(), engines: Self.names(engines), configurations: Self.names(configuration),
+                durability: durability, repeats: repeats, seed: seed, withFloor: floor,
+                command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
+                rootstockVersion: Version.rootstock)
+        } catch let error as PlanError {
+            throw ValidationError(error.description)
+        }
+    }
+
+    private func items() throws -> [PlanItem] {
+        guard let suite else { return [] }
+        let suites: [Suite]
+        if suite == "all" {
+            guard cases.isEmpty else { throw PlanError("'all' takes no cases") }
+            suites = Suite.all
+        } else {
+            guard let found = Suite.named(suite) else {
+                throw PlanError("there is no suite '\(suite)'; there are \(Suite.all.map(\.name).joined(separator: ", "))")
+            }
+            suites = [found]
+        }
+        return try suites.map { suite in
+            let workloads =
+                try cases.isEmpty
+                ? suite.workloads.filter { (variants || !$0.isVariant) && (!headline || $0.isHeadline) }
+                : cases.map { name in
+                    guard let workload = suite.workload(named: name) else {
+                        let known = suite.workloads.map(\.name).joined(separator: ", ")
+                        throw PlanError("suite \(suite.name) has no case '\(name)'; it has \(known)")
+                    }
+                    return workload
+                }
+            return PlanItem(suite: suite, workloads: workloads, size: size ?? suite.defaultSize)
+        }
+    }
+
+    private static func names(_ list: String) -> [String] {
+        list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
+    }
+
+    private func workingDirectory() throws -> URL {
+        if let directory { return URL(fileURLWithPath: directory, isDirectory: true) }
+        return FileManager.default.temporaryDirectory
+            .appendingPathComponent("rootstock-compare-\(ProcessInfo.processInfo.processIdentifier)", isDirectory: true)
+    }
+
+    private func write(_ report: ComparisonReport) throws {
+        if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
+        if let html { try Data(report.html().utf8).write(to: URL(fileURLWithPath: html)) }
+        if let markdown { try Data(report.markdown().utf8).write(to: URL(fileURLWithPath: markdown)) }
+        if let csv { try Data(report.csv().utf8).write(to: URL(fileURLWithPath: csv)) }
+    }
+}
+
+/// The child's side of a turn; started by `compare` only.
+struct MeasureTurn: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: ChildProcess.subcommand, abstract: "One turn of a comparison.", shouldDisplay: false)
+
+    @Argument var request: String
+
+    func run() throws {
+        if let report = try ChildProcess.answer(request) { FileHandle.standardOutput.write(report) }
+    }
+}
+
+enum CompareList {
+    static func text() -> String {
+        var text = ""
+        for suite in Suite.all {
+            text += "\(suite.name) - \(suite.title)\n  source: \(suite.source)\n"
+            text += "  size: \(suite.defaultSize) \(suite.unit)\n"
+            let width = suite.workloads.map(\.name.count).max() ?? 0
+            for workload in suite.workloads {
+                let padding = String(repeating: " ", count: width - workload.name.count)
+                var notes = workload.publishedName.map { ["published as \($0)"] } ?? []
+                if let durability = workload.durability { notes.append("always durability \(durability.rawValue)") }
+                if workload.isVariant { notes.append("variant") }
+                let note = notes.isEmpty ? "" : " (" + notes.joined(separator: "; ") + ")"
+                text += "    \(workload.name)\(padding)  \(workload.summary)\(note)\n"
+            }
+            for remark in suite.remarks { text += "  note: \(remark)\n" }
+            text += "\n"
+        }
+        text += "native configurations:\n"
+        for choice in ConfigurationChoice.all { text += "    \(choice.name): \(choice.summary)\n" }
+        return text
+    }
+}
+
+/// One line on a terminal that says what runs now; nothing elsewhere.
+final class Progress {
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+
+    func show(_ text: String) {
+        guard isTerminal else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[K\(text.prefix(110))".utf8))
+    }
+
+    func clear() {
+        guard isTerminal else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+    }
+}

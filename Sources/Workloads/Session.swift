@@ -1,0 +1,116 @@
+// What a workload is given: one open connection on one engine, its statements, its parameters and the hash of its answers.
+//
+// Invariant: a workload sees no engine name, no file and no configuration. The same code with the same SQL text runs on
+// each engine, and whatever differs between two sessions was done before the workload got them.
+
+import CSQLite
+import Rootstock
+
+public struct Parameters: Sendable, Codable, Equatable {
+    /// The suite's size: entries, objects, articles ...
+    public var size: Int
+    public var seed: UInt32
+
+    public init(size: Int, seed: UInt32) {
+        self.size = size
+        self.seed = seed
+    }
+}
+
+public final class Session {
+    public let parameters: Parameters
+    /// For workloads of the Swift layer; inner loops of the thin layer use `statement`.
+    public let connection: Connection
+    private let settling: [String]
+    private var cache: [String: (owner: Statement, raw: RawStatement)] = [:]
+    private var settlingStatements: [RawStatement] = []
+
+    public var answers = AnswerHash()
+    /// Set in the pass that checks the answers; then rows are hashed whole and no time is taken.
+    public var isChecking = false
+
+    /// - Parameter settling: statements of the configuration that belong to a timed write, at its end (LevelDB's: a WAL
+    ///   checkpoint).
+    public init(connection: Connection, parameters: Parameters, settling: [String] = []) {
+        self.connection = connection
+        self.parameters = parameters
+        self.settling = settling
+    }
+
+    /// The statement of this text, prepared once.
+    public func statement(_ sql: String) throws -> RawStatement {
+        if let known = cache[sql] { return known.raw }
+        let owner = try connection.prepare(sql)
+        let raw = RawStatement(handle: owner.handle)
+        cache[sql] = (owner, raw)
+        return raw
+    }
+
+    /// Statements without parameters or interesting rows: schema, setting up. Never inside measured time.
+    public func execute(_ script: String) throws {
+        try connection.forEachStatement(in: script) { try $0.run() }
+    }
+
+    /// Prepares what `settle` will run; to be called before the clock starts.
+    public func prepareToSettle() throws { settlingStatements = try settling.map { try statement($0) } }
+
+    /// What the configuration wants done at the end of a timed write, inside the measured time.
+    public func settle() throws {
+        for statement in settlingStatements { try statement.run() }
+    }
+
+    /// Lets go of the statements and closes the connection.
+    public func close() {
+        settlingStatements = []
+        cache = [:]
+        connection.close()
+    }
+
+    // MARK: Answers
+
+    /// Takes a row of blobs as an answer: cheaply while the clock runs, whole when checking.
+    @inline(__always)
+    public func takeBlobs(_ statement: RawStatement) {
+        if isChecking { return take(statement) }
+        for column in 0..<statement.columnCount { answers.touch(statement.blob(column)) }
+    }
+
+    /// Takes a row of any columns as an answer.
+    @inline(__always)
+    public func take(_ statement: RawStatement) {
+        if isChecking { answers.add(UInt64(statement.columnCount)) }
+        for column in 0..<statement.columnCount { take(statement, column) }
+    }
+
+    @inline(__always)
+    private func take(_ statement: RawStatement, _ column: Int32) {
+        let type = statement.type(column)
+        switch type {
+        case SQLITE_INTEGER:
+            let word = UInt64(bitPattern: Int64(statement.integer(column)))
+            if isChecking { answers.add(word) } else { answers.touch(word) }
+        case SQLITE_FLOAT:
+            let word = statement.double(column).bitPattern
+            if isChecking { answers.add(word) } else { answers.touch(word) }
+        case SQLITE_TEXT:
+            let bytes = statement.text(column)
+            if isChecking { answers.add(bytes) } else { answers.touch(bytes) }
+        case SQLITE_BLOB:
+            let bytes = statement.blob(column)
+            if isChecking { answers.add(bytes) } else { answers.touch(bytes) }
+        default:
+            answers.touch(0)
+        }
+        if isChecking { answers.add(UInt64(type)) }
+    }
+
+    /// Hashes all rows of a query whole: the content of a table after a write.
+    public func hashRows(_ sql: String) throws {
+        let statement = try statement(sql)
+        let wasChecking = isChecking
+        isChecking = true
+        defer { isChecking = wasChecking }
+        while try statement.step() { take(statement) }
+        try statement.reset()
+    }
+}
