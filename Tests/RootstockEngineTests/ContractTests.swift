@@ -1,0 +1,80 @@
+// Every registered engine against the contract of rootstock_engine.h.
+
+import RootstockEngine
+import Testing
+
+@Suite struct ContractTests {
+    static let engines = EngineUnderTest.all
+
+    @Test(arguments: engines) func treesAreNamedAndKept(_ engine: EngineUnderTest) throws {
+        try EngineContract.treesAreNamedAndKept(engine)
+    }
+
+    @Test(arguments: engines) func abortForgetsTrees(_ engine: EngineUnderTest) throws {
+        try EngineContract.abortForgetsTrees(engine)
+    }
+
+    @Test(arguments: engines) func anOlderSnapshotHasNoYoungerTree(_ engine: EngineUnderTest) throws {
+        try EngineContract.anOlderSnapshotHasNoYoungerTree(engine)
+    }
+
+    @Test(arguments: engines) func clearEmptiesAndKeepsTheHandle(_ engine: EngineUnderTest) throws {
+        try EngineContract.clearEmptiesAndKeepsTheHandle(engine)
+    }
+
+    @Test(arguments: engines) func putFlags(_ engine: EngineUnderTest) throws {
+        try EngineContract.putFlags(engine)
+    }
+
+    @Test(arguments: engines) func reserve(_ engine: EngineUnderTest) throws {
+        try EngineContract.reserve(engine)
+    }
+
+    @Test(arguments: engines) func sizesOfKeysAndValues(_ engine: EngineUnderTest) throws {
+        try EngineContract.sizesOfKeysAndValues(engine)
+    }
+
+    @Test(arguments: engines) func keysCompareAsBytes(_ engine: EngineUnderTest) throws {
+        try EngineContract.keysCompareAsBytes(engine)
+    }
+
+    @Test(arguments: engines) func snapshotsStandStill(_ engine: EngineUnderTest) throws {
+        try EngineContract.snapshotsStandStill(engine)
+    }
+
+    @Test(arguments: engines) func writesAreSeenByTheirOwnOnly(_ engine: EngineUnderTest) throws {
+        try EngineContract.writesAreSeenByTheirOwnOnly(engine)
+    }
+
+    @Test(arguments: engines) func cursorsSurviveRenewal(_ engine: EngineUnderTest) throws {
+        try EngineContract.cursorsSurviveRenewal(engine)
+    }
+
+    @Test(arguments: engines) func cursorMoves(_ engine: EngineUnderTest) throws {
+        try EngineContract.cursorMoves(engine)
+    }
+
+    @Test(arguments: engines) func removalUnderACursor(_ engine: EngineUnderTest) throws {
+        try EngineContract.removalUnderACursor(engine)
+    }
+
+    @Test(arguments: engines) func statistics(_ engine: EngineUnderTest) throws {
+        try EngineContract.statistics(engine)
+    }
+
+    @Test(arguments: engines) func describesFailures(_ engine: EngineUnderTest) throws {
+        try EngineContract.describesFailures(engine)
+    }
+
+    @Test(arguments: engines) func sharedByItsUsers(_ engine: EngineUnderTest) throws {
+        try EngineContract.sharedByItsUsers(engine)
+    }
+
+    @Test(arguments: engines, [1, 2, 3]) func anyOrderOfOperations(_ engine: EngineUnderTest, seed: UInt64) throws {
+        try EngineContract.anyOrderOfOperations(engine, seed: seed, operations: 20_000)
+    }
+
+    @Test(arguments: engines) func manyThreads(_ engine: EngineUnderTest) throws {
+        try EngineContract.manyThreads(engine)
+    }
+}
