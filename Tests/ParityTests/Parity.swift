@@ -1,0 +1,51 @@
+// Parity.swift - runs the same statements on two targets and collects where they part.
+
+/// Where two targets differ, with the statement that shows it.
+struct Difference: CustomStringConvertible, Sendable {
+    var statement: String
+    var what: [String]
+
+    var description: String {
+        let shown = statement.count <= 400 ? statement : statement.prefix(400) + "..."
+        return "\(shown)\n    " + what.joined(separator: "\n    ")
+    }
+}
+
+struct Parity {
+    let expected: any Target
+    let actual: any Target
+
+    /// Runs one statement on both.
+    func run(_ statement: String) -> Difference? {
+        let expectedOutcome = expected.run(statement)
+        let what = actual.run(statement)
+            .differences(from: expectedOutcome, ordered: statement.asksForOrder, changesData: statement.changesData)
+        return what.isEmpty ? nil : Difference(statement: statement, what: what)
+    }
+
+    /// Compares every table of the database, whole: with its rowids where it has them.
+    func compareContent() -> [Difference] {
+        let tables = expected.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%' ORDER BY 1")
+        return tables.rows.compactMap { row in
+            guard case .text(let bytes) = row[0] else { return nil }
+            let name = "\"" + String(decoding: bytes, as: UTF8.self).replacing("\"", with: "\"\"") + "\""
+            let hasRowID = expected.run("SELECT rowid FROM \(name) LIMIT 0").failure == nil
+            return run("SELECT \(hasRowID ? "rowid, " : "")* FROM \(name)")
+        }
+    }
+
+    /// Runs the script to its end and compares the content that it leaves.
+    func run(_ script: Script) throws -> [Difference] {
+        var differences: [Difference] = []
+        for step in script.steps {
+            switch step {
+            case .statement(let sql):
+                if let difference = run(sql) { differences.append(difference) }
+            case .reopen:
+                try expected.reopen()
+                try actual.reopen()
+            }
+        }
+        return differences + compareContent()
+    }
+}

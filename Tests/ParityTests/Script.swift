@@ -1,0 +1,107 @@
+// Script.swift - a SQL script cut into statements the way sqlite3_complete does, with the harness's few directives.
+//
+// A line `-- @reopen` between statements closes the database and opens it again, so that what follows is read from the file.
+
+import CSQLite
+import Foundation
+
+struct Script: Sendable, CustomStringConvertible {
+    enum Step: Equatable, Sendable {
+        case statement(String)
+        case reopen
+    }
+
+    var name: String
+    var steps: [Step]
+
+    var description: String { name }
+
+    init(name: String, text: String) throws {
+        self.name = name
+        steps = []
+        var pending = ""
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("-- @") {
+                guard line == "-- @reopen" else { throw HarnessError(description: "\(name): unknown directive \(line)") }
+                guard Self.isBlank(pending) else { throw HarnessError(description: "\(name): \(line) inside a statement") }
+                steps.append(.reopen)
+                continue
+            }
+            // Statements can share a line: try at each semicolon.
+            for (index, part) in line.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
+                if index > 0 {
+                    pending += ";"
+                    if sqlite3_complete(pending) != 0 {
+                        if !Self.isBlank(pending) {
+                            steps.append(.statement(pending.trimmingCharacters(in: .whitespacesAndNewlines)))
+                        }
+                        pending = ""
+                    }
+                }
+                pending += part
+            }
+            pending += "\n"
+        }
+        guard Self.isBlank(pending) else { throw HarnessError(description: "\(name): ends inside a statement: \(pending)") }
+    }
+
+    /// Only comments, blanks and a semicolon.
+    private static func isBlank(_ text: String) -> Bool {
+        text.split(separator: "\n").allSatisfy { line in
+            let line = line.trimmingCharacters(in: .whitespaces)
+            return line.isEmpty || line == ";" || line.hasPrefix("--")
+        }
+    }
+
+    /// The scripts beside the tests, by name.
+    static func all() throws -> [Script] {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Scripts")
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "sql" }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+            .map {
+                try Script(
+                    name: $0.deletingPathExtension().lastPathComponent, text: String(contentsOf: $0, encoding: .utf8))
+            }
+    }
+}
+
+extension String {
+    /// The text with comments, strings, quoted names and parenthesised parts blanked: what is left is the statement's own
+    /// skeleton.
+    var skeleton: String {
+        var skeleton = ""
+        var depth = 0
+        var rest = Substring(self)
+        while let character = rest.first {
+            if rest.hasPrefix("--") {
+                rest = rest.drop { $0 != "\n" }
+            } else if rest.hasPrefix("/*") {
+                rest = rest.dropFirst(2)
+                while !rest.isEmpty && !rest.hasPrefix("*/") { rest = rest.dropFirst() }
+                rest = rest.dropFirst(2)
+            } else if "'\"`[".contains(character) {
+                let close: Character = character == "[" ? "]" : character
+                rest = rest.dropFirst().drop { $0 != close }.dropFirst()
+                skeleton += "?"
+            } else {
+                if character == "(" { depth += 1 }
+                if depth == 0 { skeleton.append(character) }
+                if character == ")" { depth -= 1 }
+                rest = rest.dropFirst()
+            }
+        }
+        return skeleton.uppercased().split { $0.isWhitespace }.joined(separator: " ")
+    }
+
+    /// Whether the order of the statement's rows is promised.
+    var asksForOrder: Bool { skeleton.contains("ORDER BY") || skeleton.hasPrefix("PRAGMA") }
+
+    /// Whether the statement is one after which changes() and last_insert_rowid() mean something.
+    var changesData: Bool {
+        let words = skeleton.split(separator: " ")
+        guard let first = words.first else { return false }
+        if ["INSERT", "REPLACE", "UPDATE", "DELETE"].contains(first) { return true }
+        return first == "WITH" && words.contains { ["INSERT", "REPLACE", "UPDATE", "DELETE"].contains($0) }
+    }
+}

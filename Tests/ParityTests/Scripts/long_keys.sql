@@ -1,0 +1,67 @@
+-- Keys around and far above an engine's limit: 502 to 512 bytes, prefixes of each other, a megabyte.
+CREATE TABLE n(i INTEGER PRIMARY KEY);
+WITH RECURSIVE c(i) AS (SELECT 490 UNION ALL SELECT i + 1 FROM c WHERE i < 530) INSERT INTO n SELECT i FROM c;
+INSERT INTO n VALUES (1000), (1022), (1023), (2000), (4096), (65536), (1000000);
+CREATE TABLE w(k TEXT PRIMARY KEY, v INTEGER) WITHOUT ROWID;
+INSERT INTO w SELECT printf('%.*c', i, 'x'), i FROM n;
+SELECT v, length(k) FROM w ORDER BY k;
+SELECT v FROM w ORDER BY k DESC;
+SELECT v FROM w WHERE k = printf('%.*c', 511, 'x');
+SELECT v FROM w WHERE k = printf('%.*c', 512, 'x');
+SELECT v FROM w WHERE k = printf('%.*c', 1000000, 'x');
+SELECT v FROM w WHERE k = printf('%.*c', 999999, 'x');
+SELECT v FROM w WHERE k > printf('%.*c', 510, 'x') AND k <= printf('%.*c', 1023, 'x') ORDER BY k;
+SELECT v FROM w WHERE k >= printf('%.*c', 510, 'x') AND k < printf('%.*c', 515, 'x') ORDER BY k DESC;
+SELECT v FROM w WHERE k < printf('%.*c', 500, 'x') ORDER BY k;
+SELECT v FROM w WHERE k > printf('%.*c', 65536, 'x') ORDER BY k;
+SELECT v FROM w WHERE k IN (printf('%.*c', 505, 'x'), printf('%.*c', 4096, 'x'), 'no') ORDER BY v;
+INSERT INTO w VALUES (printf('%.*c', 600, 'x') || 'a', -1), (printf('%.*c', 600, 'x') || 'b', -2), (printf('%.*c', 600, 'x') || 'Z', -3);
+INSERT INTO w VALUES (printf('%.*c', 600, 'x') || 'a', -4);
+INSERT INTO w VALUES (printf('%.*c', 1000000, 'x'), -5);
+INSERT OR IGNORE INTO w VALUES (printf('%.*c', 511, 'x'), -6);
+REPLACE INTO w VALUES (printf('%.*c', 512, 'x'), -7);
+SELECT v, length(k) FROM w ORDER BY k;
+UPDATE w SET v = v + 10000 WHERE k > printf('%.*c', 600, 'x');
+UPDATE w SET k = k || 'y' WHERE v = 513;
+UPDATE w SET k = printf('%.*c', 4096, 'x') WHERE v = 514;
+UPDATE w SET k = printf('%.*c', 600, 'x') || 'A' WHERE v = 9999;
+SELECT v, length(k), substr(k, -1) FROM w ORDER BY k;
+DELETE FROM w WHERE k = printf('%.*c', 600, 'x') || 'b';
+DELETE FROM w WHERE k = printf('%.*c', 65536, 'x');
+SELECT v FROM w ORDER BY k DESC;
+-- @reopen
+SELECT v, length(k), substr(k, -1) FROM w ORDER BY k;
+
+-- A long key in a UNIQUE constraint and in plain indexes of every kind.
+CREATE TABLE u(id INTEGER PRIMARY KEY, a TEXT UNIQUE, b TEXT COLLATE NOCASE, c BLOB);
+CREATE INDEX u_b ON u(b, id DESC);
+CREATE INDEX u_c ON u(c DESC);
+CREATE INDEX u_bc ON u(b, c);
+INSERT INTO u(a, b, c) SELECT printf('%.*c', i, 'q'), printf('%.*c', i, CASE i % 2 WHEN 0 THEN 'K' ELSE 'k' END), zeroblob(i) FROM n;
+INSERT INTO u(a) SELECT printf('%.*c', i, 'q') FROM n WHERE i = 512;
+INSERT INTO u(a, b) SELECT printf('%.*c', i, 'q') || 'Q', printf('%.*c', i, 'K') FROM n;
+SELECT id, length(a) FROM u ORDER BY a;
+SELECT id, length(b) FROM u ORDER BY b, id DESC;
+SELECT id FROM u WHERE b = printf('%.*c', 512, 'K') ORDER BY id DESC;
+SELECT id FROM u WHERE b = printf('%.*c', 511, 'K') ORDER BY id;
+SELECT id FROM u WHERE b > printf('%.*c', 4000, 'k') ORDER BY b, id DESC;
+SELECT id FROM u WHERE c = zeroblob(513);
+SELECT id FROM u WHERE c > zeroblob(520) ORDER BY c DESC;
+SELECT id FROM u WHERE c < zeroblob(495) ORDER BY c;
+SELECT id FROM u WHERE a LIKE 'qqqq%Q' ORDER BY id;
+SELECT count(*), count(DISTINCT a), count(DISTINCT b), count(DISTINCT c) FROM u;
+UPDATE u SET a = a || 'r' WHERE id % 3 = 0;
+UPDATE u SET a = printf('%.*c', 510, 'q') WHERE id = 1;
+SELECT id, length(a) FROM u ORDER BY a;
+DELETE FROM u WHERE b = printf('%.*c', 1000000, 'K');
+SELECT id, length(c) FROM u ORDER BY c DESC, id;
+-- @reopen
+SELECT id, length(b) FROM u ORDER BY b, id DESC;
+CREATE TABLE composite(a TEXT, b TEXT, c INTEGER, PRIMARY KEY(a, b DESC, c)) WITHOUT ROWID;
+INSERT INTO composite SELECT printf('%.*c', l.i, 'a'), printf('%.*c', m.i, 'b'), l.i * 10000 + m.i FROM n AS l, n AS m WHERE l.i IN (490, 505, 506, 512, 2000) AND m.i IN (490, 510, 1000);
+SELECT c FROM composite ORDER BY a, b DESC, c;
+SELECT c FROM composite ORDER BY a DESC, b, c DESC;
+SELECT c FROM composite WHERE a = printf('%.*c', 512, 'a') AND b > printf('%.*c', 500, 'b') ORDER BY b DESC;
+SELECT c FROM composite WHERE a > printf('%.*c', 505, 'a') AND a < printf('%.*c', 2000, 'a') ORDER BY a, b DESC;
+DELETE FROM composite WHERE b = printf('%.*c', 510, 'b');
+SELECT c FROM composite ORDER BY a, b DESC, c;

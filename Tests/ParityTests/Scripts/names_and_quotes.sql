@@ -1,0 +1,54 @@
+-- Names in every kind of quotes, key words as names, case, schemas, comments, IF [NOT] EXISTS.
+CREATE TABLE "select"("from" INTEGER PRIMARY KEY, "where" TEXT, [group by] INT, `order` REAL);
+INSERT INTO "select" VALUES (1, 'a', 2, 3.5);
+INSERT INTO [select]("from", "where") VALUES (2, 'b');
+SELECT "from", [where], `group by`, "order" FROM `select` ORDER BY "from";
+UPDATE "select" SET "order" = 1 WHERE "from" = 2;
+CREATE INDEX "index" ON "select"("where", [group by] DESC);
+SELECT "from" FROM "select" WHERE "where" = 'b';
+CREATE TABLE main.qualified(a);
+INSERT INTO main.qualified VALUES (1);
+SELECT main.qualified.a FROM main.qualified;
+CREATE INDEX main.qualified_a ON qualified(a);
+DROP INDEX main.qualified_a;
+DROP TABLE main.qualified;
+CREATE TABLE "with ""quotes"""(a, "b""c");
+INSERT INTO "with ""quotes""" VALUES (1, 2);
+SELECT "b""c" FROM "with ""quotes""";
+CREATE TABLE 'single'(a);
+INSERT INTO single VALUES (1);
+SELECT * FROM SINGLE;
+SELECT A FROM Single;
+CREATE TABLE /* a comment; with a semicolon */ commented /* another */ (a -- to the end; of the line
+, b);
+INSERT INTO commented VALUES (1, ';'), (2, '--'), (3, '/*');
+SELECT * FROM commented ORDER BY a; -- behind
+/* before */ SELECT count(*) FROM commented;
+CREATE TABLE übung(größe TEXT, "日本" INT);
+INSERT INTO übung VALUES ('x', 1);
+SELECT größe, "日本" FROM übung;
+CREATE UNIQUE INDEX "ü i" ON übung(größe);
+INSERT INTO übung VALUES ('x', 2);
+create table lower_case(a integer primary key, b text default 'create table');
+insert into lower_case(b) values ('insert into');
+insert into lower_case default values;
+select * from lower_case order by a;
+drop table if exists lower_case;
+CREATE TABLE t(a, b, c);
+CREATE TABLE IF NOT EXISTS t(x);
+CREATE INDEX IF NOT EXISTS t_a ON t(a);
+CREATE INDEX IF NOT EXISTS t_a ON t(b);
+INSERT INTO t VALUES (1, 2, 3);
+SELECT t.*, t.a AS "A b", b c FROM t;
+SELECT T.A, "t"."b" FROM T AS t;
+SELECT "not a column" FROM t;
+DROP INDEX IF EXISTS t_a;
+DROP TABLE IF EXISTS no_such;
+EXPLAIN SELECT syntax error here;
+SELECT syntax error;
+CREATE TABLE syntax error(a);
+SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name;
+-- @reopen
+SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name;
+SELECT "from", [where], `group by`, "order" FROM `select` ORDER BY "from";
+SELECT größe, "日本" FROM übung;

@@ -1,0 +1,96 @@
+-- Rowid tables: the alias, automatic rowids, explicit ones, the limits, changing them.
+CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT);
+INSERT INTO t(a, b) VALUES (1, 'x');
+INSERT INTO t(a, b) VALUES (2, 'y'), (3, 'z');
+INSERT INTO t VALUES (100, 4, 'hundred');
+INSERT INTO t(a) VALUES (5);
+INSERT INTO t VALUES (NULL, 6, 'null id');
+INSERT INTO t VALUES (-5, 7, 'negative');
+INSERT INTO t VALUES ('42', 8, 'text that is an integer');
+INSERT INTO t VALUES (43.0, 9, 'real that is an integer');
+INSERT INTO t VALUES ('abc', 1, 'no');
+INSERT INTO t VALUES (1.5, 1, 'no');
+INSERT INTO t VALUES (x'31', 1, 'no');
+INSERT INTO t VALUES (100, 1, 'taken');
+SELECT id, rowid, oid, _rowid_, a, b, typeof(id) FROM t ORDER BY id;
+SELECT * FROM t WHERE rowid = 42;
+SELECT * FROM t WHERE id = '42';
+SELECT * FROM t WHERE id = 43.0;
+SELECT * FROM t WHERE id = 43.5;
+SELECT * FROM t WHERE id > 2.5 ORDER BY id;
+SELECT * FROM t WHERE id < 2.5 ORDER BY id DESC;
+SELECT * FROM t WHERE id >= '3' ORDER BY id;
+SELECT * FROM t WHERE id IN (1, 3, 100, 7, NULL, 'x') ORDER BY id;
+SELECT * FROM t WHERE id NOT IN (1, 3, 100) ORDER BY id;
+SELECT * FROM t WHERE id BETWEEN -10 AND 2 ORDER BY id DESC;
+SELECT * FROM t WHERE id IS NULL;
+SELECT * FROM t WHERE id = NULL;
+SELECT max(id), min(id), count(*), count(b), sum(a) FROM t;
+SELECT last_insert_rowid(), changes();
+UPDATE t SET id = 200 WHERE id = 100;
+UPDATE t SET rowid = 201 WHERE rowid = 200;
+UPDATE t SET id = 1 WHERE id = 2;
+UPDATE t SET id = 'x' WHERE id = 2;
+UPDATE t SET id = NULL WHERE id = 2;
+UPDATE t SET id = id + 1000;
+SELECT id, a FROM t ORDER BY id;
+UPDATE t SET a = a * 10 WHERE id > 1002;
+SELECT changes();
+DELETE FROM t WHERE id = 1001;
+DELETE FROM t WHERE id = 1001;
+DELETE FROM t WHERE a > 50;
+SELECT id, a, b FROM t ORDER BY id;
+-- @reopen
+SELECT id, a, b FROM t ORDER BY id;
+INSERT INTO t(a) VALUES ('after reopening');
+SELECT id, a FROM t ORDER BY id;
+DELETE FROM t;
+SELECT changes(), count(*) FROM t;
+INSERT INTO t(a) VALUES ('first again');
+SELECT id FROM t;
+
+-- The limits of rowids.
+CREATE TABLE limits(id INTEGER PRIMARY KEY, a);
+INSERT INTO limits VALUES (9223372036854775807, 'max'), (-9223372036854775808, 'min'), (0, 'zero');
+SELECT id, a FROM limits ORDER BY id;
+SELECT id, a FROM limits ORDER BY id DESC;
+SELECT a FROM limits WHERE id > 9223372036854775806 ORDER BY id;
+SELECT a FROM limits WHERE id >= -9223372036854775808 ORDER BY id;
+SELECT a FROM limits WHERE id > 9.3e18;
+SELECT a FROM limits WHERE id < 9.3e18 ORDER BY id;
+SELECT a FROM limits WHERE id < -9.3e18;
+SELECT a FROM limits WHERE id = 9223372036854775808.0;
+SELECT a FROM limits WHERE id = -9223372036854775808.0;
+SELECT a FROM limits WHERE id > 'text';
+SELECT a FROM limits WHERE id < 'text' ORDER BY id;
+SELECT a FROM limits WHERE id < x'00' ORDER BY id;
+SELECT a FROM limits WHERE id > NULL;
+UPDATE limits SET id = id + 1 WHERE id = 9223372036854775807;
+DELETE FROM limits WHERE id = 9223372036854775807;
+INSERT INTO limits(a) VALUES ('after zero');
+SELECT id, a FROM limits ORDER BY id;
+
+-- No alias: a rowid of its own.
+CREATE TABLE plain(a, b);
+INSERT INTO plain VALUES (1, 2), (3, 4);
+INSERT INTO plain(rowid, a, b) VALUES (10, 5, 6);
+INSERT INTO plain(oid, a) VALUES (7, 7);
+INSERT INTO plain(_rowid_, a) VALUES (7, 8);
+SELECT rowid, * FROM plain ORDER BY rowid;
+UPDATE plain SET rowid = 99 WHERE a = 1;
+SELECT rowid, * FROM plain ORDER BY rowid;
+
+-- INT is no alias, DESC is a quirk, a column may be named rowid.
+CREATE TABLE notalias(id INT PRIMARY KEY, a);
+INSERT INTO notalias VALUES ('7', 1), (NULL, 2), (NULL, 3), (1.0, 4);
+INSERT INTO notalias VALUES (7, 5);
+SELECT rowid, id, typeof(id), a FROM notalias ORDER BY rowid;
+CREATE TABLE descending(id INTEGER PRIMARY KEY DESC, a);
+INSERT INTO descending VALUES (5, 1), (NULL, 2), (3, 3);
+SELECT rowid, id, a FROM descending ORDER BY rowid;
+CREATE TABLE shadow(rowid TEXT, a);
+INSERT INTO shadow VALUES ('mine', 1);
+SELECT rowid, oid, a FROM shadow;
+CREATE TABLE tableconstraint(a, id INTEGER, PRIMARY KEY(id));
+INSERT INTO tableconstraint(a) VALUES ('x'), ('y');
+SELECT rowid, id, a FROM tableconstraint ORDER BY id;

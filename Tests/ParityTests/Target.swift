@@ -1,0 +1,99 @@
+// Target.swift - where a script runs: plain SQLite, linked directly so that nothing of Rootstock takes part in the judgement,
+// or a store on one of the engines.
+
+import CSQLite
+import Foundation
+
+/// One open database that runs one statement at a time.
+protocol Target: AnyObject {
+    var name: String { get }
+    /// Runs one statement to its end. A failure is part of the outcome, not an error of the harness.
+    func run(_ sql: String) -> Outcome
+    /// Closes the database and opens it again from its file.
+    func reopen() throws
+    func close()
+}
+
+struct HarnessError: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// Makes a fresh folder for one database and returns its path.
+func temporaryFolder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-parity-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+}
+
+/// Plain SQLite on a file.
+final class NativeTarget: Target {
+    let name = "sqlite"
+    private let folder: URL
+    private var db: OpaquePointer?
+
+    init() throws {
+        folder = try temporaryFolder()
+        try open()
+    }
+
+    private func open() throws {
+        guard sqlite3_open(folder.appendingPathComponent("native.db").path, &db) == SQLITE_OK else {
+            throw HarnessError(description: "native: \(String(cString: sqlite3_errmsg(db)))")
+        }
+        sqlite3_extended_result_codes(db, 1)
+        // The data is thrown away: waiting for the disk would buy nothing.
+        sqlite3_exec(db, "PRAGMA synchronous=OFF", nil, nil, nil)
+    }
+
+    func reopen() throws {
+        guard sqlite3_close(db) == SQLITE_OK else { throw HarnessError(description: "native: a statement is still open") }
+        try open()
+    }
+
+    func close() {
+        sqlite3_close_v2(db)
+        db = nil
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func run(_ sql: String) -> Outcome { outcome(of: sql, on: db) }
+}
+
+/// Runs SQL text that holds one statement on a SQLite handle.
+func outcome(of sql: String, on db: OpaquePointer?) -> Outcome {
+    var outcome = Outcome()
+    var statement: OpaquePointer?
+    let prepared = sql.withCString { sqlite3_prepare_v2(db, $0, -1, &statement, nil) }
+    if prepared == SQLITE_OK, statement != nil {
+        outcome.columns = (0..<sqlite3_column_count(statement)).map { String(cString: sqlite3_column_name(statement, $0)) }
+        var code = sqlite3_step(statement)
+        while code == SQLITE_ROW {
+            outcome.rows.append((0..<sqlite3_column_count(statement)).map { cell(statement, $0) })
+            code = sqlite3_step(statement)
+        }
+        if code != SQLITE_DONE {
+            outcome.failure = Failure(code: sqlite3_extended_errcode(db), message: String(cString: sqlite3_errmsg(db)))
+        }
+        sqlite3_finalize(statement)
+    } else if prepared != SQLITE_OK {
+        outcome.failure = Failure(code: sqlite3_extended_errcode(db), message: String(cString: sqlite3_errmsg(db)))
+    }
+    outcome.changes = Int64(sqlite3_changes64(db))
+    outcome.lastInsertRowID = sqlite3_last_insert_rowid(db)
+    outcome.inTransaction = sqlite3_get_autocommit(db) == 0
+    return outcome
+}
+
+private func cell(_ statement: OpaquePointer?, _ column: Int32) -> Cell {
+    switch sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+    case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column).bitPattern)
+    case SQLITE_TEXT:
+        let text = sqlite3_column_text(statement, column)
+        return .text(Array(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column)))))
+    case SQLITE_BLOB:
+        let blob = sqlite3_column_blob(statement, column)?.assumingMemoryBound(to: UInt8.self)
+        return .blob(Array(UnsafeBufferPointer(start: blob, count: Int(sqlite3_column_bytes(statement, column)))))
+    default: return .null
+    }
+}
