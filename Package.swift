@@ -39,11 +39,18 @@ let package = Package(
             name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", histogram],
             path: "Sources/Comparison"),
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
+        .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),
         .executableTarget(
-            name: "RootstockCommand", dependencies: ["Rootstock", "Workloads", "Comparison", "Report", argumentParser],
+            name: "RootstockCommand",
+            dependencies: ["Rootstock", "Workloads", "Comparison", "Report", "Conformance", argumentParser],
             path: "Sources/RootstockCommand"),
 
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.
+        .target(
+            name: "RootstockEngineProbe", dependencies: ["RootstockEngine"], path: "Tests/RootstockEngineProbe"),
+        .testTarget(
+            name: "RootstockEngineTests", dependencies: ["RootstockEngine", "RootstockEngineProbe"],
+            path: "Tests/RootstockEngineTests"),
         .target(
             name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/RootstockTableInternals"),
         .testTarget(
@@ -52,6 +59,10 @@ let package = Package(
         .testTarget(name: "RootstockTests", dependencies: ["Rootstock"], path: "Tests/RootstockTests"),
         .testTarget(
             name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
+        .testTarget(
+            name: "ParityTests", dependencies: ["Rootstock", "CSQLite"], path: "Tests/ParityTests", exclude: ["Scripts"]),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["Conformance", "Rootstock"], path: "Tests/ConformanceTests"),
     ],
     cLanguageStandard: .c11
 )

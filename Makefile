@@ -1,0 +1,105 @@
+# What a developer runs. `make help` lists it; CONTRIBUTING.md tells more.
+
+SWIFT ?= swift
+CC ?= cc
+CLANG_FORMAT ?= clang-format
+# `swift build` and `swift test` take these as they are: make test SWIFTFLAGS="--jobs 1"
+SWIFTFLAGS ?=
+
+# Debian packages that a build, the tests and the linters need.
+PACKAGES = libsqlite3-dev liblmdb-dev pkg-config sqlite3 gcc libc6-dev python3 clang-format
+
+ENTRIES ?= 100000
+CONFORMANCE ?= ../shared/conformance
+FUZZ_SECONDS ?= 20
+LONG_SECONDS ?= 3600
+
+EXTENSION = build/rootstock.so
+C_SOURCES = $(wildcard CShims/RootstockEngine/*.c) $(wildcard CShims/RootstockTable/*.c) CShims/Extension/extension.c
+C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
+EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
+	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
+
+.PHONY: help deps build test test-long conformance fuzz compare extension lint format asan tsan ubsan docs clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+
+deps: ## install the Debian packages that are missing, with apt
+	@missing=$$(for package in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
+	if [ -z "$$missing" ]; then echo "deps: all packages are there: $(PACKAGES)"; \
+	elif ! command -v apt-get >/dev/null; then \
+		echo "deps: no apt-get here; install what these Debian packages hold:" $$missing >&2; exit 1; \
+	else \
+		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+		echo "deps: installing" $$missing; \
+		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $$missing; \
+	fi
+	@command -v $(SWIFT) >/dev/null || { echo "deps: Swift 6.1 or later is needed: https://www.swift.org/install" >&2; exit 1; }
+	@$(SWIFT) --version 2>&1 | head -n 1
+
+build: ## the command, optimised, and the loadable extension
+	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
+	@$(MAKE) --no-print-directory extension
+
+test: extension ## every test that ends in minutes
+	$(SWIFT) build $(SWIFTFLAGS) --build-tests
+	$(SWIFT) test $(SWIFTFLAGS) --skip-build
+	Tests/Extension/run.sh $(EXTENSION)
+	@$(MAKE) --no-print-directory conformance
+
+test-long: test ## the tests again, their random parts and the fuzzers for about an hour each
+	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
+
+conformance: extension ## SQLite's and Turso's test corpora on a store, where they are at hand
+	Tests/Conformance/run.py $(EXTENSION) $(CONFORMANCE)
+
+fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
+	Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+
+compare: ## the microbenchmark on SQLite's B-tree and on LMDB, ENTRIES entries
+	$(SWIFT) run $(SWIFTFLAGS) -c release rootstock compare engine --entries $(ENTRIES)
+
+extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
+
+$(EXTENSION): $(C_SOURCES) $(C_HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(EXTENSION_FLAGS) $(CFLAGS) $(C_SOURCES) -o $@ $(LDFLAGS) -llmdb -lpthread
+
+# Files that git knows or would add: build products never count.
+OURS = git ls-files --cached --others --exclude-standard --deduplicate --
+
+lint: ## check the formatting of Swift and C
+	$(OURS) '*.swift' | xargs $(SWIFT) format lint --strict
+	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
+	@echo "lint: clean"
+
+format: ## format Swift and C in place
+	$(OURS) '*.swift' | xargs $(SWIFT) format format --in-place
+	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
+
+asan: ## the tests under AddressSanitizer, with leaks
+	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks.txt $(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-asan --sanitize=address
+
+tsan: ## the tests under ThreadSanitizer
+	$(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-tsan --sanitize=thread
+
+# SwiftPM has no switch for this one: the C code traps where its behaviour would be undefined.
+ubsan: ## the tests with the C code checked for undefined behaviour
+	$(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-ubsan -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
+
+docs: ## the documentation of the Swift API, into build/docs
+	rm -rf build/docs .build-docs && mkdir -p .build-docs/symbols
+	$(SWIFT) build $(SWIFTFLAGS) --scratch-path .build-docs --target Rootstock \
+		-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build-docs/symbols \
+		-Xswiftc -symbol-graph-minimum-access-level -Xswiftc public
+	find .build-docs/symbols -type f ! -name 'Rootstock.symbols.json' ! -name 'Rootstock@*' -delete
+	docc convert Sources/Rootstock/Rootstock.docc --additional-symbol-graph-dir $(CURDIR)/.build-docs/symbols --output-path build/docs \
+		--fallback-display-name Rootstock --fallback-bundle-identifier rootstock --warnings-as-errors
+	@echo "docs: build/docs"
+
+clean: ## remove what was built
+	$(SWIFT) package clean
+	rm -rf build .build-asan .build-tsan .build-ubsan .build-docs

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Loads the extension into Debian's sqlite3 as a user does, and checks what it answers. Usage: Tests/Extension/run.sh EXTENSION
+set -eu
+extension=${1%.so}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+cases=0
+
+# check NAME EXPECTED SQL: runs SQL in a new sqlite3 process with the extension loaded, and compares what it prints.
+check() {
+    cases=$((cases + 1))
+    actual=$(printf '.load %s\n%s\n' "$extension" "$3" | sqlite3 ":memory:" 2>&1) || true
+    if [ "$actual" != "$2" ]; then
+        failures=$((failures + 1))
+        printf 'extension: %s\n  expected: %s\n  actual:   %s\n' "$1" "$2" "$actual" >&2
+    fi
+}
+
+store="$folder/data.store"
+
+# What the front door makes of a statement is run by .read, as a program would run it.
+run() {
+    printf '.load %s\n' "$extension"
+    printf ".output $folder/opened\nSELECT rootstock_open('%s');\n.output stdout\n" "$store"
+    while read -r statement; do
+        printf ".output $folder/statement.sql\n"
+        printf "SELECT rootstock_rewrite('%s');\n" "$(printf '%s' "$statement" | sed "s/'/''/g")"
+        printf ".output stdout\n.read $folder/statement.sql\n"
+    done
+}
+
+checkStore() {
+    cases=$((cases + 1))
+    actual=$(printf '%s\n' "$3" | run | sqlite3 ":memory:" 2>&1) || true
+    if [ "$actual" != "$2" ]; then
+        failures=$((failures + 1))
+        printf 'extension: %s\n  expected: %s\n  actual:   %s\n' "$1" "$2" "$actual" >&2
+    fi
+}
+
+check "a new store has no tables" 0 "SELECT rootstock_open('$store');"
+checkStore "a table is made, filled and read" "1|one
+2|two" "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE);
+INSERT INTO t VALUES (1, 'one'), (2, 'two');
+SELECT * FROM t ORDER BY id;"
+check "the store has its table in another process" 1 "SELECT rootstock_open('$store', 'lmdb');"
+checkStore "an index is used and kept" "2" "CREATE INDEX i ON t (a);
+SELECT id FROM t WHERE a = 'two';"
+check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
+check "an unknown option is refused" "refused" \
+    ".output $folder/error
+SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');
+.output stdout
+SELECT 'refused' WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema);"
+check "what needs no change comes back as it is" "SELECT 1" "SELECT rootstock_rewrite('SELECT 1');"
+
+if [ "$failures" -gt 0 ]; then
+    echo "extension: $failures of $cases checks failed" >&2
+    exit 1
+fi
+echo "extension: $cases checks passed in sqlite3 $(sqlite3 --version | cut -d ' ' -f 1)"
