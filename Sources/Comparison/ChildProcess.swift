@@ -26,7 +26,8 @@ public enum ChildProcess {
             let said = errors.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             guard process.terminationStatus == 0 else {
-                let text = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                var text = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
                 let how = process.terminationReason == .uncaughtSignal ? "signal" : "status"
                 throw WorkloadError(
                     text.isEmpty ? "the measuring process ended with \(how) \(process.terminationStatus)" : text)

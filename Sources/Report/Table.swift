@@ -96,7 +96,7 @@ extension ComparisonReport {
         cases.reduce(into: []) { names, item in if !names.contains(item.suite) { names.append(item.suite) } }
     }
 
-    private static func name(_ rival: CaseSummary.Rival) -> String {
+    static func name(_ rival: CaseSummary.Rival) -> String {
         rival.result.copy > 0 ? "\(rival.result.engine) again" : rival.result.engine
     }
 
