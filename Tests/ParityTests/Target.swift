@@ -84,7 +84,7 @@ func outcome(of sql: String, on db: OpaquePointer?) -> Outcome {
     return outcome
 }
 
-private func cell(_ statement: OpaquePointer?, _ column: Int32) -> Cell {
+func cell(_ statement: OpaquePointer?, _ column: Int32) -> Cell {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
     case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column).bitPattern)

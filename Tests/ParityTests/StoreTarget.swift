@@ -1,0 +1,70 @@
+// StoreTarget.swift - a store on one engine, reached as a program reaches it: through Rootstock's Connection.
+
+import CSQLite
+import Foundation
+import Rootstock
+
+final class StoreTarget: Target {
+    let name: String
+    private let folder: URL
+    private let engine: Engine
+    private var connection: Connection?
+    /// On an engine whose stores live as long as a connection to them: holds the store while the other one is reopened.
+    private var keeper: Connection?
+
+    init(engine: Engine) throws {
+        self.engine = engine
+        name = engine.name
+        folder = try temporaryFolder()
+        connection = try open()
+        if engine == .memory { keeper = try open() }
+    }
+
+    private func open() throws -> Connection {
+        // The data is thrown away: waiting for the disk would buy nothing.
+        let options = StoreOptions(durability: .off)
+        return try Connection(path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
+    }
+
+    func reopen() throws {
+        connection?.close()
+        connection = nil
+        connection = try open()
+    }
+
+    func close() {
+        connection?.close()
+        keeper?.close()
+        connection = nil
+        keeper = nil
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func run(_ sql: String) -> Outcome {
+        guard let connection else { return Outcome(failure: Failure(code: SQLITE_MISUSE, message: "closed")) }
+        var outcome = Outcome()
+        do {
+            let statement = try connection.prepare(sql)
+            // The columns after the first step: a cached statement takes in a changed schema there.
+            var row = try statement.step()
+            outcome.columns = statement.columnNames
+            while row {
+                outcome.rows.append((0..<statement.columnCount).map { cell(statement.handle, Int32($0)) })
+                row = try statement.step()
+            }
+        } catch {
+            outcome.failure = Failure(code: error.extendedCode.rawValue, message: error.message)
+        }
+        outcome.changes = Int64(connection.changes)
+        outcome.lastInsertRowID = connection.lastInsertRowid
+        outcome.inTransaction = connection.isInTransaction
+        return outcome
+    }
+}
+
+/// The engines that the parity tests run on: ROOTSTOCK_PARITY_ENGINES, separated by commas, or every one that there is.
+let parityEngines: [Engine] = {
+    let asked = ProcessInfo.processInfo.environment["ROOTSTOCK_PARITY_ENGINES"]
+    let names = asked?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? ["sqlite", "lmdb"]
+    return names.map { Engine(name: $0) }
+}()
