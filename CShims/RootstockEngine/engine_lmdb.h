@@ -69,9 +69,10 @@ struct rootstock_transaction {
 struct rootstock_cursor {
     MDB_cursor *cursor;
     rootstock_transaction *transaction;
+    MDB_dbi tree;
     int positioned;
     int write;
-    uint64_t changes;     /* transaction.changes when the position was taken */
+    uint64_t changes;     /* transaction.changes when the MDB_cursor was opened */
     size_t key_size;
     unsigned char key[LMDB_KEY_ROOM]; /* the last key returned; kept in write transactions only */
 };

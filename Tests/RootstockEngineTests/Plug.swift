@@ -205,7 +205,11 @@ struct Entry: Equatable, CustomStringConvertible {
 
     init(_ key: String, _ value: String) { self.init(Bytes(text: key), Bytes(text: value)) }
 
-    var description: String { "\(String(decoding: key, as: UTF8.self))=\(String(decoding: value, as: UTF8.self))" }
+    /// Short enough for a test's message: the key's last bytes, and both lengths.
+    var description: String {
+        let end = key.suffix(8).map { String($0, radix: 16) }.joined(separator: " ")
+        return "[\(key.count) bytes, ..\(end): \(value.count) bytes]"
+    }
 }
 
 /// A cursor; closed by close or when the object goes, which must be before its transaction ends.
