@@ -16,10 +16,9 @@
 
 SQLITE_EXTENSION_INIT1
 
-#if defined(_WIN32)
-__declspec(dllexport)
-#endif
-int sqlite3_rootstock_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+/* Everything else is hidden: a process that links Rootstock and loads the extension too keeps the two apart. */
+__attribute__((visibility("default"))) int sqlite3_rootstock_init(sqlite3 *db, char **message,
+                                                                  const sqlite3_api_routines *api);
 
 int sqlite3_rootstock_init(sqlite3 *db, char **message, const sqlite3_api_routines *api) {
     SQLITE_EXTENSION_INIT2(api);
