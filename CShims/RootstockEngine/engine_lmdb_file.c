@@ -184,6 +184,10 @@ int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char
     facts->trees = newest->trees[1].entries;
     walk state = {descriptor, page_size, (size_t)status.st_size / page_size, 0};
     if (newest->last_page < state.pages) return ROOTSTOCK_OK;
+    if (newest->last_page >= newest->map_size / page_size) {
+        *why = "its number of pages is impossible";
+        return ROOTSTOCK_CORRUPT;
+    }
     if (walk_tree(&state, &newest->trees[0], 0) && walk_tree(&state, &newest->trees[1], 0)) return ROOTSTOCK_OK;
     *why = "it has been cut short: pages that it refers to are missing";
     return ROOTSTOCK_CORRUPT;
