@@ -5,20 +5,19 @@ extension Connection {
     ///
     /// - Throws: What SQLite says of the text; ``ResultCode/misuse`` if it holds no statement or more than one.
     public func prepare(_ sql: String) throws(DatabaseError) -> Statement {
-        if let cached = try takeCached(sql) {
-            return Statement(connection: self, sql: sql, handle: cached, isReusable: true)
-        }
+        if let cached = try takeCached(sql) { return Statement(connection: self, compiled: cached) }
         return try withBytes(of: sql) { (text) throws(DatabaseError) -> Statement in
             let compiled = try compile(text)
             guard let handle = compiled.handle else {
                 throw DatabaseError(.misuse, "the text holds no statement", sql: sql)
             }
             // What stands behind the statement would be dropped without a word.
+            // What the front door wrote may be bound to the schema of the moment.
+            let statement = CompiledStatement(handle: handle, sql: sql, isReusable: !compiled.isRewritten)
             guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
-                sqlite3_finalize(handle)
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }
-            return Statement(connection: self, sql: sql, handle: handle, isReusable: !compiled.isRewritten)
+            return Statement(connection: self, compiled: statement)
         }
     }
 
@@ -33,7 +32,9 @@ extension Connection {
                 let compiled = try compile(rest)
                 if let handle = compiled.handle {
                     let sql = SQLText.string(rest.prefix(compiled.consumed))
-                    try body(Statement(connection: self, sql: sql, handle: handle, isReusable: false))
+                    try body(
+                        Statement(
+                            connection: self, compiled: CompiledStatement(handle: handle, sql: sql, isReusable: false)))
                 } else if compiled.consumed == 0 {
                     break  // a NUL ends the text for SQLite
                 }
@@ -42,13 +43,9 @@ extension Connection {
         }
     }
 
-    /// Keeps a statement that is reset and without bindings for the next `prepare` of the same text.
-    func giveBack(_ handle: OpaquePointer, sql: String) {
-        if database == nil {
-            sqlite3_finalize(handle)
-        } else {
-            cache.put(handle, sql: sql)
-        }
+    /// Takes back what a `Statement` has used. A closed connection keeps nothing.
+    func giveBack(_ statement: CompiledStatement) {
+        if database != nil { cache.giveBack(statement) }
     }
 
     /// Resets what the holder of a connection left unfinished, so that no forgotten row keeps a snapshot alive.
@@ -81,16 +78,16 @@ extension Connection {
         var isRewritten: Bool
     }
 
-    private func takeCached(_ sql: String) throws(DatabaseError) -> OpaquePointer? {
-        guard let handle = cache.take(sql) else { return nil }
+    private func takeCached(_ sql: String) throws(DatabaseError) -> CompiledStatement? {
+        guard let compiled = cache.take(sql) else { return nil }
         do {
-            try refuseWrite(handle, sql: sql)
+            try refuseWrite(compiled.handle, sql: sql)
             if !engine.isNative, let database { try FrontDoor.refresh(database) }
         } catch {
-            sqlite3_finalize(handle)
+            cache.giveBack(compiled)
             throw error
         }
-        return handle
+        return compiled
     }
 
     /// Prepares the first statement of `text`, by way of the front door where the engine has one.

@@ -5,10 +5,8 @@ extension Statement {
     @inlinable
     public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-    /// The columns' names. They can change when the schema does, so they are asked anew each time.
-    public var columnNames: [String] {
-        (0..<sqlite3_column_count(handle)).map { sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? "" }
-    }
+    /// The columns' names, as of the last step: they can change when the schema does.
+    public var columnNames: [String] { compiled.columnNames }
 
     /// Whether the statement leaves the database as it is, as `sqlite3_stmt_readonly` has it.
     public var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }

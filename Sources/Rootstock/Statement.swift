@@ -20,31 +20,23 @@ public final class Statement {
     public let connection: Connection
 
     /// The text as the caller wrote it.
-    public let sql: String
+    public var sql: String { compiled.sql }
 
     /// SQLite's statement, for what has no method here. It is reset and may be reused when this object is released.
     public let handle: OpaquePointer
 
-    /// Whether the handle may go back to the cache: it was prepared from `sql` unchanged.
-    private let isReusable: Bool
+    let compiled: CompiledStatement
 
-    init(connection: Connection, sql: String, handle: OpaquePointer, isReusable: Bool) {
+    init(connection: Connection, compiled: CompiledStatement) {
         self.connection = connection
-        self.sql = sql
-        self.handle = handle
-        self.isReusable = isReusable
+        self.compiled = compiled
+        handle = compiled.handle
         connection.liveStatements += 1
     }
 
     deinit {
         connection.liveStatements -= 1
-        guard isReusable else {
-            sqlite3_finalize(handle)
-            return
-        }
-        sqlite3_reset(handle)
-        sqlite3_clear_bindings(handle)
-        connection.giveBack(handle, sql: sql)
+        connection.giveBack(compiled)
     }
 
     // MARK: Running

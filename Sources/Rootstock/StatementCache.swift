@@ -1,17 +1,48 @@
 import CSQLite
 
-/// Prepared statements of one connection that nobody uses at the moment, found again by their SQL text.
+/// SQLite's statement with what the cache knows of it.
 ///
-/// Preparing costs about ten times a point read. A statement is taken out of the cache while a ``Statement`` uses it and put
-/// back when that is released, so two users of the same text never share bindings. Above the capacity, the one
-/// unused for longest is finalized.
-struct StatementCache {
-    private struct Entry {
-        let handle: OpaquePointer
-        let lastUse: UInt64
+/// The invariant: a statement has at most one user, and without one it is reset and has no bindings. The last reference finalizes it.
+final class CompiledStatement {
+    let handle: OpaquePointer
+    let sql: String
+
+    /// Whether the statement may be used again: not if it is bound to a moment's schema.
+    let isReusable: Bool
+    fileprivate var isCached = false
+    fileprivate var isInUse = true
+    fileprivate var lastUse: UInt64 = 0
+
+    init(handle: OpaquePointer, sql: String, isReusable: Bool) {
+        self.handle = handle
+        self.sql = sql
+        self.isReusable = isReusable
     }
 
-    private var entries: [String: Entry] = [:]
+    deinit { sqlite3_finalize(handle) }
+
+    private var names: [String] = []
+    private var namedAtPreparation: Int32 = -1
+
+    /// The columns' names, read again only when SQLite had to prepare the statement anew.
+    var columnNames: [String] {
+        let preparation = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
+        if preparation != namedAtPreparation {
+            names = (0..<sqlite3_column_count(handle)).map { column in
+                sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+            }
+            namedAtPreparation = preparation
+        }
+        return names
+    }
+}
+
+/// Prepared statements of one connection, found again by their SQL text.
+///
+/// Preparing costs about ten times a point read. Two users of one text at the same time get two statements, so that they never
+/// share bindings. Above the capacity, the statement unused for longest leaves.
+struct StatementCache {
+    private var statements: [String: CompiledStatement] = [:]
     private var clock: UInt64 = 0
     private let capacity: Int
 
@@ -19,28 +50,41 @@ struct StatementCache {
         self.capacity = capacity
     }
 
-    /// Removes and returns the statement with this text.
-    mutating func take(_ sql: String) -> OpaquePointer? {
-        entries.removeValue(forKey: sql)?.handle
+    /// The statement with this text, if it has no user. It has one now.
+    mutating func take(_ sql: String) -> CompiledStatement? {
+        guard let statement = statements[sql], !statement.isInUse else { return nil }
+        statement.isInUse = true
+        return statement
     }
 
-    /// Keeps `handle`, which must be reset and without bindings, or finalizes it.
-    mutating func put(_ handle: OpaquePointer, sql: String) {
-        guard capacity > 0, entries[sql] == nil else {
-            sqlite3_finalize(handle)
-            return
-        }
+    /// Takes back a statement whose user let go of it, and keeps it if it can be used again.
+    mutating func giveBack(_ statement: CompiledStatement) {
+        guard statement.isReusable, capacity > 0 else { return }
+        sqlite3_reset(statement.handle)
+        sqlite3_clear_bindings(statement.handle)
+        statement.isInUse = false
         clock += 1
-        entries[sql] = Entry(handle: handle, lastUse: clock)
-        if entries.count > capacity, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
-            sqlite3_finalize(oldest.value.handle)
-            entries.removeValue(forKey: oldest.key)
-        }
+        statement.lastUse = clock
+        if !statement.isCached { insert(statement) }
     }
 
-    /// Finalizes everything kept.
+    /// Forgets every statement; those that have users end with them.
     mutating func removeAll() {
-        for entry in entries.values { sqlite3_finalize(entry.handle) }
-        entries.removeAll()
+        for statement in statements.values { statement.isCached = false }
+        statements.removeAll()
+    }
+
+    private mutating func insert(_ statement: CompiledStatement) {
+        if let other = statements[statement.sql] {
+            // Of two with the same text the free one is worth more.
+            guard other.isInUse else { return }
+            other.isCached = false
+        }
+        statement.isCached = true
+        statements[statement.sql] = statement
+        if statements.count > capacity, let oldest = statements.values.min(by: { $0.lastUse < $1.lastUse }) {
+            oldest.isCached = false
+            statements.removeValue(forKey: oldest.sql)
+        }
     }
 }

@@ -89,6 +89,36 @@ import Testing
         #expect(try store.read { try $0.queryValue("SELECT count(*) FROM t") } == 0)
     }
 
+    @Test(arguments: engines) func twoStoresOfOneFileTakeTurns(engine: Engine) throws {
+        let first = try store(engine)
+        var options = StoreOptions(durability: .off, native: .wal)
+        options.busyTimeout = .milliseconds(50)
+        let second = try store(engine, options: options)
+        try first.write { connection in
+            try connection.execute("INSERT INTO t VALUES (1)")
+            let start = ContinuousClock.now
+            #expect(
+                try databaseError { try second.write { try $0.execute("INSERT INTO t VALUES (2)") } }?.code == .busy)
+            #expect(ContinuousClock.now - start >= .milliseconds(40))
+            #expect(try second.read { try $0.queryValue("SELECT count(*) FROM t") } == 0)
+        }
+        try second.write { try $0.execute("INSERT INTO t VALUES (2)") }
+        #expect(try first.read { try $0.query("SELECT a FROM t ORDER BY a").map { $0[0] } } == [1, 2])
+    }
+
+    @Test(arguments: engines) func aSchemaChangedByAnotherStoreIsSeen(engine: Engine) throws {
+        let first = try store(engine)
+        let second = try store(engine)
+        let sql = "SELECT * FROM t"
+        for store in [first, second] { #expect(try store.read { try $0.query(sql) }.isEmpty) }
+        try first.write { try $0.executeScript("DROP TABLE t; CREATE TABLE t (b, c); INSERT INTO t VALUES (1, 2)") }
+        for store in [first, second] {
+            #expect(try store.read { try $0.query(sql) } == [Row(columnNames: ["b", "c"], values: [1, 2])])
+        }
+        try second.write { try $0.execute("INSERT INTO t (c) VALUES (3)") }
+        #expect(try first.read { try $0.queryValue("SELECT count(*) FROM t") } == 2)
+    }
+
     @Test(arguments: engines) func aForgottenRowKeepsNoSnapshot(engine: Engine) throws {
         let store = try store(engine)
         try store.write { try $0.executeScript("INSERT INTO t VALUES (1), (2), (3)") }
