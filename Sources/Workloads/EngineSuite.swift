@@ -8,7 +8,7 @@ extension Suite {
         name: "engine",
         title: "Microbenchmark: 16-byte keys, 100-byte values",
         source: "LevelDB benchmarks/db_bench_sqlite3.cc; SQLightning README",
-        unit: "entries", defaultSize: 1_000_000,
+        unit: "entries", defaultSize: 1_000_000, smallestSize: 2000,
         fixtures: [EngineSuite.filled, EngineSuite.filledRowid, EngineSuite.filledLarge],
         workloads: EngineSuite.workloads,
         remarks: [

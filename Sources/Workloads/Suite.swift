@@ -110,20 +110,23 @@ public struct Suite: Sendable {
     /// What the size counts, in the plural ("entries").
     public var unit: String
     public var defaultSize: Int
+    /// The least at which every case still has something to do: for tests.
+    public var smallestSize: Int
     public var fixtures: [Fixture]
     public var workloads: [Workload]
     /// What a reader must know to judge the figures.
     public var remarks: [String]
 
     public init(
-        name: String, title: String, source: String, unit: String, defaultSize: Int, fixtures: [Fixture],
-        workloads: [Workload], remarks: [String] = []
+        name: String, title: String, source: String, unit: String, defaultSize: Int, smallestSize: Int,
+        fixtures: [Fixture], workloads: [Workload], remarks: [String] = []
     ) {
         self.name = name
         self.title = title
         self.source = source
         self.unit = unit
         self.defaultSize = defaultSize
+        self.smallestSize = smallestSize
         self.fixtures = fixtures
         self.workloads = workloads
         self.remarks = remarks
@@ -136,7 +139,7 @@ public struct Suite: Sendable {
     public func fixture(named name: String) -> Fixture? { fixtures.first { $0.name == name } }
 
     /// Every suite, in the order in which `--list` shows them.
-    public static let all: [Suite] = [.engine]
+    public static let all: [Suite] = [.engine, .objects]
 
     public static func named(_ name: String) -> Suite? { all.first { $0.name == name } }
 }

@@ -1,0 +1,123 @@
+import Foundation
+import Report
+import Testing
+
+@testable import Comparison
+@testable import Workloads
+
+/// A report with made-up figures: two cases, two engines, one difference and one that is none.
+private func sample() -> ComparisonReport {
+    func result(_ name: String, _ engine: String, _ configuration: String, _ seconds: Double) -> MeasuredResult {
+        MeasuredResult(
+            suite: "engine", case: name, engine: engine, configuration: configuration, durability: .off,
+            layer: .cInterface, operations: 1000, seconds: seconds,
+            latency: LatencySummary(p50: 1, p90: 2, p99: 3, p999: 4, max: 5, mean: 1.5), checksum: "00ff", copy: 0,
+            samples: [seconds], curve: [CurvePoint(percentile: 50, microseconds: 1)],
+            cost: Cost(userSeconds: 0.1, systemSeconds: 0.2, minorFaults: 1, majorFaults: 0, contextSwitches: 2))
+    }
+    func ratio(_ name: String, _ configuration: String, _ value: Double, _ low: Double, _ high: Double) -> Ratio {
+        Ratio(
+            suite: "engine", case: name, durability: .off,
+            baseline: Baseline(engine: "sqlite", configuration: configuration), engine: "lmdb", ratio: value, low: low,
+            high: high, configuration: "default", layer: .cInterface, isDifferent: low > 1 || high < 1,
+            published: name == "readrandom" ? 2.947 : nil, publishedSource: name == "readrandom" ? "theirs" : nil)
+    }
+    let environment = Environment(
+        date: "2026-01-01T00:00:00Z", processor: "a <processor> & co", cores: 2, memoryBytes: 1 << 30, kernel: "Linux",
+        system: nil, fileSystem: "ext4", sqliteVersion: "3.40.1", sqliteSource: "x", sqliteCompileOptions: ["SECURE_DELETE"],
+        lmdbVersion: "LMDB", rootstockVersion: "0", swiftVersion: "6", build: "release", commit: nil, loadAverage: nil,
+        clockOverheadNanoseconds: 25, command: "rootstock compare engine", seed: 301, sizes: ["engine": 1000], repeats: 5,
+        configurations: ["leveldb": ["journal_mode=wal"], "default": []], seconds: nil)
+    return ComparisonReport(
+        environment: environment,
+        results: [
+            result("readrandom", "sqlite", "leveldb", 0.004), result("readrandom", "sqlite", "default", 0.008),
+            result("readrandom", "lmdb", "default", 0.002), result("readseq", "sqlite", "leveldb", 0.003),
+            result("readseq", "sqlite", "default", 0.001), result("readseq", "lmdb", "default", 0.001),
+        ],
+        ratios: [
+            ratio("readrandom", "leveldb", 2, 1.8, 2.2), ratio("readrandom", "default", 4, 3.8, 4.2),
+            ratio("readseq", "leveldb", 3, 2.8, 3.2), ratio("readseq", "default", 1, 0.9, 1.1),
+        ],
+        layers: [],
+        cases: ["readrandom", "readseq"].map {
+            CaseDescription(suite: "engine", case: $0, summary: "a, \"b\"", publishedName: nil, writes: false)
+        }, failures: [], warnings: ["<noise>"])
+}
+
+@Suite struct ReportTests {
+    @Test func theHeadlineIsAgainstTheBestNativeConfiguration() {
+        let table = sample().table(suite: "engine")
+        #expect(
+            table.columns.map(\.title) == [
+                "case", "native us/op", "best of", "lmdb us/op", "native / lmdb", "95% interval", "published",
+            ])
+        #expect(table.rows[0] == ["readrandom", "4.00", "leveldb", "2.00", "2.00x", "1.80-2.20", "2.95x"])
+        #expect(table.rows[1] == ["readseq", "1.00", "default", "1.00", "1.00x", "0.90-1.10 no difference", "-"])
+    }
+
+    @Test func terminalTextIsAlignedAndPlain() {
+        let text = sample().terminalText(colour: false)
+        #expect(!text.contains("\u{1B}"))
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("read") || $0.hasPrefix("case ") }
+        let starts = lines.map { line in line.range(of: "x ")?.lowerBound.utf16Offset(in: line) }.compactMap { $0 }
+        #expect(lines.count == 3)
+        #expect(Set(starts).count == 1)
+    }
+
+    @Test func jsonHasThePromisedFields() throws {
+        let object = try #require(try JSONSerialization.jsonObject(with: sample().json()) as? [String: Any])
+        #expect(object["environment"] is [String: Any])
+        let result = try #require((object["results"] as? [[String: Any]])?.first)
+        for key in ["suite", "case", "engine", "configuration", "durability", "layer", "operations", "seconds", "checksum"] {
+            #expect(result[key] != nil, "\(key)")
+        }
+        let latency = try #require(result["latency"] as? [String: Any])
+        #expect(Set(latency.keys) == ["p50", "p90", "p99", "p999", "max", "mean"])
+        let ratio = try #require((object["ratios"] as? [[String: Any]])?.first)
+        for key in ["suite", "case", "durability", "engine", "ratio", "low", "high"] { #expect(ratio[key] != nil, "\(key)") }
+        #expect(ratio["baseline"] as? [String: String] == ["engine": "sqlite", "configuration": "leveldb"])
+    }
+
+    @Test func jsonReadsBack() throws {
+        let data = try sample().json()
+        #expect(try JSONDecoder().decode(ComparisonReport.self, from: data).json() == data)
+    }
+
+    @Test func csvHasALineAResult() {
+        let lines = sample().csv().split(separator: "\n")
+        #expect(lines.count == 7)
+        let widths = Set(lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count })
+        #expect(widths.count == 1)
+    }
+
+    @Test func htmlStandsAloneAndEscapes() throws {
+        let html = try sample().html()
+        for absent in ["<script", "http://", "https://", "<noise>", "<processor>", "{{"] {
+            #expect(!html.contains(absent), "\(absent)")
+        }
+        #expect(html.contains("&lt;noise&gt;"))
+        #expect(html.contains("2.00x (1.80 to 2.20)"))
+        #expect(html.contains("no difference"))
+        #expect(html.contains("published 2.95x"))
+        #expect(html.components(separatedBy: "<polyline").count == 7)
+        let opened = html.components(separatedBy: "<div").count
+        #expect(opened == html.components(separatedBy: "</div>").count)
+    }
+
+    @Test func markdownTablesHaveOneWidth() {
+        let rows = sample().markdown().split(separator: "\n").filter { $0.hasPrefix("|") }
+        #expect(rows.count == 4)
+        #expect(Set(rows.map { $0.filter { $0 == "|" }.count }).count == 1)
+    }
+
+    @Test func publishedRatiosNameCasesThatExist() {
+        for figure in PublishedFigure.all {
+            let suite = Suite.named(figure.suite)
+            #expect(suite?.workload(named: figure.workload) != nil, "\(figure.suite) \(figure.workload)")
+            #expect(figure.ratio > 0)
+        }
+        let read = PublishedFigure.find(suite: "engine", workload: "readrandom")
+        #expect(abs((read?.ratio ?? 0) - 2.947) < 0.001)
+    }
+}
