@@ -1,16 +1,15 @@
 /*
-** sqlite_api.h - SQLite's own header, from one place for both builds.
-**
-** Linked into a program, the sources call SQLite directly (sqlite3.h). Built as a loadable extension, every call goes
-** through the table of routines that the host hands over (sqlite3ext.h), defined once in extension.c. No other file of
-** this folder includes either header by itself, or the two builds would mix.
+** sqlite_api.h - SQLite's API for both builds: linked (sqlite3.h), or as a loadable extension (sqlite3ext.h), where every
+** file but extension.c declares the pointer to the routines of the host.
 */
 #ifndef ROOTSTOCK_SQLITE_API_H
 #define ROOTSTOCK_SQLITE_API_H
 
 #ifdef ROOTSTOCK_LOADABLE
 #include <sqlite3ext.h>
+#ifndef ROOTSTOCK_EXTENSION_MAIN
 SQLITE_EXTENSION_INIT3
+#endif
 #else
 #include <sqlite3.h>
 #endif

@@ -1,0 +1,33 @@
+/*
+** change.h - one row's change, as update.c, triggers, foreign keys and UPSERT hand it to each other.
+*/
+#ifndef ROOTSTOCK_CHANGE_H
+#define ROOTSTOCK_CHANGE_H
+
+#include "internal.h"
+
+/* A row in hand: values (one per column), its rowid or key. The bytes are owned by hold, or by the caller. */
+typedef struct rst_hand {
+    rootstock_value *values;
+    int64_t rowid;
+    rootstock_buffer key;  /* logical key in the table's tree */
+    rootstock_buffer hold; /* bytes that values point to */
+    rootstock_value small[24];
+} rst_hand;
+
+int rst_hand_begin(rst_table *table, rst_hand *hand);
+void rst_hand_end(rst_table *table, rst_hand *hand);
+/* Copies the row under key out of the write transaction. SQLITE_ROW, SQLITE_DONE (absent) or an error. */
+int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand);
+
+/* The three changes. conflict: SQLITE_ROLLBACK .. SQLITE_REPLACE, or CONFLICT_DEFAULT. Each is whole or not at all.
+** SQLITE_OK; SQLITE_DONE if IGNORE dropped it; an extended code with *message. */
+int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message);
+int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message);
+int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message);
+
+/* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
+** SQLITE_ROW and *key, SQLITE_DONE if none. */
+int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key, char **message);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+** control.c - tells the table layer when SQLite's transactions begin and end.
+**
+** SQLite calls a virtual table's xBegin for writes only, so a module cannot see that a read transaction (BEGIN, SELECT,
+** SELECT, COMMIT) ended, nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks. So each
+** connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: always empty,
+** never written, its xLock and xUnlock calls are the notices:
+**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file);
+**   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite ask
+**     the application's busy handler exactly as it does for a file of its own;
+**   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
+** Invariant: nothing is ever stored, so the file cannot be corrupt, hot or stale.
+*/
+#include "internal.h"
+
+#include <string.h>
+
+typedef struct control_file {
+    sqlite3_file base; /* must be first */
+    rst_connection *connection;
+    int level;
+} control_file;
+
+static int control_close(sqlite3_file *file) {
+    UNUSED(file);
+    return SQLITE_OK;
+}
+
+static int control_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
+    UNUSED(file);
+    UNUSED(offset);
+    memset(bytes, 0, (size_t)size);
+    return SQLITE_IOERR_SHORT_READ;
+}
+
+static int control_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
+    UNUSED(file);
+    UNUSED(bytes);
+    UNUSED(size);
+    UNUSED(offset);
+    return SQLITE_READONLY; /* nobody creates objects in schema `rootstock` */
+}
+
+static int control_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    UNUSED(file);
+    UNUSED(size);
+    return SQLITE_OK;
+}
+
+static int control_sync(sqlite3_file *file, int flags) {
+    UNUSED(file);
+    UNUSED(flags);
+    return SQLITE_OK;
+}
+
+static int control_size(sqlite3_file *file, sqlite3_int64 *size) {
+    UNUSED(file);
+    *size = 0;
+    return SQLITE_OK;
+}
+
+static int control_lock(sqlite3_file *file, int level) {
+    control_file *control = (control_file *)file;
+    rst_connection *c = control->connection;
+    if (c != NULL && level > control->level) {
+        bool wants = level >= SQLITE_LOCK_RESERVED || (level == SQLITE_LOCK_SHARED && c->control_wants_writer);
+        if (wants && c->writer == NULL) {
+            int code = rst_write_try(c);
+            if (code != SQLITE_OK) return code;
+        }
+    }
+    if (level > control->level) control->level = level;
+    return SQLITE_OK;
+}
+
+static int control_unlock(sqlite3_file *file, int level) {
+    control_file *control = (control_file *)file;
+    if (level == SQLITE_LOCK_NONE && control->level != SQLITE_LOCK_NONE && control->connection != NULL) {
+        control->level = level;
+        rst_transaction_ended(control->connection);
+    }
+    if (level < control->level) control->level = level;
+    return SQLITE_OK;
+}
+
+static int control_check_reserved(sqlite3_file *file, int *result) {
+    UNUSED(file);
+    *result = 0;
+    return SQLITE_OK;
+}
+
+static int control_file_control(sqlite3_file *file, int operation, void *argument) {
+    UNUSED(file);
+    UNUSED(operation);
+    UNUSED(argument);
+    return SQLITE_NOTFOUND;
+}
+
+static int control_sector_size(sqlite3_file *file) {
+    UNUSED(file);
+    return 512;
+}
+
+static int control_characteristics(sqlite3_file *file) {
+    UNUSED(file);
+    return 0;
+}
+
+static const sqlite3_io_methods control_methods = {
+    .iVersion = 1,
+    .xClose = control_close,
+    .xRead = control_read,
+    .xWrite = control_write,
+    .xTruncate = control_truncate,
+    .xSync = control_sync,
+    .xFileSize = control_size,
+    .xLock = control_lock,
+    .xUnlock = control_unlock,
+    .xCheckReservedLock = control_check_reserved,
+    .xFileControl = control_file_control,
+    .xSectorSize = control_sector_size,
+    .xDeviceCharacteristics = control_characteristics,
+};
+
+static int control_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags) {
+    control_file *control = (control_file *)file;
+    UNUSED(vfs);
+    UNUSED(name);
+    memset(control, 0, sizeof *control);
+    if ((flags & SQLITE_OPEN_MAIN_DB) == 0) return SQLITE_CANTOPEN; /* no journal, no temporary file */
+    control->base.pMethods = &control_methods;
+    if (out_flags != NULL) *out_flags = flags;
+    return SQLITE_OK;
+}
+
+static int control_delete(sqlite3_vfs *vfs, const char *name, int sync) {
+    UNUSED(vfs);
+    UNUSED(name);
+    UNUSED(sync);
+    return SQLITE_OK;
+}
+
+static int control_access(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
+    UNUSED(vfs);
+    UNUSED(name);
+    UNUSED(flags);
+    *result = 0;
+    return SQLITE_OK;
+}
+
+static int control_full_path(sqlite3_vfs *vfs, const char *name, int size, char *out) {
+    UNUSED(vfs);
+    sqlite3_snprintf(size, out, "%s", name);
+    return SQLITE_OK;
+}
+
+static int control_randomness(sqlite3_vfs *vfs, int size, char *out) {
+    sqlite3_vfs *host = sqlite3_vfs_find(NULL);
+    UNUSED(vfs);
+    return host->xRandomness(host, size, out);
+}
+
+static int control_sleep(sqlite3_vfs *vfs, int microseconds) {
+    sqlite3_vfs *host = sqlite3_vfs_find(NULL);
+    UNUSED(vfs);
+    return host->xSleep(host, microseconds);
+}
+
+static int control_time(sqlite3_vfs *vfs, double *time) {
+    sqlite3_vfs *host = sqlite3_vfs_find(NULL);
+    UNUSED(vfs);
+    return host->xCurrentTime(host, time);
+}
+
+static sqlite3_vfs control_vfs = {
+    .iVersion = 1,
+    .szOsFile = (int)sizeof(control_file),
+    .mxPathname = 512,
+    .zName = "rootstock-control",
+    .xOpen = control_open,
+    .xDelete = control_delete,
+    .xAccess = control_access,
+    .xFullPathname = control_full_path,
+    .xRandomness = control_randomness,
+    .xSleep = control_sleep,
+    .xCurrentTime = control_time,
+};
+
+int rst_control_attach(rst_connection *c, char **message) {
+    sqlite3_file *file = NULL;
+    int code;
+    if (c->control != NULL) return SQLITE_OK;
+    code = sqlite3_vfs_register(&control_vfs, 0);
+    if (code == SQLITE_OK) {
+        code = rst_execute(c, message, "ATTACH 'file:control?vfs=rootstock-control' AS rootstock");
+    }
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_file_control(c->db, "rootstock", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK || file == NULL || file->pMethods != &control_methods) {
+        rst_set_message(message, "SQLite's URI file names are off on this connection: open it with SQLITE_OPEN_URI");
+        (void)rst_execute(c, NULL, "DETACH rootstock");
+        return SQLITE_ERROR;
+    }
+    ((control_file *)file)->connection = c;
+    c->control = file;
+    return SQLITE_OK;
+}

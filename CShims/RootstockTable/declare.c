@@ -1,0 +1,302 @@
+/*
+** declare.c - loading the schema into memory and declaring it to SQLite.
+**
+** The catalog is the truth; c->tables and the mirror are made from it, and SQLite's own schema (the `:memory:` database of a
+** connection with a store) is brought in line: a virtual table for each table, a native view for each view. Invariant:
+** what is declared carries the SQL text it was declared from, so that only what changed is declared anew.
+*/
+#include "declare.h"
+
+#include "foreign.h"
+#include "trigger.h"
+
+#include <string.h>
+
+static int load_tables(rst_connection *c, const rst_catalog *catalog, char **message) {
+    rst_table **tables = NULL;
+    int count = 0, code = SQLITE_OK;
+    tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
+    if (tables == NULL) return SQLITE_NOMEM;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        if (strcmp(catalog->objects[i].type, "table") != 0) continue;
+        code = rst_table_describe(c, catalog, &catalog->objects[i], &tables[count], message);
+        if (code == SQLITE_OK) count++;
+    }
+    if (code == SQLITE_OK) {
+        for (int i = 0; i < count; i++) {
+            for (int k = 0; k < tables[i]->foreign_key_count; k++) {
+                for (int j = 0; j < count; j++) {
+                    if (sqlite3_stricmp(tables[i]->foreign_keys[k].parent, tables[j]->name) == 0) tables[j]->is_parent = true;
+                }
+            }
+        }
+        code = rst_statistics_load(c, tables, count);
+    }
+    if (code != SQLITE_OK) {
+        for (int i = 0; i < count; i++) rst_table_release(tables[i]);
+        sqlite3_free(tables);
+        return code;
+    }
+    for (int i = 0; i < c->table_count; i++) {
+        rst_table *old = c->tables[i];
+        rst_cursors_drop_spare(old);
+        rst_twin_finalize(old);
+        rst_triggers_free(old);
+    }
+    {
+        rst_table **old_tables = c->tables;
+        int old_count = c->table_count;
+        c->tables = tables;
+        c->table_count = count;
+        /* Declared virtual tables whose text is unchanged go on with the new description. */
+        for (rst_vtab *vtab = c->vtabs; vtab != NULL; vtab = vtab->next) {
+            rst_table *fresh = rst_table_find(c, vtab->table->declared_name);
+            if (fresh == NULL || fresh == vtab->table) continue;
+            if (strcmp(fresh->sql, vtab->table->sql) != 0 || fresh->identifier != vtab->table->identifier) continue;
+            fresh->references++;
+            rst_table_release(vtab->table);
+            vtab->table = fresh;
+        }
+        for (int i = 0; i < old_count; i++) rst_table_release(old_tables[i]);
+        sqlite3_free(old_tables);
+    }
+    c->epoch++;
+    return SQLITE_OK;
+}
+
+int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
+    rootstock_transaction *transaction = c->writer, *own = NULL;
+    rst_catalog catalog;
+    int code;
+    c->catalog.open = false;
+    if (transaction == NULL && c->reader_live) transaction = c->reader;
+    if (transaction == NULL) {
+        code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &own);
+        if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
+        transaction = own;
+    }
+    code = rst_catalog_read(c, transaction, &catalog, message);
+    if (code == SQLITE_OK && rebuild_mirror) code = rst_mirror_build(c, &catalog, message);
+    if (code == SQLITE_OK) {
+        c->loading = transaction;
+        code = load_tables(c, &catalog, message);
+        c->loading = NULL;
+    }
+    if (code == SQLITE_OK) {
+        c->generation = (uint64_t)catalog.generation;
+        c->schema_stale = false;
+        rst_catalog_free(&c->loaded);
+        c->loaded = catalog;
+        memset(&catalog, 0, sizeof catalog);
+    }
+    rst_catalog_free(&catalog);
+    if (own != NULL) c->engine->abort(own);
+    return code;
+}
+
+static bool declared_same(const rst_declared *declared, const char *type, const char *name, const char *sql, int64_t identifier) {
+    return strcmp(declared->type, type) == 0 && sqlite3_stricmp(declared->name, name) == 0
+           && declared->identifier == identifier && strcmp(declared->sql, sql) == 0;
+}
+
+static int undeclare(rst_connection *c, int number, char **message) {
+    rst_declared *declared = &c->declared[number];
+    int code;
+    c->undeclaring = true;
+    if (strcmp(declared->type, "table") == 0) code = rst_execute(c, message, "DROP TABLE IF EXISTS main.\"%w\"", declared->name);
+    else if (strcmp(declared->type, "view") == 0) code = rst_execute(c, message, "DROP VIEW IF EXISTS main.\"%w\"", declared->name);
+    else code = rst_execute(c, message, "DROP TRIGGER IF EXISTS main.\"%w\"", declared->name);
+    c->undeclaring = false;
+    if (code != SQLITE_OK) return code;
+    sqlite3_free(declared->name);
+    sqlite3_free(declared->sql);
+    c->declared[number] = c->declared[--c->declared_count];
+    return SQLITE_OK;
+}
+
+static int note_declared(rst_connection *c, const char *type, const char *name, const char *sql, int64_t identifier) {
+    rst_declared *more = sqlite3_realloc64(c->declared, ((sqlite3_uint64)c->declared_count + 1) * sizeof *more);
+    rst_declared *declared;
+    if (more == NULL) return SQLITE_NOMEM;
+    c->declared = more;
+    declared = &more[c->declared_count];
+    declared->type = type;
+    declared->name = sqlite3_mprintf("%s", name);
+    declared->sql = sqlite3_mprintf("%s", sql);
+    declared->identifier = identifier;
+    if (declared->name == NULL || declared->sql == NULL) return SQLITE_NOMEM;
+    c->declared_count++;
+    return SQLITE_OK;
+}
+
+int rst_declared_note(rst_connection *c, const rst_table *table) {
+    return note_declared(c, "table", table->declared_name, table->sql, table->identifier);
+}
+
+static bool find_declared(const rst_connection *c, const char *type, const char *name) {
+    for (int i = 0; i < c->declared_count; i++) {
+        if (strcmp(c->declared[i].type, type) == 0 && sqlite3_stricmp(c->declared[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+static const char *declared_type(const rst_object *object) {
+    if (strcmp(object->type, "view") == 0) return "view";
+    return "trigger";
+}
+
+/* Views, and INSTEAD OF triggers on them, are native objects of the connection. */
+static bool is_native(rst_connection *c, const rst_object *object) {
+    if (strcmp(object->type, "view") == 0) return true;
+    if (strcmp(object->type, "trigger") != 0) return false;
+    return rst_table_find(c, object->table_name) == NULL;
+}
+
+int rst_schema_declare(rst_connection *c, char **message) {
+    int code = SQLITE_OK;
+    if (c->sidecar) return SQLITE_OK;
+    for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
+        rst_declared *declared = &c->declared[i];
+        bool keep = false;
+        for (int t = 0; t < c->table_count && !keep; t++) {
+            keep = declared_same(declared, "table", c->tables[t]->declared_name, c->tables[t]->sql, c->tables[t]->identifier);
+        }
+        for (int o = 0; o < c->loaded.count && !keep; o++) {
+            const rst_object *object = &c->loaded.objects[o];
+            if (is_native(c, object)) {
+                keep = declared_same(declared, declared_type(object), object->name, object->sql, object->identifier);
+            }
+        }
+        if (!keep) {
+            code = undeclare(c, i, message);
+            if (i > c->declared_count) i = c->declared_count;
+        }
+    }
+    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
+        rst_table *table = c->tables[t];
+        if (find_declared(c, "table", table->declared_name)) continue;
+        c->declaring = table;
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING %s", table->declared_name, c->engine_module);
+        c->declaring = NULL;
+        if (code == SQLITE_OK) code = note_declared(c, "table", table->declared_name, table->sql, table->identifier);
+    }
+    for (int o = 0; o < c->loaded.count && code == SQLITE_OK; o++) {
+        const rst_object *object = &c->loaded.objects[o];
+        char *sql = NULL;
+        if (!is_native(c, object) || find_declared(c, declared_type(object), object->name)) continue;
+        code = rst_transform_object(c, object->sql, &sql, message);
+        if (code == SQLITE_OK) code = rst_execute(c, message, "%s", sql == NULL ? object->sql : sql);
+        sqlite3_free(sql);
+        if (code == SQLITE_OK) code = note_declared(c, declared_type(object), object->name, object->sql, object->identifier);
+    }
+    if (code == SQLITE_OK) code = rst_triggers_load(c, message);
+    return code;
+}
+
+void rst_declared_forget(rst_connection *c) {
+    for (int i = 0; i < c->declared_count; i++) {
+        sqlite3_free(c->declared[i].name);
+        sqlite3_free(c->declared[i].sql);
+    }
+    sqlite3_free(c->declared);
+    c->declared = NULL;
+    c->declared_count = 0;
+}
+
+/* After a rollback SQLite has its old schema back, of which we know only the names: read what is declared from it. */
+static int relearn_declared(rst_connection *c) {
+    rst_declared *old = c->declared;
+    int old_count = c->declared_count, code;
+    sqlite3_stmt *statement;
+    c->declared = NULL;
+    c->declared_count = 0;
+    code = sqlite3_prepare_v2(c->db, "SELECT type, name FROM main.sqlite_master WHERE type IN ('table','view','trigger')", -1,
+                              &statement, NULL);
+    if (code == SQLITE_OK) {
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *type = (const char *)sqlite3_column_text(statement, 0);
+            const char *name = (const char *)sqlite3_column_text(statement, 1);
+            const char *sql = "?";
+            int64_t identifier = -1;
+            if (sqlite3_strnicmp(name, "rootstock_marker", 16) == 0) continue;
+            for (int i = 0; i < old_count; i++) {
+                if (strcmp(old[i].type, type) == 0 && sqlite3_stricmp(old[i].name, name) == 0) {
+                    sql = old[i].sql;
+                    identifier = old[i].identifier;
+                }
+            }
+            code = note_declared(c, strcmp(type, "table") == 0 ? "table" : strcmp(type, "view") == 0 ? "view" : "trigger", name,
+                                 sql, identifier);
+            if (code != SQLITE_OK) break;
+        }
+        sqlite3_finalize(statement);
+    }
+    for (int i = 0; i < old_count; i++) {
+        sqlite3_free(old[i].name);
+        sqlite3_free(old[i].sql);
+    }
+    sqlite3_free(old);
+    return code;
+}
+
+static int read_generation(rst_connection *c, int64_t *generation, uint64_t *identifier, char **message) {
+    rootstock_transaction *transaction = c->writer != NULL ? c->writer : c->reader_live ? c->reader : NULL, *own = NULL;
+    rst_catalog meta;
+    int code;
+    if (transaction == NULL) {
+        if (c->reader != NULL) {
+            code = c->engine->renew(c->reader);
+            if (code == ROOTSTOCK_OK) {
+                *identifier = c->engine->transaction_identifier(c->reader);
+                code = *identifier == c->checked_transaction ? SQLITE_DONE
+                                                             : rst_catalog_read_meta(c, c->reader, &meta, message);
+                c->engine->reset(c->reader);
+                if (code == SQLITE_DONE) {
+                    *generation = (int64_t)c->generation;
+                    return SQLITE_OK;
+                }
+                *generation = meta.generation;
+                return code;
+            }
+            for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
+            c->engine->abort(c->reader);
+            c->reader = NULL;
+        }
+        code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &own);
+        if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
+        transaction = own;
+    }
+    *identifier = c->writer != NULL ? 0 : c->engine->transaction_identifier(transaction);
+    code = rst_catalog_read_meta(c, transaction, &meta, message);
+    if (own != NULL) c->engine->abort(own);
+    *generation = meta.generation;
+    return code;
+}
+
+int rst_schema_refresh(rst_connection *c, char **message) {
+    int64_t generation = 0;
+    uint64_t identifier = 0;
+    int code;
+    if (c->shared == NULL) return SQLITE_OK;
+    if (!c->schema_stale) {
+        if (c->writer != NULL || c->reader_pinned) return SQLITE_OK; /* this transaction's snapshot was compared */
+        code = rst_check_usable(c, message);
+        if (code != SQLITE_OK) return code;
+        code = read_generation(c, &generation, &identifier, message);
+        if (code != SQLITE_OK) return code;
+        if ((uint64_t)generation == c->generation) {
+            if (identifier != 0) c->checked_transaction = identifier;
+            return SQLITE_OK;
+        }
+        c->schema_stale = true;
+    }
+    code = rst_schema_load(c, true, message);
+    if (code == SQLITE_OK) code = relearn_declared(c);
+    if (code == SQLITE_OK) {
+        c->refreshing = true;
+        code = rst_schema_declare(c, message);
+        c->refreshing = false;
+    }
+    if (code != SQLITE_OK) c->schema_stale = true;
+    return code;
+}

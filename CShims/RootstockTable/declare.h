@@ -1,0 +1,19 @@
+/*
+** declare.h - the schema in memory and in SQLite; see declare.c.
+*/
+#ifndef ROOTSTOCK_DECLARE_H
+#define ROOTSTOCK_DECLARE_H
+
+#include "internal.h"
+
+int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message);
+int rst_declared_note(rst_connection *c, const rst_table *table);
+void rst_declared_forget(rst_connection *c);
+/* Text of a view or trigger as the connection can run it (frontdoor.c); null where nothing changes. */
+int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message);
+/* Prepares the triggers of the store's tables (trigger.c). */
+int rst_triggers_load(rst_connection *c, char **message);
+/* Row estimates that ANALYZE left (statistics.c). */
+int rst_statistics_load(rst_connection *c, rst_table **tables, int count);
+
+#endif

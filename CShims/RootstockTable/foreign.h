@@ -1,0 +1,26 @@
+/*
+** foreign.h - foreign keys of a store's tables, enforced while PRAGMA foreign_keys is on.
+*/
+#ifndef ROOTSTOCK_FOREIGN_H
+#define ROOTSTOCK_FOREIGN_H
+
+#include "internal.h"
+
+typedef enum rst_action { ACTION_NONE = 0, ACTION_RESTRICT, ACTION_SET_NULL, ACTION_SET_DEFAULT, ACTION_CASCADE } rst_action;
+
+struct rst_foreign_key {
+    char *parent;       /* name of the parent table */
+    int column_count;
+    int *child_columns;
+    char **parent_columns; /* names, or nulls: the parent's primary key */
+    rst_action on_update;
+    rst_action on_delete;
+    bool deferred;
+};
+
+/* Before and after a row of `table` changes: old and new values, one per column, or null. */
+int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
+                      const rootstock_value *new_values, int64_t new_rowid, char **message);
+bool rst_foreign_enabled(rst_connection *c);
+
+#endif

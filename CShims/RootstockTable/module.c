@@ -1,0 +1,324 @@
+/*
+** module.c - the virtual-table module that serves the tables of a store.
+**
+** In SQL:
+**   SELECT rootstock_open('data.store');            -- tables of a store become the connection's
+**   CREATE VIRTUAL TABLE t USING lmdb(id INTEGER PRIMARY KEY, name TEXT UNIQUE);          -- or beside a native file
+** HOW IT WORKS: each table is one virtual table; its rows and index entries are trees of the store's engine (schema.c
+** describes them, plan.c chooses, cursor.c reads, update.c writes, transaction.c keeps them together).
+*/
+#include "declare.h"
+#include "trigger.h"
+
+#include <string.h>
+
+/* The declaration: columns as SQLite must see them (type, collation), then the hidden ones. */
+static int declare(rst_table *table, char **message) {
+    rst_connection *c = table->connection;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *sql;
+    int code;
+    sqlite3_str_appendall(text, "CREATE TABLE x(");
+    for (int i = 0; i < table->column_count; i++) {
+        const rst_column *column = &table->columns[i];
+        const char *type = column->type;
+        if (table->strict && sqlite3_stricmp(type, "ANY") == 0) type = "";
+        sqlite3_str_appendf(text, "\"%w\" ", column->name);
+        if (type[0] != '\0') sqlite3_str_appendf(text, "\"%w\"", type);
+        if (sqlite3_stricmp(column->collation_name, "BINARY") != 0) {
+            sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation_name);
+        }
+        if (column->not_null) sqlite3_str_appendall(text, " NOT NULL");
+        sqlite3_str_appendall(text, ",");
+    }
+    sqlite3_str_appendall(text, "\"rootstock row\" HIDDEN,\"rootstock operation\" HIDDEN");
+    if (table->without_rowid) {
+        sqlite3_str_appendall(text, ",\"rootstock key\" BLOB HIDDEN NOT NULL PRIMARY KEY) WITHOUT ROWID");
+    } else {
+        sqlite3_str_appendall(text, ")");
+    }
+    sql = sqlite3_str_finish(text);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_declare_vtab(c->db, sql);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(c->db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(c->db, SQLITE_VTAB_INNOCUOUS);
+    return code;
+}
+
+static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, char **message) {
+    rst_vtab *vtab;
+    int code = declare(table, message);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->table = table;
+    vtab->connection = c;
+    table->references++;
+    vtab->next = c->vtabs;
+    vtab->link = &c->vtabs;
+    if (vtab->next != NULL) vtab->next->link = &vtab->next;
+    c->vtabs = vtab;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+/* A table in a native file's schema has its rows in `<database>-<engine>`. */
+static int open_sidecar(rst_connection *c, const char *module, const char *schema, char **message) {
+    const char *file = sqlite3_db_filename(c->db, schema);
+    const rootstock_engine *engine = rootstock_engine_find(module);
+    rootstock_options options;
+    char *path;
+    int code;
+    if (c->shared != NULL) return SQLITE_OK;
+    if (engine == NULL || file == NULL || file[0] == '\0') {
+        rst_set_message(message, "no store is open: SELECT rootstock_open('path') first, or use a database file");
+        return SQLITE_ERROR;
+    }
+    path = sqlite3_mprintf("%s-%s", file, engine->name);
+    if (path == NULL) return SQLITE_NOMEM;
+    memset(&options, 0, sizeof options);
+    options.read_only = sqlite3_db_readonly(c->db, schema) == 1;
+    c->sidecar = true;
+    code = rst_store_open(c, path, engine, &options, message);
+    sqlite3_free(path);
+    return code;
+}
+
+/* CREATE TABLE text from the module's arguments; trailing WITHOUT ROWID and STRICT are table options. */
+static char *create_text(int count, const char *const *arguments) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int last = count;
+    bool without_rowid = false, strict = false;
+    while (last > 4) {
+        const char *argument = arguments[last - 1];
+        while (*argument == ' ' || *argument == '\n' || *argument == '\t') argument++;
+        if (sqlite3_strnicmp(argument, "WITHOUT ROWID", 13) == 0 && argument[13] == '\0') without_rowid = true;
+        else if (sqlite3_stricmp(argument, "STRICT") == 0) strict = true;
+        else break;
+        last--;
+    }
+    sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(", arguments[2]);
+    for (int i = 3; i < last; i++) sqlite3_str_appendf(text, "%s%s", i > 3 ? "," : "", arguments[i]);
+    sqlite3_str_appendf(text, ")%s%s%s", without_rowid ? " WITHOUT ROWID" : "", without_rowid && strict ? "," : "",
+                        strict ? " STRICT" : "");
+    return sqlite3_str_finish(text);
+}
+
+static int table_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                        char **message) {
+    rst_connection *c = context;
+    rst_table *table;
+    char *sql;
+    int code;
+    UNUSED(db);
+    if (c->declaring != NULL) return make_vtab(c, c->declaring, out, message);
+    if (count < 4) {
+        rst_set_message(message, "columns are missing: CREATE VIRTUAL TABLE %s USING %s(a INTEGER PRIMARY KEY, b TEXT)",
+                        arguments[2], arguments[0]);
+        return SQLITE_ERROR;
+    }
+    code = open_sidecar(c, arguments[0], arguments[1], message);
+    if (code != SQLITE_OK) return code;
+    if (sqlite3_stricmp(arguments[0], c->engine->name) != 0) {
+        rst_set_message(message, "the open store's engine is %s, not %s", c->engine->name, arguments[0]);
+        return SQLITE_ERROR;
+    }
+    sql = create_text(count, arguments);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = rst_write_begin(c, message);
+    if (code == SQLITE_OK) code = rst_schema_change(c, sql, message);
+    sqlite3_free(sql);
+    if (code != SQLITE_OK) return code;
+    table = rst_table_find(c, arguments[2]);
+    if (table == NULL) return SQLITE_INTERNAL;
+    code = rst_declared_note(c, table);
+    return code == SQLITE_OK ? make_vtab(c, table, out, message) : code;
+}
+
+static int table_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                         char **message) {
+    rst_connection *c = context;
+    rst_table *table;
+    int code;
+    UNUSED(db);
+    UNUSED(count);
+    code = open_sidecar(c, arguments[0], arguments[1], message);
+    if (code != SQLITE_OK) return code;
+    if (c->schema_stale) {
+        code = rst_schema_load(c, true, message);
+        if (code != SQLITE_OK) return code;
+    }
+    table = rst_table_find(c, arguments[2]);
+    if (table == NULL) {
+        rst_set_message(message, "no such table in the store %s: %s", c->shared->path, arguments[2]);
+        return SQLITE_ERROR;
+    }
+    return make_vtab(c, table, out, message);
+}
+
+static int table_disconnect(sqlite3_vtab *base) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    *vtab->link = vtab->next;
+    if (vtab->next != NULL) vtab->next->link = vtab->link;
+    rst_table_release(vtab->table);
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int table_destroy(sqlite3_vtab *base) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    rst_connection *c = vtab->connection;
+    if (!c->undeclaring) {
+        char *message = NULL, *sql = sqlite3_mprintf("DROP TABLE \"%w\"", vtab->table->name);
+        int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
+        if (code == SQLITE_OK) code = rst_schema_change(c, sql, &message);
+        sqlite3_free(sql);
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = message;
+        if (code != SQLITE_OK) return code;
+    }
+    return table_disconnect(base);
+}
+
+static int table_begin(sqlite3_vtab *base) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    char *message = NULL;
+    int code = rst_write_begin(vtab->connection, &message);
+    if (message != NULL) {
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = message;
+    }
+    return code;
+}
+
+static int table_sync(sqlite3_vtab *base) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    char *message = NULL;
+    int code = rst_write_commit(vtab->connection, &message);
+    if (message != NULL) {
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = message;
+    }
+    return code;
+}
+
+static int table_commit(sqlite3_vtab *base) {
+    UNUSED(base); /* xSync did it */
+    return SQLITE_OK;
+}
+
+static int table_rollback(sqlite3_vtab *base) {
+    rst_write_rollback(((rst_vtab *)base)->connection);
+    return SQLITE_OK;
+}
+
+static int table_savepoint(sqlite3_vtab *base, int number) {
+    rst_savepoint(((rst_vtab *)base)->connection, number);
+    return SQLITE_OK;
+}
+
+static int table_release(sqlite3_vtab *base, int number) {
+    rst_savepoint_release(((rst_vtab *)base)->connection, number);
+    return SQLITE_OK;
+}
+
+static int table_rollback_to(sqlite3_vtab *base, int number) {
+    return rst_savepoint_rollback(((rst_vtab *)base)->connection, number);
+}
+
+static int table_rename(sqlite3_vtab *base, const char *name) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    char *message = NULL, *sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME TO \"%w\"", vtab->table->name, name);
+    int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(vtab->connection, &message);
+    if (code == SQLITE_OK) code = rst_schema_change(vtab->connection, sql, &message);
+    sqlite3_free(sql);
+    sqlite3_free(base->zErrMsg);
+    base->zErrMsg = message;
+    return code;
+}
+
+const sqlite3_module rst_table_module = {
+    .iVersion = 2,
+    .xCreate = table_create,
+    .xConnect = table_connect,
+    .xBestIndex = rst_best_index,
+    .xDisconnect = table_disconnect,
+    .xDestroy = table_destroy,
+    .xOpen = rst_cursor_open,
+    .xClose = rst_cursor_close,
+    .xFilter = rst_cursor_filter,
+    .xNext = rst_cursor_next,
+    .xEof = rst_cursor_eof,
+    .xColumn = rst_cursor_column,
+    .xRowid = rst_cursor_rowid,
+    .xUpdate = rst_update,
+    .xBegin = table_begin,
+    .xSync = table_sync,
+    .xCommit = table_commit,
+    .xRollback = table_rollback,
+    .xRename = table_rename,
+    .xSavepoint = table_savepoint,
+    .xRelease = table_release,
+    .xRollbackTo = table_rollback_to,
+};
+
+/* ---- the marker: a virtual table without rows that carries SQLite's transaction notices for schema changes ---- */
+
+static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    rst_vtab *vtab;
+    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->connection = context;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+/* Not the same function as xConnect: that would make the module eponymous. */
+static int marker_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                         char **message) {
+    return marker_connect(db, context, count, arguments, out, message);
+}
+
+static int marker_disconnect(sqlite3_vtab *base) {
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int marker_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    UNUSED(base);
+    UNUSED(info);
+    return SQLITE_CONSTRAINT; /* it is never read */
+}
+
+static int marker_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    UNUSED(out);
+    return SQLITE_ERROR;
+}
+
+const sqlite3_module rst_marker_module = {
+    .iVersion = 2,
+    .xCreate = marker_create,
+    .xConnect = marker_connect,
+    .xBestIndex = marker_best,
+    .xDisconnect = marker_disconnect,
+    .xDestroy = marker_disconnect,
+    .xOpen = marker_open,
+    .xBegin = table_begin,
+    .xSync = table_sync,
+    .xCommit = table_commit,
+    .xRollback = table_rollback,
+    .xSavepoint = table_savepoint,
+    .xRelease = table_release,
+    .xRollbackTo = table_rollback_to,
+};

@@ -1,0 +1,408 @@
+/*
+** plan.c - xBestIndex: which tree to walk, which part of it, in which order.
+**
+** A plan is a struct kept with its table; idxNum is its number there, idxStr its description for EXPLAIN QUERY PLAN. The
+** arguments of xFilter come in this order: one per equality, then the lower bound, then the upper bound.
+**
+** | source      | tree                | equalities on          | range on           | order of rows            |
+** |-------------|---------------------|------------------------|--------------------|--------------------------|
+** | PLAN_SCAN   | the table           | -                      | -                  | rowid or primary key     |
+** | PLAN_ROWID  | the table           | rowid (at most 1)      | rowid              | rowid                    |
+** | PLAN_KEY    | the table           | leading key columns    | next key column    | primary key              |
+** | PLAN_INDEX  | index number        | leading index columns  | next index column  | index columns, then row  |
+** | PLAN_ROW    | none: a row image   | hidden column `row`    | -                  | -                        |
+**
+** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
+** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
+** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
+** for every value that can arrive; cursor.c widens a range where a comparison's affinity is not known.
+*/
+#include "internal.h"
+
+#include <string.h>
+
+typedef struct candidate {
+    int source;
+    int index;
+    const rst_part *parts;
+    int part_count;
+    int equal[64];   /* constraint numbers */
+    int equals;
+    int lower, upper; /* constraint numbers, or -1 */
+    bool lower_not_null;
+    bool unique;
+    bool covering;
+    bool ordered;
+    bool descending;
+    double cost;      /* logarithmic */
+    double rows;      /* logarithmic */
+} candidate;
+
+/* log2 to a tenth, times 10, as SQLite's LogEst. */
+static double log_estimate(double x) {
+    double result = 0;
+    if (x < 1) return 0;
+    while (x >= 2) {
+        x /= 2;
+        result += 10;
+    }
+    return result + (x - 1) * 10; /* within 0.9 of the truth */
+}
+
+static double from_log(double x) {
+    static const double tenths[10] = {1.0,     1.07177, 1.14870, 1.23114, 1.31951,
+                                      1.41421, 1.51572, 1.62450, 1.74110, 1.86607};
+    int whole = (int)(x < 0 ? 0 : x), shift = whole / 10;
+    double result = tenths[whole % 10];
+    while (shift-- > 0) result *= 2;
+    return result;
+}
+
+static double log_add(double a, double b) {
+    double difference = a > b ? a - b : b - a, greater = a > b ? a : b;
+    if (difference > 49) return greater;
+    if (difference > 31) return greater + 1;
+    return greater + 10.0 / (1.0 + difference / 5.0);
+}
+
+static double table_rows(const rst_table *table) { return table->table_rows > 0 ? log_estimate(table->table_rows) : 200; }
+
+/* Rows that one value of the first `columns` columns leaves. */
+static double rows_after(const rst_table *table, const rst_index *index, int columns) {
+    static const double usual[] = {33, 32, 30, 28, 27};
+    double rows = table_rows(table);
+    if (columns == 0) return rows;
+    if (index != NULL && index->unique && columns == index->part_count) return 0;
+    if (index != NULL && index->rows_per_prefix != NULL) return log_estimate(index->rows_per_prefix[columns - 1]);
+    {
+        double estimate = columns <= 5 ? usual[columns - 1] : 23;
+        return estimate > rows ? rows : estimate;
+    }
+}
+
+static bool same_column(const rst_table *table, int constraint_column, int part_column) {
+    if (constraint_column == part_column) return true;
+    if (part_column == -1) return constraint_column == table->rowid_column && table->rowid_column >= 0;
+    return constraint_column == -1 && part_column == table->rowid_column && part_column >= 0;
+}
+
+static bool collation_fits(sqlite3_index_info *info, int constraint, const rst_part *part) {
+    const char *wanted;
+    if (part->column == -1) return true;
+    wanted = sqlite3_vtab_collation(info, constraint);
+    if (part->collation_name == NULL) return wanted == NULL || sqlite3_stricmp(wanted, "BINARY") == 0;
+    return wanted == NULL || sqlite3_stricmp(wanted, part->collation_name) == 0;
+}
+
+static bool is_equality(unsigned char op) {
+    return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS || op == SQLITE_INDEX_CONSTRAINT_ISNULL;
+}
+
+/* Matches the constraints to the candidate's columns. */
+static void match(const rst_table *table, sqlite3_index_info *info, candidate *k) {
+    k->lower = k->upper = -1;
+    for (int p = 0; p < k->part_count && p < 64; p++) {
+        int found = -1;
+        if (k->parts[p].column == -2) return;
+        for (int i = 0; i < info->nConstraint; i++) {
+            const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+            if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
+            if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p])) continue;
+            if (found < 0 || constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) found = i;
+        }
+        if (found >= 0) {
+            k->equal[k->equals++] = found;
+            continue;
+        }
+        for (int i = 0; i < info->nConstraint; i++) {
+            const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+            if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
+            if (!collation_fits(info, i, &k->parts[p])) continue;
+            switch (constraint->op) {
+                case SQLITE_INDEX_CONSTRAINT_GT:
+                case SQLITE_INDEX_CONSTRAINT_GE:
+                    if (k->lower < 0) k->lower = i;
+                    break;
+                case SQLITE_INDEX_CONSTRAINT_LT:
+                case SQLITE_INDEX_CONSTRAINT_LE:
+                    if (k->upper < 0) k->upper = i;
+                    break;
+                case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+                    k->lower_not_null = true;
+                    break;
+                default: break;
+            }
+        }
+        if (k->lower >= 0) k->lower_not_null = false;
+        return;
+    }
+}
+
+/* Whether the candidate's order is the one asked for; *descending: walked backwards. */
+static bool gives_order(const rst_table *table, const sqlite3_index_info *info, const candidate *k, bool *descending) {
+    int p = 0;
+    bool known = false;
+    *descending = false;
+    if (info->nOrderBy == 0) return false;
+    for (int i = 0; i < info->nOrderBy; i++) {
+        int column = info->aOrderBy[i].iColumn;
+        bool reversed, matched = false;
+        /* A column held equal is in any order. */
+        for (int e = 0; e < k->equals && !matched; e++) matched = same_column(table, column, k->parts[e].column);
+        if (matched) continue;
+        if (p < k->equals) p = k->equals;
+        if (k->unique) return true;
+        if (p < k->part_count) {
+            const rst_part *part = &k->parts[p];
+            if (part->column == -2 || !same_column(table, column, part->column)) return false;
+            if (part->column >= 0 && part->collation_name != NULL && column >= 0
+                && sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) != 0) {
+                return false;
+            }
+            reversed = (info->aOrderBy[i].desc != 0) != part->key.descending;
+            p++;
+        } else if (p == k->part_count && k->source == PLAN_INDEX && !table->without_rowid && same_column(table, column, -1)) {
+            reversed = info->aOrderBy[i].desc != 0;
+            p++;
+        } else {
+            return p > k->part_count || k->source == PLAN_KEY || k->source == PLAN_ROWID; /* a row's key leaves no ties */
+        }
+        if (!known) *descending = reversed;
+        else if (*descending != reversed) return false;
+        known = true;
+    }
+    return true;
+}
+
+static bool covers(const rst_table *table, const rst_index *index, sqlite3_uint64 used) {
+    if (index->evaluated) return false;
+    for (int i = 0; i < table->column_count; i++) {
+        bool there = i == table->rowid_column;
+        if ((used & ((sqlite3_uint64)1 << (i < 63 ? i : 63))) == 0) continue;
+        for (int p = 0; p < index->part_count && !there; p++) there = index->parts[p].column == i;
+        if (!there) return false;
+    }
+    return true;
+}
+
+static void estimate(const rst_table *table, candidate *k) {
+    const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
+    double rows = table_rows(table), depth = log_estimate(rows / 10);
+    double sought = rows;
+    int bounds = (k->lower >= 0) + (k->upper >= 0);
+    if (k->equals > 0) sought = k->unique ? 0 : rows_after(table, index, k->equals);
+    if (bounds > 0) {
+        double reduced = sought - 20.0 * (bounds == 2 ? 3 : 1);
+        sought = reduced < 10 ? (sought < 10 ? sought : 10) : reduced;
+    }
+    k->rows = sought;
+    if (k->equals == 0 && bounds == 0) {
+        if (k->source == PLAN_INDEX) k->cost = k->covering ? rows + 1 + 10 : rows + 16 + 16;
+        else k->cost = rows + 16;
+        if (k->lower_not_null) k->cost -= 1;
+        return;
+    }
+    k->cost = log_add(depth, sought + 1 + (k->source == PLAN_INDEX ? 10 : 15));
+    if (k->source == PLAN_INDEX && !k->covering) k->cost = log_add(k->cost, sought + 16);
+}
+
+static int describe(rst_table *table, const candidate *k, rst_plan *plan) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    bool any = false;
+    if (k->source == PLAN_INDEX) {
+        sqlite3_str_appendf(text, "USING %sINDEX %s", k->covering ? "COVERING " : "", table->indexes[k->index].name);
+    } else if (k->source == PLAN_ROWID && (k->equals || k->lower >= 0 || k->upper >= 0)) {
+        sqlite3_str_appendall(text, "USING INTEGER PRIMARY KEY");
+    } else if (k->source == PLAN_KEY && (k->equals || k->lower >= 0 || k->upper >= 0)) {
+        sqlite3_str_appendall(text, "USING PRIMARY KEY");
+    }
+    if (k->equals > 0 || k->lower >= 0 || k->upper >= 0) {
+        sqlite3_str_appendall(text, " (");
+        for (int i = 0; i < k->equals; i++) {
+            int column = k->parts[i].column;
+            sqlite3_str_appendf(text, "%s%s=?", any ? " AND " : "", column < 0 ? "rowid" : k->source == PLAN_ROWID ? "rowid" : table->columns[column].name);
+            any = true;
+        }
+        for (int side = 0; side < 2; side++) {
+            if ((side == 0 ? k->lower : k->upper) < 0) continue;
+            {
+                int column = k->parts[k->equals].column;
+                sqlite3_str_appendf(text, "%s%s%s?", any ? " AND " : "",
+                                    column < 0 || k->source == PLAN_ROWID ? "rowid" : table->columns[column].name,
+                                    side == 0 ? ">" : "<");
+                any = true;
+            }
+        }
+        sqlite3_str_appendall(text, ")");
+    }
+    plan->description = sqlite3_str_finish(text);
+    if (plan->description == NULL) plan->description = sqlite3_mprintf("");
+    return plan->description == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* The number of an equal plan, or of this one from now on. Takes plan->description. */
+static int intern(rst_table *table, const rst_plan *plan, int *number) {
+    rst_plan *copy;
+    for (int i = 0; i < table->plan_count; i++) {
+        rst_plan *other = table->plans[i], probe = *plan;
+        probe.description = other->description;
+        if (memcmp(other, &probe, sizeof probe) == 0 && strcmp(other->description, plan->description) == 0) {
+            sqlite3_free(plan->description);
+            *number = i;
+            return SQLITE_OK;
+        }
+    }
+    if (table->plan_count % 16 == 0) {
+        rst_plan **more = sqlite3_realloc64(table->plans, ((sqlite3_uint64)table->plan_count + 16) * sizeof *more);
+        if (more == NULL) return SQLITE_NOMEM;
+        table->plans = more;
+    }
+    copy = sqlite3_malloc64(sizeof *copy);
+    if (copy == NULL) return SQLITE_NOMEM;
+    memcpy(copy, plan, sizeof *copy);
+    *number = table->plan_count;
+    table->plans[table->plan_count++] = copy;
+    return SQLITE_OK;
+}
+
+static char affinity_at(const rst_table *table, int column) {
+    if (column < 0 || column == table->rowid_column) return AFFINITY_INTEGER;
+    return table->columns[column].affinity;
+}
+
+/*
+** SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only. On a column without numeric affinity the
+** comparison's own affinity is not known here ('05' = 5 is true if 5 comes from an INTEGER column), so several keys may
+** qualify: claim it only where no value that can arrive is ambiguous.
+*/
+static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, const candidate *k) {
+    for (int i = 0; i < k->equals; i++) {
+        char affinity = affinity_at(table, info->aConstraint[k->equal[i]].iColumn);
+        sqlite3_value *value = NULL;
+        int type;
+        if (affinity >= AFFINITY_NUMERIC) continue;
+        if (sqlite3_vtab_rhs_value(info, k->equal[i], &value) != SQLITE_OK || value == NULL) return false;
+        type = sqlite3_value_type(value);
+        if (type != SQLITE_BLOB && !(type == SQLITE_TEXT && affinity == AFFINITY_TEXT)) return false;
+    }
+    return true;
+}
+
+static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k) {
+    rst_connection *c = table->connection;
+    rst_plan plan;
+    int argument = 1, code, number = 0;
+    memset(&plan, 0, sizeof plan);
+    plan.epoch = c->epoch;
+    plan.source = k->source;
+    plan.index = k->source == PLAN_INDEX ? k->index : -1;
+    plan.equals = k->equals;
+    plan.descending = k->descending;
+    plan.unique = k->unique;
+    plan.covering = k->covering;
+    plan.columns_used = info->colUsed;
+    plan.count_only = info->colUsed == 0;
+    plan.lower_not_null = k->lower_not_null;
+    for (int i = 0; i < k->equals; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
+        info->aConstraintUsage[k->equal[i]].argvIndex = argument++;
+        info->aConstraintUsage[k->equal[i]].omit = affinity_at(table, constraint->iColumn) >= AFFINITY_NUMERIC;
+        plan.null_equal[i] = constraint->op != SQLITE_INDEX_CONSTRAINT_EQ;
+        if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) plan.null_equal[i] = 2;
+    }
+    if (k->lower >= 0) {
+        plan.lower = info->aConstraint[k->lower].op;
+        info->aConstraintUsage[k->lower].argvIndex = argument++;
+        info->aConstraintUsage[k->lower].omit = affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC;
+    }
+    if (k->upper >= 0) {
+        plan.upper = info->aConstraint[k->upper].op;
+        info->aConstraintUsage[k->upper].argvIndex = argument++;
+        info->aConstraintUsage[k->upper].omit = affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC;
+    }
+    code = describe(table, k, &plan);
+    if (code == SQLITE_OK) code = intern(table, &plan, &number);
+    if (code != SQLITE_OK) return code;
+    info->idxNum = number;
+    info->idxStr = sqlite3_mprintf("%s", table->plans[number]->description);
+    if (info->idxStr == NULL) return SQLITE_NOMEM;
+    info->needToFreeIdxStr = 1;
+    info->estimatedCost = from_log(k->cost);
+    info->estimatedRows = (sqlite3_int64)from_log(k->rows);
+    info->orderByConsumed = k->ordered;
+    if (k->unique && one_row_for_sure(table, info, k)) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+    return SQLITE_OK;
+}
+
+static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, candidate *best, bool *any) {
+    double total, best_total;
+    match(table, info, k);
+    if (k->source == PLAN_ROWID) {
+        k->unique = k->equals == 1;
+        if (k->equals == 0 && k->lower < 0 && k->upper < 0) k->lower_not_null = false;
+    }
+    if (k->source == PLAN_KEY) k->unique = k->equals == k->part_count;
+    if (k->source == PLAN_INDEX) {
+        const rst_index *index = &table->indexes[k->index];
+        bool is = false;
+        for (int i = 0; i < k->equals; i++) is |= info->aConstraint[k->equal[i]].op != SQLITE_INDEX_CONSTRAINT_EQ;
+        k->unique = index->unique && k->equals == k->part_count && !is;
+        k->covering = covers(table, index, info->colUsed);
+    }
+    k->ordered = gives_order(table, info, k, &k->descending);
+    if (!k->ordered) k->descending = false;
+    /* An index that neither narrows, orders nor covers is no help. */
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered
+        && !k->covering) {
+        return;
+    }
+    estimate(table, k);
+    total = k->cost;
+    if (info->nOrderBy > 0 && !k->ordered) total = log_add(total, k->rows + 16 + log_estimate(k->rows / 10));
+    best_total = best->cost;
+    if (*any && info->nOrderBy > 0 && !best->ordered) {
+        best_total = log_add(best_total, best->rows + 16 + log_estimate(best->rows / 10));
+    }
+    if (!*any || total < best_total) *best = *k;
+    *any = true;
+}
+
+int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    static const rst_part rowid_part = {.column = -1};
+    candidate best, k;
+    bool any = false;
+    int hidden = table->column_count + HIDDEN_ROW;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn == hidden && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
+            if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+            memset(&k, 0, sizeof k);
+            k.source = PLAN_ROW;
+            k.lower = k.upper = -1;
+            info->aConstraintUsage[i].argvIndex = 1;
+            info->aConstraintUsage[i].omit = 1;
+            return choose(table, info, &k);
+        }
+    }
+    memset(&k, 0, sizeof k);
+    if (table->without_rowid) {
+        k.source = PLAN_KEY;
+        k.parts = table->key;
+        k.part_count = table->key_count;
+    } else {
+        k.source = PLAN_ROWID;
+        k.parts = &rowid_part;
+        k.part_count = 1;
+    }
+    consider(table, info, &k, &best, &any);
+    for (int i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].evaluated) continue; /* SQLite does not tell a module what would make these usable */
+        memset(&k, 0, sizeof k);
+        k.source = PLAN_INDEX;
+        k.index = i;
+        k.parts = table->indexes[i].parts;
+        k.part_count = table->indexes[i].part_count;
+        consider(table, info, &k, &best, &any);
+    }
+    return choose(table, info, &best);
+}

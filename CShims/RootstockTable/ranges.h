@@ -1,0 +1,29 @@
+/*
+** ranges.h - a plan's equalities and bounds, with the values that arrived, as ranges of key bytes.
+*/
+#ifndef ROOTSTOCK_RANGES_H
+#define ROOTSTOCK_RANGES_H
+
+#include "internal.h"
+
+/* Keys from low (inclusive) to high (exclusive; without has_high, to the end). */
+typedef struct rst_range {
+    rootstock_buffer low;
+    rootstock_buffer high;
+    bool has_high;
+} rst_range;
+
+typedef struct rst_ranges {
+    rst_range range[2]; /* ascending, disjoint */
+    int count;          /* 0: nothing can match */
+    bool ambiguous;     /* an equality stands for several key values: rows need the order of the columns after it */
+    size_t prefix;      /* bytes that every key of range[0] shares */
+} rst_ranges;
+
+/* Fills ranges (buffers are reused). affinity: of the column at each place, 'D' for the rowid. rowid: keys are bare
+** rowids. SQLITE_OK or SQLITE_NOMEM. */
+int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
+                    rst_ranges *ranges);
+void rst_ranges_free(rst_ranges *ranges);
+
+#endif

@@ -1,0 +1,581 @@
+/*
+** schema.c - from the catalog to the tables in memory, and from those to what SQLite is told.
+**
+** SQLite parsed the schema already (mirror.c); its pragmas give columns, keys, indexes and foreign keys. What they do not
+** tell (ON CONFLICT clauses, expressions, DEFERRABLE) is read off the tokens of the text that SQLite accepted.
+** Invariant: c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
+*/
+#include "foreign.h"
+#include "internal.h"
+#include "tokens.h"
+
+#include <string.h>
+
+static char *duplicate(const char *text) { return text == NULL ? NULL : sqlite3_mprintf("%s", text); }
+
+static void *grown(void *array, int count, size_t size) {
+    /* Room for one more; powers of two from 4. */
+    if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) {
+        int capacity = count == 0 ? 4 : count * 2;
+        void *more = sqlite3_realloc64(array, (sqlite3_uint64)capacity * size);
+        if (more == NULL) return NULL;
+        array = more;
+    }
+    memset((char *)array + (size_t)count * size, 0, size);
+    return array;
+}
+
+void rst_table_release(rst_table *table) {
+    if (table == NULL || --table->references > 0) return;
+    rst_cursors_drop_spare(table);
+    rst_twin_finalize(table);
+    rootstock_buffer_free(&table->last_key);
+    for (int i = 0; i < table->column_count; i++) {
+        rst_column *column = &table->columns[i];
+        sqlite3_free(column->name);
+        sqlite3_free(column->type);
+        sqlite3_free(column->default_text);
+        sqlite3_free(column->collation_name);
+        rootstock_buffer_free(&column->missing_bytes);
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        rst_index *index = &table->indexes[i];
+        for (int k = 0; k < index->part_count; k++) {
+            sqlite3_free(index->parts[k].collation_name);
+            sqlite3_free(index->parts[k].expression);
+        }
+        sqlite3_free(index->parts);
+        sqlite3_free(index->name);
+        sqlite3_free(index->where);
+        sqlite3_free(index->rows_per_prefix);
+    }
+    for (int k = 0; k < table->key_count; k++) sqlite3_free(table->key[k].collation_name);
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        rst_foreign_key *foreign = &table->foreign_keys[i];
+        for (int k = 0; k < foreign->column_count; k++) sqlite3_free(foreign->parent_columns[k]);
+        sqlite3_free(foreign->parent_columns);
+        sqlite3_free(foreign->child_columns);
+        sqlite3_free(foreign->parent);
+    }
+    for (int i = 0; i < table->plan_count; i++) {
+        sqlite3_free(table->plans[i]->description);
+        sqlite3_free(table->plans[i]);
+    }
+    sqlite3_free(table->plans);
+    sqlite3_free(table->foreign_keys);
+    sqlite3_free(table->indexes);
+    sqlite3_free(table->key);
+    sqlite3_free(table->slot);
+    sqlite3_free(table->columns);
+    sqlite3_free(table->name);
+    sqlite3_free(table->declared_name);
+    sqlite3_free(table->sql);
+    sqlite3_free(table);
+}
+
+rst_table *rst_table_find(rst_connection *c, const char *name) {
+    for (int i = 0; i < c->table_count; i++) {
+        if (sqlite3_stricmp(c->tables[i]->name, name) == 0 || sqlite3_stricmp(c->tables[i]->declared_name, name) == 0) {
+            return c->tables[i];
+        }
+    }
+    return NULL;
+}
+
+/* SQLite's rule, in its order. */
+static char affinity_of(const char *type, bool strict) {
+    char result = AFFINITY_NUMERIC;
+    if (type[0] == '\0' || (strict && sqlite3_stricmp(type, "ANY") == 0)) return AFFINITY_BLOB;
+    for (const char *p = type; *p != '\0'; p++) {
+        if (sqlite3_strnicmp(p, "char", 4) == 0 || sqlite3_strnicmp(p, "clob", 4) == 0 || sqlite3_strnicmp(p, "text", 4) == 0) {
+            result = AFFINITY_TEXT;
+        } else if (sqlite3_strnicmp(p, "blob", 4) == 0 && (result == AFFINITY_NUMERIC || result == AFFINITY_REAL)) {
+            result = AFFINITY_BLOB;
+        } else if ((sqlite3_strnicmp(p, "real", 4) == 0 || sqlite3_strnicmp(p, "floa", 4) == 0
+                    || sqlite3_strnicmp(p, "doub", 4) == 0)
+                   && result == AFFINITY_NUMERIC) {
+            result = AFFINITY_REAL;
+        } else if (sqlite3_strnicmp(p, "int", 3) == 0) {
+            return AFFINITY_INTEGER;
+        }
+    }
+    return result;
+}
+
+static int collation_of(const char *name, uint8_t *collation, char **message) {
+    if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0) *collation = ROOTSTOCK_COLLATION_BINARY;
+    else if (sqlite3_stricmp(name, "NOCASE") == 0) *collation = ROOTSTOCK_COLLATION_NOCASE;
+    else if (sqlite3_stricmp(name, "RTRIM") == 0) *collation = ROOTSTOCK_COLLATION_RTRIM;
+    else {
+        rst_set_message(message, "no such collation sequence: %s", name);
+        return SQLITE_ERROR;
+    }
+    return SQLITE_OK;
+}
+
+static int mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format, const char *name) {
+    char *sql = sqlite3_mprintf(format, name);
+    int code;
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v2(c->mirror, sql, -1, statement, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    sqlite3_free(sql);
+    return code;
+}
+
+static int finished(sqlite3_stmt *statement, int code) {
+    int final = sqlite3_finalize(statement);
+    return code == SQLITE_OK || code == SQLITE_DONE ? final : code;
+}
+
+#define TEXT(statement, n) ((const char *)sqlite3_column_text(statement, n))
+
+static int read_columns(rst_table *table, char **message) {
+    rst_connection *c = table->connection;
+    sqlite3_stmt *s;
+    int code = mirror_query(c, &s, message, "PRAGMA main.table_xinfo(%Q)", table->name);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *collation = NULL;
+        rst_column *columns = grown(table->columns, table->column_count, sizeof *columns);
+        rst_column *column;
+        if (columns == NULL) return finished(s, SQLITE_NOMEM);
+        table->columns = columns;
+        column = &columns[table->column_count++];
+        column->name = duplicate(TEXT(s, 1));
+        column->type = sqlite3_mprintf("%s", TEXT(s, 2) == NULL ? "" : TEXT(s, 2));
+        column->not_null = sqlite3_column_int(s, 3) != 0;
+        column->default_text = duplicate(TEXT(s, 4));
+        column->primary_key = sqlite3_column_int(s, 5);
+        column->generated = sqlite3_column_int(s, 6) >= 2 ? sqlite3_column_int(s, 6) : 0;
+        column->missing.type = VALUE_NULL;
+        if (column->name == NULL || column->type == NULL) return finished(s, SQLITE_NOMEM);
+        if (column->generated) {
+            /* table_xinfo shows the type with "GENERATED ALWAYS" cut off already in this version, but be sure. */
+            char *cut = NULL;
+            for (char *p = column->type; *p != '\0'; p++) {
+                if (sqlite3_strnicmp(p, "GENERATED ALWAYS", 16) == 0) {
+                    cut = p;
+                    break;
+                }
+            }
+            if (cut != NULL) {
+                while (cut > column->type && cut[-1] == ' ') cut--;
+                *cut = '\0';
+            }
+            table->has_generated = true;
+        }
+        column->affinity = affinity_of(column->type, table->strict);
+        code = sqlite3_table_column_metadata(c->mirror, "main", table->name, column->name, NULL, &collation, NULL, NULL, NULL);
+        if (code != SQLITE_OK) return finished(s, code);
+        column->collation_name = duplicate(collation == NULL ? "BINARY" : collation);
+        if (column->collation_name == NULL) return finished(s, SQLITE_NOMEM);
+        if (collation_of(column->collation_name, &column->collation, NULL) != SQLITE_OK) {
+            column->collation = UINT8_MAX; /* fine until an index or key needs it */
+        }
+        if (column->default_text != NULL && sqlite3_stricmp(column->default_text, "NULL") != 0) table->has_defaults = true;
+        if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0
+            || sqlite3_stricmp(column->name, "_rowid_") == 0) {
+            table->has_rowid_name = true;
+        }
+    }
+    return finished(s, code);
+}
+
+static int read_parts(rst_table *table, const char *index_name, rst_part **parts, int *count, char **message) {
+    sqlite3_stmt *s;
+    int code = mirror_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        rst_part *more, *part;
+        if (sqlite3_column_int(s, 5) == 0) continue; /* what SQLite appends to reach the row */
+        more = grown(*parts, *count, sizeof *more);
+        if (more == NULL) return finished(s, SQLITE_NOMEM);
+        *parts = more;
+        part = &more[(*count)++];
+        part->column = sqlite3_column_int(s, 1);
+        if (table->rowid_column >= 0 && part->column == table->rowid_column) part->column = table->rowid_column;
+        part->key.descending = sqlite3_column_int(s, 3) != 0;
+        part->collation_name = duplicate(TEXT(s, 4));
+        if (part->collation_name == NULL) return finished(s, SQLITE_NOMEM);
+        code = collation_of(part->collation_name, &part->key.collation, message);
+        if (code != SQLITE_OK) return finished(s, code);
+        if (part->column >= 0) part->key.real_affinity = table->columns[part->column].affinity == AFFINITY_REAL;
+    }
+    return finished(s, code);
+}
+
+/* Expressions and WHERE of a CREATE INDEX text. */
+static int read_expressions(rst_index *index, const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token;
+    int part = 0;
+    do {
+        token = rst_token_next(&p, end);
+    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
+    while (token.type != TOKEN_END && !rst_token_mark(&token, ")")) {
+        const char *start = p, *last = p;
+        rst_token before_last = {TOKEN_END, p, 0};
+        rst_token previous = {TOKEN_END, p, 0};
+        int depth = 0;
+        for (;;) {
+            token = rst_token_next(&p, end);
+            if (token.type == TOKEN_END) return SQLITE_CORRUPT;
+            if (depth == 0 && (rst_token_mark(&token, ",") || rst_token_mark(&token, ")"))) break;
+            if (rst_token_mark(&token, "(")) depth++;
+            if (rst_token_mark(&token, ")")) depth--;
+            before_last = previous;
+            previous = token;
+            last = token.text + token.size;
+        }
+        if (rst_token_is(&previous, "ASC") || rst_token_is(&previous, "DESC")) {
+            if (before_last.type != TOKEN_END) last = before_last.text + before_last.size;
+        }
+        if (part < index->part_count && index->parts[part].column == -2) {
+            index->parts[part].expression = sqlite3_mprintf("%.*s", (int)(last - start), start);
+            if (index->parts[part].expression == NULL) return SQLITE_NOMEM;
+        }
+        part++;
+    }
+    token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "WHERE")) {
+        index->where = sqlite3_mprintf("%.*s", (int)(end - p), p);
+        if (index->where == NULL) return SQLITE_NOMEM;
+    }
+    return SQLITE_OK;
+}
+
+static const rst_object *find_object(const rst_catalog *catalog, const char *type, const char *name) {
+    for (int i = 0; i < catalog->count; i++) {
+        if (strcmp(catalog->objects[i].type, type) == 0 && sqlite3_stricmp(catalog->objects[i].name, name) == 0) {
+            return &catalog->objects[i];
+        }
+    }
+    return NULL;
+}
+
+static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
+    rst_connection *c = table->connection;
+    sqlite3_stmt *s;
+    int code = mirror_query(c, &s, message, "PRAGMA main.index_list(%Q)", table->name);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name = TEXT(s, 1), *origin = TEXT(s, 3);
+        const rst_object *object;
+        rst_index *more, *index;
+        if (table->without_rowid && strcmp(origin, "pk") == 0) {
+            code = read_parts(table, name, &table->key, &table->key_count, message);
+            if (code != SQLITE_OK) return finished(s, code);
+            continue;
+        }
+        more = grown(table->indexes, table->index_count, sizeof *more);
+        if (more == NULL) return finished(s, SQLITE_NOMEM);
+        table->indexes = more;
+        index = &more[table->index_count++];
+        index->name = duplicate(name);
+        index->unique = sqlite3_column_int(s, 2) != 0;
+        index->is_primary_key = strcmp(origin, "pk") == 0;
+        index->automatic = strcmp(origin, "c") != 0;
+        if (index->name == NULL) return finished(s, SQLITE_NOMEM);
+        code = read_parts(table, name, &index->parts, &index->part_count, message);
+        if (code != SQLITE_OK) return finished(s, code);
+        object = find_object(catalog, "index", name);
+        if (object == NULL) {
+            rst_set_message(message, "index %s has no entry in the catalog", name);
+            return finished(s, SQLITE_CORRUPT_VTAB);
+        }
+        index->tree.number = object->tree;
+        if (object->sql != NULL) {
+            code = read_expressions(index, object->sql);
+            if (code != SQLITE_OK) return finished(s, code);
+        }
+        index->evaluated = index->where != NULL;
+        index->exact_possible = true;
+        for (int k = 0; k < index->part_count; k++) {
+            if (index->parts[k].column == -2) index->evaluated = true;
+        }
+        if (index->evaluated) table->has_evaluated_index = true;
+    }
+    return finished(s, code);
+}
+
+static rst_action action_of(const char *text) {
+    if (sqlite3_stricmp(text, "CASCADE") == 0) return ACTION_CASCADE;
+    if (sqlite3_stricmp(text, "SET NULL") == 0) return ACTION_SET_NULL;
+    if (sqlite3_stricmp(text, "SET DEFAULT") == 0) return ACTION_SET_DEFAULT;
+    if (sqlite3_stricmp(text, "RESTRICT") == 0) return ACTION_RESTRICT;
+    return ACTION_NONE;
+}
+
+static int column_number(const rst_table *table, const char *name) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (sqlite3_stricmp(table->columns[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+static int read_foreign_keys(rst_table *table, char **message) {
+    sqlite3_stmt *s;
+    int code = mirror_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        int identifier = sqlite3_column_int(s, 0);
+        rst_foreign_key *foreign;
+        int n;
+        if (identifier >= table->foreign_key_count) {
+            rst_foreign_key *more = grown(table->foreign_keys, table->foreign_key_count, sizeof *more);
+            if (more == NULL) return finished(s, SQLITE_NOMEM);
+            table->foreign_keys = more;
+            foreign = &more[table->foreign_key_count++];
+            foreign->parent = duplicate(TEXT(s, 2));
+            foreign->on_update = action_of(TEXT(s, 5));
+            foreign->on_delete = action_of(TEXT(s, 6));
+            if (foreign->parent == NULL) return finished(s, SQLITE_NOMEM);
+        }
+        foreign = &table->foreign_keys[table->foreign_key_count - 1];
+        n = foreign->column_count;
+        {
+            int *children = grown(foreign->child_columns, n, sizeof *children);
+            char **parents;
+            if (children == NULL) return finished(s, SQLITE_NOMEM);
+            foreign->child_columns = children;
+            parents = grown(foreign->parent_columns, n, sizeof *parents);
+            if (parents == NULL) return finished(s, SQLITE_NOMEM);
+            foreign->parent_columns = parents;
+        }
+        foreign->child_columns[n] = column_number(table, TEXT(s, 3));
+        foreign->parent_columns[n] = duplicate(TEXT(s, 4));
+        foreign->column_count++;
+    }
+    return finished(s, code);
+}
+
+/* Name of a conflict algorithm behind ON CONFLICT, or 0. */
+static int read_conflict(const char **p, const char *end) {
+    const char *q = *p;
+    rst_token on = rst_token_next(&q, end), conflict = rst_token_next(&q, end), word;
+    if (!rst_token_is(&on, "ON") || !rst_token_is(&conflict, "CONFLICT")) return CONFLICT_DEFAULT;
+    word = rst_token_next(&q, end);
+    *p = q;
+    if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
+    if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
+    if (rst_token_is(&word, "FAIL")) return SQLITE_FAIL;
+    if (rst_token_is(&word, "REPLACE")) return SQLITE_REPLACE;
+    return SQLITE_ABORT;
+}
+
+/* The constraint over these columns is the primary key or one of the automatic indexes. */
+static void set_conflict(rst_table *table, const int *columns, int count, bool primary, int conflict) {
+    if (conflict == CONFLICT_DEFAULT) return;
+    if (primary && table->rowid_column >= 0) {
+        table->rowid_on_conflict = conflict;
+        return;
+    }
+    if (primary && table->without_rowid) {
+        table->rowid_on_conflict = conflict;
+        return;
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        rst_index *index = &table->indexes[i];
+        bool same = index->automatic && index->part_count == count;
+        for (int k = 0; same && k < count; k++) same = index->parts[k].column == columns[k];
+        if (same) index->on_conflict = conflict;
+    }
+}
+
+/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
+static int read_clauses(rst_table *table) {
+    const char *p = table->sql, *end = p + strlen(p);
+    rst_token token;
+    int column = -1, references = 0, deferred_of = -1;
+    bool item_start = true, negated = false;
+    do {
+        token = rst_token_next(&p, end);
+    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
+    for (;;) {
+        token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END || rst_token_mark(&token, ")")) break;
+        if (rst_token_mark(&token, ",")) {
+            item_start = true;
+            deferred_of = -1;
+            continue;
+        }
+        if (rst_token_mark(&token, "(")) {
+            if (!rst_token_skip_parentheses(&p, end)) break;
+            item_start = false;
+            continue;
+        }
+        if (item_start) {
+            item_start = false;
+            if (!(rst_token_is(&token, "CONSTRAINT") || rst_token_is(&token, "PRIMARY") || rst_token_is(&token, "UNIQUE")
+                  || rst_token_is(&token, "CHECK") || rst_token_is(&token, "FOREIGN"))) {
+                char *name = rst_token_name(&token);
+                if (name == NULL) return SQLITE_NOMEM;
+                column = column_number(table, name);
+                sqlite3_free(name);
+                continue;
+            }
+        }
+        if (rst_token_is(&token, "CHECK")) table->needs_mirror = true;
+        if (rst_token_is(&token, "NOT")) negated = true;
+        if (rst_token_is(&token, "NULL") && negated) {
+            if (read_conflict(&p, end) != CONFLICT_DEFAULT) table->needs_mirror = true;
+        }
+        if (rst_token_is(&token, "CONSTRAINT")) (void)rst_token_next(&p, end);
+        if (rst_token_is(&token, "DEFERRABLE")) {
+            const char *q = p;
+            rst_token initially = rst_token_next(&q, end), deferred = rst_token_next(&q, end);
+            if (!negated && deferred_of >= 0 && rst_token_is(&initially, "INITIALLY") && rst_token_is(&deferred, "DEFERRED")) {
+                /* foreign_key_list numbers them from the last to the first */
+                int number = deferred_of;
+                if (number < table->foreign_key_count) {
+                    table->foreign_keys[table->foreign_key_count - 1 - number].deferred = true;
+                }
+            }
+        }
+        if (!rst_token_is(&token, "NOT")) negated = false;
+        if (rst_token_is(&token, "REFERENCES")) deferred_of = references++;
+        if (rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "PRIMARY")) {
+            bool primary = rst_token_is(&token, "PRIMARY");
+            const char *q = p;
+            int columns[64], count = 0;
+            token = rst_token_next(&q, end);
+            if (primary) {
+                if (!rst_token_is(&token, "KEY")) continue;
+                p = q;
+                token = rst_token_next(&q, end);
+            }
+            if (rst_token_mark(&token, "(")) {
+                int depth = 1;
+                bool first = true;
+                while (depth > 0) {
+                    token = rst_token_next(&q, end);
+                    if (token.type == TOKEN_END) return SQLITE_OK;
+                    if (rst_token_mark(&token, "(")) depth++;
+                    if (rst_token_mark(&token, ")")) depth--;
+                    if (first && depth == 1 && rst_token_names(&token) && count < 64) {
+                        char *name = rst_token_name(&token);
+                        if (name == NULL) return SQLITE_NOMEM;
+                        columns[count++] = column_number(table, name);
+                        sqlite3_free(name);
+                    }
+                    first = rst_token_mark(&token, ",");
+                }
+                p = q;
+            } else {
+                columns[count++] = column;
+                if (rst_token_is(&token, "ASC") || rst_token_is(&token, "DESC")) p = q;
+            }
+            set_conflict(table, columns, count, primary, read_conflict(&p, end));
+        }
+    }
+    return SQLITE_OK;
+}
+
+/* Rows older than a column show its default there. */
+static int read_missing(rst_table *table) {
+    for (int i = 0; i < table->column_count; i++) {
+        rst_column *column = &table->columns[i];
+        sqlite3_stmt *s;
+        rootstock_value value;
+        int code;
+        if (column->default_text == NULL || column->generated) continue;
+        if (mirror_query(table->connection, &s, NULL, "SELECT %s", column->default_text) != SQLITE_OK) continue;
+        if (sqlite3_step(s) == SQLITE_ROW) {
+            rootstock_buffer hold = {0};
+            rst_column_value(s, 0, &value);
+            code = rst_value_affinity(&value, sqlite3_column_value(s, 0), column->affinity, &hold);
+            if (code == SQLITE_OK && (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
+                code = rootstock_buffer_append(&column->missing_bytes, value.as.data, value.size);
+                value.as.data = column->missing_bytes.data;
+            }
+            rootstock_buffer_free(&hold);
+            if (code != SQLITE_OK) return finished(s, code);
+            column->missing = value;
+        }
+        sqlite3_finalize(s);
+    }
+    return SQLITE_OK;
+}
+
+static int lay_out(rst_table *table) {
+    int next = 0;
+    table->slot = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *table->slot);
+    if (table->slot == NULL) return SQLITE_NOMEM;
+    for (int i = 0; i < table->column_count; i++) {
+        int key = -1;
+        for (int k = 0; k < table->key_count && key < 0; k++) {
+            if (table->key[k].column == i) key = k;
+        }
+        if (i == table->rowid_column) table->slot[i] = -1;
+        else if (key >= 0) table->slot[i] = -1 - key;
+        else table->slot[i] = next++;
+    }
+    table->slot_count = next;
+    if (table->key_count > 0) {
+        rootstock_key_column *last = &table->key[table->key_count - 1].key;
+        last->final = !last->descending;
+    }
+    return SQLITE_OK;
+}
+
+int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
+                       char **message) {
+    rst_table *table = sqlite3_malloc64(sizeof *table);
+    sqlite3_stmt *s;
+    int code, keys = 0;
+    bool key_index = false;
+    if (table == NULL) return SQLITE_NOMEM;
+    memset(table, 0, sizeof *table);
+    table->references = 1;
+    table->connection = c;
+    table->rowid_column = -1;
+    table->identifier = object->identifier;
+    table->tree.number = object->tree;
+    table->name = duplicate(object->name);
+    table->internal = sqlite3_strnicmp(object->name, "sqlite_", 7) == 0;
+    table->declared_name = table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : duplicate(object->name);
+    table->sql = duplicate(object->sql);
+    code = table->name == NULL || table->declared_name == NULL || table->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK) code = mirror_query(c, &s, message, "PRAGMA main.table_list(%Q)", table->name);
+    if (code == SQLITE_OK) {
+        while (sqlite3_step(s) == SQLITE_ROW) {
+            table->without_rowid = sqlite3_column_int(s, 4) != 0;
+            table->strict = sqlite3_column_int(s, 5) != 0;
+        }
+        code = sqlite3_finalize(s);
+    }
+    if (code == SQLITE_OK) code = read_columns(table, message);
+    if (code == SQLITE_OK && table->column_count == 0) code = SQLITE_CORRUPT_VTAB;
+    if (code == SQLITE_OK && !table->without_rowid) {
+        /* INTEGER PRIMARY KEY, unless SQLite made an index for it (INTEGER PRIMARY KEY DESC) */
+        code = mirror_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'", table->name);
+        if (code == SQLITE_OK) {
+            key_index = sqlite3_step(s) == SQLITE_ROW;
+            code = sqlite3_finalize(s);
+        }
+        for (int i = 0; i < table->column_count; i++) keys += table->columns[i].primary_key > 0;
+        for (int i = 0; i < table->column_count && keys == 1 && !key_index; i++) {
+            if (table->columns[i].primary_key && sqlite3_stricmp(table->columns[i].type, "INTEGER") == 0) {
+                int autoincrement = 0;
+                table->rowid_column = i;
+                sqlite3_table_column_metadata(c->mirror, "main", table->name, table->columns[i].name, NULL, NULL, NULL, NULL,
+                                              &autoincrement);
+                table->autoincrement = autoincrement != 0;
+            }
+        }
+    }
+    if (code == SQLITE_OK) code = read_indexes(table, catalog, message);
+    if (code == SQLITE_OK && table->without_rowid && table->key_count == 0) code = SQLITE_CORRUPT_VTAB;
+    if (code == SQLITE_OK) code = read_foreign_keys(table, message);
+    if (code == SQLITE_OK) code = read_clauses(table);
+    if (code == SQLITE_OK) code = lay_out(table);
+    if (code == SQLITE_OK) code = read_missing(table);
+    if (table->strict || table->has_generated) table->needs_mirror = true;
+    if (code != SQLITE_OK) {
+        rst_table_release(table);
+        return code;
+    }
+    *out = table;
+    return SQLITE_OK;
+}

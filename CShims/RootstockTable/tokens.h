@@ -1,0 +1,43 @@
+/*
+** tokens.h - SQL text as tokens, by SQLite's lexical rules. Pure: knows no connection. Never reads past `end`.
+*/
+#ifndef ROOTSTOCK_TOKENS_H
+#define ROOTSTOCK_TOKENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum rst_token_type {
+    TOKEN_END = 0,
+    TOKEN_WORD,       /* unquoted identifier or keyword */
+    TOKEN_NAME,       /* "quoted", [quoted] or `quoted` identifier */
+    TOKEN_STRING,     /* 'string' (SQLite takes it for a name in some places) */
+    TOKEN_NUMBER,
+    TOKEN_BLOB,       /* x'00' */
+    TOKEN_VARIABLE,   /* ? ?1 :a @a $a */
+    TOKEN_PUNCTUATION,/* one operator */
+    TOKEN_ILLEGAL     /* unterminated quote, lone byte */
+} rst_token_type;
+
+typedef struct rst_token {
+    rst_token_type type;
+    const char *text;
+    size_t size;
+} rst_token;
+
+/* The token at or behind *position (white space and comments skipped); moves *position behind it. */
+rst_token rst_token_next(const char **position, const char *end);
+/* Whether an unquoted word equals `word` (upper case), without case. */
+bool rst_token_is(const rst_token *token, const char *word);
+/* Whether it is this one-character (or two-character) punctuation. */
+bool rst_token_mark(const rst_token *token, const char *mark);
+/* Whether the token can stand for a name: word, quoted name or string. */
+bool rst_token_names(const rst_token *token);
+/* The name it stands for, without quotes, from sqlite3_malloc; null without memory. */
+char *rst_token_name(const rst_token *token);
+/* Whether the name it stands for equals `name`, without case. */
+bool rst_token_same_name(const rst_token *token, const char *name);
+/* *position stands behind an opening parenthesis: moves it behind the matching one. False if there is none. */
+bool rst_token_skip_parentheses(const char **position, const char *end);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+** trigger.h - triggers of store tables, and the front-door statement that a change belongs to.
+*/
+#ifndef ROOTSTOCK_TRIGGER_H
+#define ROOTSTOCK_TRIGGER_H
+
+#include "change.h"
+
+enum { TRIGGER_INSERT = 1, TRIGGER_UPDATE = 2, TRIGGER_DELETE = 3 };
+
+struct rst_trigger {
+    struct rst_trigger *next;
+    char *name;
+    bool before;
+    bool temporary;
+    int event;
+    uint64_t columns;  /* UPDATE OF these (bit 63: column 63 and on); 0: any */
+    char *view;        /* temp view whose INSTEAD OF trigger has the body */
+    char *fire_sql;    /* statement on the view */
+    bool firing;
+};
+
+/* Fires the table's triggers of this moment. changed: bits of the columns that an UPDATE sets. SQLITE_OK; SQLITE_DONE if one
+** raised IGNORE; an extended code and *message. */
+int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row, uint64_t changed,
+                     char **message);
+/* Whether the table has a trigger for the event. */
+bool rst_trigger_any(const rst_table *table, int event);
+void rst_triggers_free(rst_table *table);
+
+/* A statement that the front door runs itself (runner.c): told of every row that it changes. */
+int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *row, char **message);
+/* The conflict mode that the statement's own text asks for, or CONFLICT_DEFAULT: what xUpdate gets told is not it inside a
+** program. */
+int rst_program_conflict(rst_table *table, int told);
+
+/* UPSERT: runs clause set `operation` against `row`. SQLITE_OK: go on inserting; SQLITE_DONE: it did what was to be done (or
+** nothing); an extended code and *message. */
+int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
+/* What xUpdate returns to SQLite for what the change came to (SQLITE_DONE: ignored). */
+int rst_program_result(rst_table *table, int told, int conflict, int code, char **message);
+
+#endif

@@ -1,0 +1,822 @@
+/*
+** update.c - xUpdate: one row inserted, updated or deleted, with all that SQLite would check on a table of its own.
+**
+** Order, as SQLite's: BEFORE triggers, affinity and row constraints, the key, unique indexes, then the writes, foreign keys,
+** AFTER triggers. Nothing is written before every check that can refuse the row has passed (rows that REPLACE removes
+** excepted), and a failure behind that point undoes the row by an internal mark. Invariant: indexes and rows agree.
+*/
+#include "change.h"
+#include "foreign.h"
+#include "trigger.h"
+
+#include <string.h>
+
+int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
+                    size_t *prefix, bool *has_null, bool *included, char **message);
+
+/* ---- rows in hand ---- */
+
+int rst_hand_begin(rst_table *table, rst_hand *hand) {
+    hand->values = hand->small;
+    hand->rowid = 0;
+    memset(&hand->key, 0, sizeof hand->key);
+    memset(&hand->hold, 0, sizeof hand->hold);
+    if (table->column_count > (int)(sizeof hand->small / sizeof hand->small[0])) {
+        hand->values = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *hand->values);
+        if (hand->values == NULL) {
+            hand->values = hand->small;
+            return SQLITE_NOMEM;
+        }
+    }
+    for (int i = 0; i < table->column_count; i++) {
+        hand->values[i].type = VALUE_NULL;
+        hand->values[i].size = 0;
+    }
+    return SQLITE_OK;
+}
+
+void rst_hand_end(rst_table *table, rst_hand *hand) {
+    UNUSED(table);
+    if (hand->values != hand->small) sqlite3_free(hand->values);
+    rootstock_buffer_free(&hand->key);
+    rootstock_buffer_free(&hand->hold);
+}
+
+int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand) {
+    rst_connection *c = table->connection;
+    rootstock_buffer scratch = {0}, long_value = {0};
+    rootstock_slice value, own_key;
+    rootstock_row row;
+    size_t extra = 0;
+    int code = rst_tree_get(c, c->writer, &table->tree, key, &value, &long_value);
+    if (code != SQLITE_ROW) return code;
+    hand->key.size = 0;
+    hand->hold.size = 0;
+    code = rootstock_buffer_append(&hand->key, key->data, key->size);
+    /* Room for the row and for key columns that have to be unescaped, so that nothing moves. */
+    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&hand->hold, value.size + key->size + 16);
+    if (code == SQLITE_OK) code = rootstock_buffer_append(&hand->hold, value.data, value.size);
+    rootstock_buffer_free(&long_value);
+    if (code == SQLITE_OK) code = rootstock_row_open(&row, hand->hold.data, hand->hold.size);
+    own_key.size = hand->key.size;
+    own_key.data = hand->key.data;
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        code = rst_stored_column(table, &own_key, &row, i, &hand->values[i], NULL, &scratch);
+        if (code == SQLITE_OK && scratch.size > 0
+            && (hand->values[i].type == VALUE_TEXT || hand->values[i].type == VALUE_BLOB)
+            && hand->values[i].as.data >= (const void *)scratch.data
+            && hand->values[i].as.data <= (const void *)(scratch.data + scratch.size)) {
+            unsigned char *to = hand->hold.data + hand->hold.size;
+            memcpy(to, hand->values[i].as.data, hand->values[i].size);
+            hand->values[i].as.data = to;
+            hand->hold.size += hand->values[i].size;
+            extra += hand->values[i].size;
+        }
+    }
+    UNUSED(extra);
+    rootstock_buffer_free(&scratch);
+    if (code != SQLITE_OK) return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
+    if (!table->without_rowid) hand->rowid = rootstock_rowid_decode(hand->key.data);
+    return SQLITE_ROW;
+}
+
+/* ---- errors ---- */
+
+static int unique_failed(const rst_table *table, int number, char **message) {
+    sqlite3_str *text;
+    char *columns;
+    if (number < 0 && !table->without_rowid) {
+        rst_set_message(message, "UNIQUE constraint failed: %s.%s", table->name,
+                        table->rowid_column >= 0 ? table->columns[table->rowid_column].name : "rowid");
+        return table->rowid_column >= 0 ? SQLITE_CONSTRAINT_PRIMARYKEY : SQLITE_CONSTRAINT_ROWID;
+    }
+    text = sqlite3_str_new(NULL);
+    {
+        const rst_part *parts = number < 0 ? table->key : table->indexes[number].parts;
+        int count = number < 0 ? table->key_count : table->indexes[number].part_count;
+        for (int p = 0; p < count; p++) {
+            if (parts[p].column == -2) {
+                sqlite3_str_reset(text);
+                sqlite3_str_appendf(text, "index '%q'", table->indexes[number].name);
+                break;
+            }
+            sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
+                                parts[p].column < 0 ? "rowid" : table->columns[parts[p].column].name);
+        }
+    }
+    columns = sqlite3_str_finish(text);
+    rst_set_message(message, "UNIQUE constraint failed: %s", columns == NULL ? "" : columns);
+    sqlite3_free(columns);
+    return number < 0 || table->indexes[number].is_primary_key ? SQLITE_CONSTRAINT_PRIMARYKEY : SQLITE_CONSTRAINT_UNIQUE;
+}
+
+/* ---- the key ---- */
+
+static int sequence_find(rst_connection *c, rst_table *sequence, const char *name, int64_t *rowid, int64_t *value) {
+    rst_walker walker;
+    rootstock_slice key, bytes;
+    int code = rst_walker_open(c, c->writer, &sequence->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &bytes); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &bytes)) {
+        rootstock_row row;
+        rootstock_value text, number;
+        if (rootstock_row_open(&row, bytes.data, bytes.size) != SQLITE_OK || row.count < 2
+            || rootstock_row_column(&row, 0, &text, NULL) != SQLITE_OK
+            || rootstock_row_column(&row, 1, &number, NULL) != SQLITE_OK) {
+            code = ROOTSTOCK_CORRUPT;
+            break;
+        }
+        if (text.type == VALUE_TEXT && text.size == strlen(name) && memcmp(text.as.data, name, text.size) == 0) {
+            *rowid = rootstock_rowid_decode(key.data);
+            *value = number.type == VALUE_INTEGER ? number.as.integer : number.type == VALUE_REAL ? (int64_t)number.as.real : 0;
+            rst_walker_close(&walker);
+            return SQLITE_ROW;
+        }
+    }
+    rst_walker_close(&walker);
+    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_DONE : rst_map_code(c, code);
+}
+
+static int last_rowid(rst_table *table, int64_t *last, bool *empty) {
+    rst_connection *c = table->connection;
+    if (!table->last_rowid_known || table->last_rowid_transaction != c->writer_identifier) {
+        rst_walker walker;
+        rootstock_slice key, value;
+        int code = rst_walker_open(c, c->writer, &table->tree, &walker);
+        if (code != SQLITE_OK) return code;
+        code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
+        if (code == ROOTSTOCK_OK && key.size == 8) table->last_rowid = rootstock_rowid_decode(key.data);
+        rst_walker_close(&walker);
+        if (code == ROOTSTOCK_NOT_FOUND) {
+            *last = 0;
+            *empty = true;
+            return SQLITE_OK;
+        }
+        if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
+        table->last_rowid_known = true;
+        table->last_rowid_transaction = c->writer_identifier;
+    }
+    *empty = false;
+    *last = table->last_rowid;
+    return SQLITE_OK;
+}
+
+static int new_rowid(rst_table *table, int64_t *rowid, char **message) {
+    rst_connection *c = table->connection;
+    int64_t last = 0;
+    bool empty = true;
+    int code = last_rowid(table, &last, &empty);
+    if (code != SQLITE_OK) return code;
+    if (empty) last = 0;
+    if (table->autoincrement) {
+        rst_table *sequence = rst_table_find(c, "sqlite_sequence");
+        int64_t at, value = 0;
+        if (sequence == NULL) return SQLITE_CORRUPT_VTAB;
+        code = sequence_find(c, sequence, table->name, &at, &value);
+        if (code != SQLITE_ROW && code != SQLITE_DONE) return code;
+        if (value > last) last = value;
+        if (last == INT64_MAX) {
+            rst_set_message(message, "database or disk is full");
+            return SQLITE_FULL;
+        }
+        if (last < 0) last = 0;
+        *rowid = last + 1;
+        return SQLITE_OK;
+    }
+    if (last < INT64_MAX) {
+        *rowid = empty ? 1 : last + 1;
+        return SQLITE_OK;
+    }
+    /* The highest rowid is taken: look for a free one at random, as SQLite does. */
+    for (int attempt = 0; attempt < 100; attempt++) {
+        unsigned char bytes[8];
+        rootstock_slice key = {8, bytes}, value;
+        int64_t candidate;
+        sqlite3_randomness(sizeof candidate, &candidate);
+        candidate &= INT64_MAX >> 1;
+        candidate++;
+        rootstock_rowid_encode(candidate, bytes);
+        code = rst_get(c, c->writer, &table->tree, &key, &value);
+        if (code == SQLITE_DONE) {
+            *rowid = candidate;
+            return SQLITE_OK;
+        }
+        if (code != SQLITE_ROW) return code;
+    }
+    rst_set_message(message, "database or disk is full");
+    return SQLITE_FULL;
+}
+
+static int sequence_raise(rst_table *table, int64_t rowid) {
+    rst_connection *c = table->connection;
+    rst_table *sequence = rst_table_find(c, "sqlite_sequence");
+    int64_t at = 0, value = 0;
+    rootstock_value columns[2] = {{.type = VALUE_TEXT, .size = strlen(table->name)}, {.type = VALUE_INTEGER}};
+    unsigned char bytes[8], encoded[512];
+    rootstock_slice key = {8, bytes}, row;
+    int code;
+    if (sequence == NULL) return SQLITE_CORRUPT_VTAB;
+    code = sequence_find(c, sequence, table->name, &at, &value);
+    if (code == SQLITE_ROW && value >= rowid) return SQLITE_OK;
+    if (code == SQLITE_DONE) {
+        bool empty;
+        code = last_rowid(sequence, &at, &empty);
+        if (code != SQLITE_OK) return code;
+        at = empty ? 1 : at + 1;
+        sequence->last_rowid_known = false;
+    } else if (code != SQLITE_ROW) {
+        return code;
+    }
+    columns[0].as.data = table->name;
+    columns[1].as.integer = rowid < value ? value : rowid;
+    row.size = rootstock_row_size(columns, 2);
+    if (row.size > sizeof encoded) return SQLITE_TOOBIG;
+    rootstock_row_write(encoded, columns, 2, true);
+    row.data = encoded;
+    rootstock_rowid_encode(at, bytes);
+    return rst_put(c, &sequence->tree, &key, &row, 0);
+}
+
+/* ---- writing ---- */
+
+/* Row bytes into the connection's scratch. */
+static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *out) {
+    rst_connection *c = table->connection;
+    rootstock_value small[24], *listed = small;
+    bool compact = true;
+    int count = 0;
+    size_t size;
+    int code;
+    if (table->column_count > 24) {
+        listed = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *listed);
+        if (listed == NULL) return SQLITE_NOMEM;
+    }
+    for (int k = 0; k < table->key_count && compact; k++) {
+        compact = rootstock_key_is_exact(&hand->values[table->key[k].column], &table->key[k].key);
+    }
+    for (int i = 0; i < table->column_count; i++) {
+        if (!compact || table->slot[i] >= 0) listed[count++] = hand->values[i];
+    }
+    size = rootstock_row_size(listed, count);
+    c->row_scratch.size = 0;
+    code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(&c->row_scratch, size);
+    if (code == SQLITE_OK) {
+        rootstock_row_write(c->row_scratch.data, listed, count, compact);
+        out->size = size;
+        out->data = c->row_scratch.data;
+    }
+    if (listed != small) sqlite3_free(listed);
+    return code;
+}
+
+/* Puts the row, appending where its key is the highest. SQLITE_DONE: refuse_existing, and it is there. */
+static int put_row(rst_table *table, const rst_hand *row, bool refuse_existing) {
+    rst_connection *c = table->connection;
+    rootstock_slice key = {row->key.size, row->key.data}, bytes;
+    int code = encode_row(table, row, &bytes);
+    if (code != SQLITE_OK) return code;
+    if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit
+        && rootstock_key_compare(key.data, key.size, table->last_key.data, table->last_key.size) > 0) {
+        code = rst_put(c, &table->tree, &key, &bytes, ROOTSTOCK_PUT_APPEND);
+        if (code == SQLITE_OK) {
+            table->last_key.size = 0;
+            return rootstock_buffer_append(&table->last_key, key.data, key.size);
+        }
+        if (code != SQLITE_DONE) return code;
+        table->last_key_transaction = 0; /* something higher is there */
+    }
+    code = rst_tree_put(c, &table->tree, &key, &bytes, refuse_existing ? ROOTSTOCK_PUT_NO_OVERWRITE : 0);
+    return code;
+}
+
+/* The tree's last key as of now, so that ascending inserts can append. Asked once a transaction. */
+static int learn_last_key(rst_table *table) {
+    rst_connection *c = table->connection;
+    rst_walker walker;
+    rootstock_slice key, value;
+    int code;
+    table->last_key_transaction = c->writer_identifier;
+    table->last_key.size = 0;
+    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
+    if (code == ROOTSTOCK_OK) code = rootstock_buffer_append(&table->last_key, key.data, key.size);
+    else if (code == ROOTSTOCK_NOT_FOUND) code = SQLITE_OK;
+    else code = rst_map_code(c, code);
+    rst_walker_close(&walker);
+    return code;
+}
+
+/* Adds (or removes) the row's entries. With `other`, only those that differ from the other row's. */
+static int change_entries(rst_table *table, const rst_hand *hand, bool add, char **message) {
+    rst_connection *c = table->connection;
+    int code = SQLITE_OK;
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+        rootstock_slice key, value;
+        bool has_null, included;
+        size_t prefix;
+        code = rst_index_entry(table, i, hand, &c->key_scratch, add ? &c->row_scratch : NULL, &prefix, &has_null, &included,
+                               message);
+        if (code != SQLITE_OK || !included) continue;
+        key.size = c->key_scratch.size;
+        key.data = c->key_scratch.data;
+        if (add) {
+            value.size = c->row_scratch.size;
+            value.data = c->row_scratch.data;
+            code = rst_tree_put(c, &table->indexes[i].tree, &key, &value, 0);
+        } else {
+            code = rst_tree_remove(c, &table->indexes[i].tree, &key);
+            if (code == SQLITE_DONE) {
+                rst_set_message(message, "%s: table %s: a row without its entry in index %s", c->shared->path, table->name,
+                                table->indexes[i].name);
+                code = SQLITE_CORRUPT_VTAB;
+            }
+        }
+    }
+    return code;
+}
+
+/* Puts an old row into the twin if indexes need it there. */
+static int twin_begin_old(rst_table *table, const rst_hand *hand, bool *used, char **message) {
+    rootstock_value small[24], *copy = small;
+    int code;
+    *used = table->has_evaluated_index;
+    if (!*used) return SQLITE_OK;
+    if (table->column_count > 24) {
+        copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
+        if (copy == NULL) return SQLITE_NOMEM;
+    }
+    memcpy(copy, hand->values, (size_t)table->column_count * sizeof *copy);
+    code = rst_twin_insert(table, copy, hand->rowid, 0, true, message);
+    if (copy != small) sqlite3_free(copy);
+    if (code != SQLITE_OK) rst_twin_clear(table);
+    return code;
+}
+
+static int remove_row(rst_table *table, const rst_hand *old, char **message) {
+    rst_connection *c = table->connection;
+    rootstock_slice key = {old->key.size, old->key.data};
+    bool twin = false;
+    int code = twin_begin_old(table, old, &twin, message);
+    if (code == SQLITE_OK) code = change_entries(table, old, false, message);
+    if (twin) rst_twin_clear(table);
+    if (code != SQLITE_OK) return code;
+    code = rst_tree_remove(c, &table->tree, &key);
+    if (table->last_rowid_known && old->rowid == table->last_rowid) table->last_rowid_known = false;
+    return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
+}
+
+/* ---- checks ---- */
+
+/* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
+static int check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+    int code;
+    if (!table->needs_mirror) {
+        for (int i = 0; i < table->column_count; i++) {
+            const rst_column *column = &table->columns[i];
+            if (!column->not_null || row->values[i].type != VALUE_NULL || i == table->rowid_column) continue;
+            if (conflict == SQLITE_REPLACE && column->default_text != NULL) {
+                row->values[i] = column->missing;
+                if (column->missing.type != VALUE_NULL) continue;
+            }
+            if (conflict == SQLITE_IGNORE) return SQLITE_DONE;
+            rst_set_message(message, "NOT NULL constraint failed: %s.%s", table->name, column->name);
+            return SQLITE_CONSTRAINT_NOTNULL;
+        }
+        return SQLITE_OK;
+    }
+    code = rst_twin_insert(table, row->values, row->rowid, conflict, false, message);
+    if (code != SQLITE_OK) {
+        rst_twin_clear(table);
+        return code;
+    }
+    /* The twin's bytes go with it: keep our own. */
+    {
+        size_t total = 0;
+        rootstock_buffer fresh = {0};
+        for (int i = 0; i < table->column_count; i++) {
+            if (row->values[i].type == VALUE_TEXT || row->values[i].type == VALUE_BLOB) total += row->values[i].size;
+        }
+        code = rootstock_buffer_reserve(&fresh, total + 1);
+        for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+            rootstock_value *value = &row->values[i];
+            if (value->type != VALUE_TEXT && value->type != VALUE_BLOB) continue;
+            if (value->size > 0) memcpy(fresh.data + fresh.size, value->as.data, value->size);
+            value->as.data = fresh.data + fresh.size;
+            fresh.size += value->size;
+        }
+        rootstock_buffer_free(&row->hold);
+        row->hold = fresh;
+    }
+    if (!table->has_evaluated_index || code != SQLITE_OK) rst_twin_clear(table);
+    return code;
+}
+
+static int mode_of(int statement, int constraint) {
+    if (statement != CONFLICT_DEFAULT) return statement;
+    return constraint != CONFLICT_DEFAULT ? constraint : SQLITE_ABORT;
+}
+
+/* A unique constraint failed under `mode`, which does not replace. */
+static int refuse(const rst_table *table, int number, int mode, char **message) {
+    if (mode == SQLITE_IGNORE) return SQLITE_DONE;
+    table->connection->last_mode = mode;
+    return unique_failed(table, number, message);
+}
+
+/* Key and unique indexes: first those that refuse, then those that replace. */
+static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, bool *key_known_free,
+                        char **message) {
+    rootstock_buffer found = {0};
+    int code = SQLITE_OK;
+    int key_mode = mode_of(conflict, table->rowid_on_conflict);
+    *key_known_free = false;
+    for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
+        for (int i = -1; i < table->index_count && code == SQLITE_OK; i++) {
+            int mode = i < 0 ? key_mode : mode_of(conflict, table->indexes[i].on_conflict);
+            if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
+            if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
+                continue; /* the put itself finds out */
+            }
+            if (i >= 0 && !table->indexes[i].unique) continue;
+            code = rst_find_conflict(table, i, row, old, &found, message);
+            if (code == SQLITE_DONE) {
+                code = SQLITE_OK;
+                if (i < 0) *key_known_free = true;
+                continue;
+            }
+            if (code != SQLITE_ROW) break;
+            if (mode != SQLITE_REPLACE) {
+                code = refuse(table, i, mode, message);
+                break;
+            }
+            {
+                rst_hand victim;
+                rootstock_slice key = {found.size, found.data};
+                code = rst_hand_begin(table, &victim);
+                if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &victim);
+                if (code == SQLITE_ROW) {
+                    bool twin = table->has_evaluated_index;
+                    rootstock_value *copy = NULL;
+                    if (twin) {
+                        rst_twin_clear(table); /* the new row makes room for the victim's turn */
+                    }
+                    code = rst_row_delete(table, &victim, true, message);
+                    if (code == SQLITE_OK && twin) {
+                        copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
+                        if (copy == NULL) {
+                            code = SQLITE_NOMEM;
+                        } else {
+                            memcpy(copy, row->values, (size_t)table->column_count * sizeof *copy);
+                            code = rst_twin_insert(table, copy, row->rowid, 0, true, message);
+                            sqlite3_free(copy);
+                        }
+                    }
+                    if (i < 0) *key_known_free = true;
+                }
+                rst_hand_end(table, &victim);
+            }
+        }
+    }
+    rootstock_buffer_free(&found);
+    return code;
+}
+
+/* A REPLACE that can simply overwrite: nothing else hangs on the old row. */
+static bool plain_overwrite(const rst_table *table, int conflict) {
+    return conflict == SQLITE_REPLACE && table->index_count == 0 && table->triggers == NULL && !table->is_parent
+           && table->foreign_key_count == 0 && table->connection->program == NULL;
+}
+
+/* ---- the three changes ---- */
+
+static int settle(rst_connection *c, rst_mark mark, int code) {
+    if (code != SQLITE_OK) {
+        int undone = rst_mark_undo(c, mark);
+        if (undone != SQLITE_OK) code = undone;
+    }
+    rst_mark_release(c, mark);
+    return code;
+}
+
+static bool needs_mark(const rst_table *table) {
+    /* Without these nothing can refuse the row once the writes begin, but a failure of the engine or of memory: then the
+    ** transaction is marked broken (rst_update). */
+    return table->triggers != NULL || table->foreign_key_count > 0 || table->is_parent;
+}
+
+int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message) {
+    rst_connection *c = table->connection;
+    bool key_free = false, marked = needs_mark(table);
+    rst_mark mark = 0;
+    int code = SQLITE_OK;
+    if (!table->without_rowid && !has_rowid && !rst_trigger_any(table, TRIGGER_INSERT)) {
+        code = new_rowid(table, &row->rowid, message);
+        if (code != SQLITE_OK) return code;
+        has_rowid = true;
+        key_free = !table->autoincrement;
+    }
+    if (marked) mark = rst_mark_set(c);
+    if (table->triggers != NULL) {
+        if (!has_rowid) row->rowid = -1;
+        if (table->rowid_column >= 0) {
+            row->values[table->rowid_column].type = VALUE_INTEGER;
+            row->values[table->rowid_column].as.integer = row->rowid;
+        }
+        code = rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message);
+        if (code == SQLITE_OK && !table->without_rowid && !has_rowid) {
+            code = new_rowid(table, &row->rowid, message);
+            key_free = code == SQLITE_OK;
+        }
+    }
+    if (table->rowid_column >= 0) {
+        row->values[table->rowid_column].type = VALUE_INTEGER;
+        row->values[table->rowid_column].as.integer = row->rowid;
+    }
+    if (code == SQLITE_OK) code = check_row(table, row, conflict, message);
+    if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
+    if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = learn_last_key(table);
+    if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
+        code = put_row(table, row, false);
+        if (table->needs_mirror) rst_twin_clear(table);
+        if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) table->last_rowid = row->rowid;
+        if (code == SQLITE_OK && table->autoincrement) code = sequence_raise(table, row->rowid);
+        return marked ? settle(c, mark, code) : code;
+    }
+    if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
+        bool known = false;
+        code = check_unique(table, row, NULL, conflict, &known, message);
+        key_free |= known;
+    }
+    if (code == SQLITE_OK) {
+        int mode = mode_of(conflict, table->rowid_on_conflict);
+        code = put_row(table, row, true);
+        if (code == SQLITE_DONE) code = refuse(table, -1, mode == SQLITE_REPLACE ? SQLITE_ABORT : mode, message);
+    }
+    if (code == SQLITE_OK && table->index_count > 0) code = change_entries(table, row, true, message);
+    if (table->has_evaluated_index) rst_twin_clear(table);
+    if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
+        table->last_rowid = row->rowid;
+    }
+    if (code == SQLITE_OK && table->autoincrement) code = sequence_raise(table, row->rowid);
+    if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
+        code = rst_foreign_after(table, NULL, 0, row->values, row->rowid, message);
+    }
+    if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, NULL, row, message);
+    if (code == SQLITE_OK && table->triggers != NULL) {
+        code = rst_trigger_fire(table, false, TRIGGER_INSERT, NULL, row, 0, message);
+        if (code == SQLITE_DONE) code = SQLITE_OK;
+    }
+    if (!marked) return code;
+    return settle(c, mark, code);
+}
+
+int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message) {
+    rst_connection *c = table->connection;
+    bool marked = needs_mark(table);
+    bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c));
+    rst_mark mark = marked ? rst_mark_set(c) : 0;
+    int code = SQLITE_OK;
+    if (triggers) {
+        code = rst_trigger_fire(table, true, TRIGGER_DELETE, old, NULL, 0, message);
+        if (code == SQLITE_OK) {
+            /* The trigger may have removed the row itself. */
+            rootstock_slice key = {old->key.size, old->key.data}, value;
+            rootstock_buffer hold = {0};
+            code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+            rootstock_buffer_free(&hold);
+            code = code == SQLITE_ROW ? SQLITE_OK : code;
+        }
+    }
+    if (code == SQLITE_OK) code = remove_row(table, old, message);
+    if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
+        code = rst_foreign_after(table, old->values, old->rowid, NULL, 0, message);
+    }
+    if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
+    if (code == SQLITE_OK && triggers) {
+        code = rst_trigger_fire(table, false, TRIGGER_DELETE, old, NULL, 0, message);
+        if (code == SQLITE_DONE) code = SQLITE_OK;
+    }
+    return marked ? settle(c, mark, code) : code;
+}
+
+int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message) {
+    rst_connection *c = table->connection;
+    bool marked = needs_mark(table), known = false, same_key;
+    rst_mark mark = marked ? rst_mark_set(c) : 0;
+    int code = SQLITE_OK;
+    if (table->triggers != NULL) {
+        code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
+        if (code == SQLITE_OK && rst_trigger_any(table, TRIGGER_UPDATE)) {
+            /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
+            rootstock_slice key = {old->key.size, old->key.data};
+            rootstock_buffer key_copy = {0};
+            rst_hand again;
+            code = rst_hand_begin(table, &again);
+            if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &again);
+            if (code == SQLITE_ROW) {
+                rootstock_buffer swap;
+                code = SQLITE_OK;
+                for (int i = 0; i < table->column_count; i++) {
+                    bool set = (changed & ((uint64_t)1 << (i < 63 ? i : 63))) != 0;
+                    if (!set && i != table->rowid_column) row->values[i] = again.values[i];
+                    old->values[i] = again.values[i];
+                }
+                swap = old->hold;
+                old->hold = again.hold;
+                again.hold = c->retired;
+                c->retired = swap; /* row may still point into it: freed at the next change */
+            }
+            rootstock_buffer_free(&key_copy);
+            rst_hand_end(table, &again);
+        }
+    }
+    if (code == SQLITE_OK) code = check_row(table, row, conflict, message);
+    if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
+    if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, &known, message);
+    same_key = code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
+    if (code == SQLITE_OK && same_key && table->index_count == 0) {
+        code = put_row(table, row, false);
+        if (table->needs_mirror) rst_twin_clear(table);
+    } else if (code == SQLITE_OK) {
+        /* The old row may be gone already: REPLACE can only remove others, so it is not. */
+        if (table->has_evaluated_index) rst_twin_clear(table);
+        code = remove_row(table, old, message);
+        if (code == SQLITE_OK) {
+            bool twin = false;
+            code = twin_begin_old(table, row, &twin, message);
+            if (code == SQLITE_OK) code = put_row(table, row, false);
+            if (code == SQLITE_OK) code = change_entries(table, row, true, message);
+            if (twin) rst_twin_clear(table);
+        }
+        if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
+            table->last_rowid = row->rowid;
+        }
+    } else if (table->has_evaluated_index) {
+        rst_twin_clear(table);
+    }
+    if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
+        code = rst_foreign_after(table, old->values, old->rowid, row->values, row->rowid, message);
+    }
+    if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, old, row, message);
+    if (code == SQLITE_OK && table->triggers != NULL) {
+        code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);
+        if (code == SQLITE_DONE) code = SQLITE_OK;
+    }
+    if (marked) code = settle(c, mark, code);
+    return code;
+}
+
+/* ---- xUpdate ---- */
+
+static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
+    rootstock_value value;
+    rootstock_buffer unused = {0};
+    rst_value_from(source, &value);
+    (void)rst_value_affinity(&value, source, AFFINITY_INTEGER, &unused);
+    if (value.type != VALUE_INTEGER) {
+        rst_set_message(message, "datatype mismatch");
+        return SQLITE_MISMATCH;
+    }
+    *rowid = value.as.integer;
+    return SQLITE_OK;
+}
+
+/* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
+static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old, uint64_t *changed) {
+    size_t text = 0;
+    *changed = 0;
+    for (int i = 0; i < table->column_count; i++) {
+        if (old != NULL && (sqlite3_value_nochange(values[i]) || table->columns[i].generated)) {
+            row->values[i] = old->values[i];
+            continue;
+        }
+        *changed |= (uint64_t)1 << (i < 63 ? i : 63);
+        rst_value_from(values[i], &row->values[i]);
+        if (table->columns[i].affinity == AFFINITY_TEXT
+            && (row->values[i].type == VALUE_INTEGER || row->values[i].type == VALUE_REAL)) {
+            text += 48;
+        }
+    }
+    if (text > 0 && rootstock_buffer_reserve(&row->hold, text) != SQLITE_OK) return SQLITE_NOMEM;
+    if (table->strict) return SQLITE_OK; /* the mirror applies affinity and says what does not fit */
+    for (int i = 0; i < table->column_count; i++) {
+        int code;
+        if ((*changed & ((uint64_t)1 << (i < 63 ? i : 63))) == 0) continue;
+        if (old != NULL && sqlite3_value_nochange(values[i])) continue;
+        code = rst_value_affinity(&row->values[i], values[i], table->columns[i].affinity, &row->hold);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
+    rst_hand old, row;
+    rootstock_slice key;
+    unsigned char bytes[8];
+    uint64_t changed = 0;
+    int code;
+    if (table->without_rowid) {
+        key.size = (size_t)sqlite3_value_bytes(values[0]);
+        key.data = sqlite3_value_blob(values[0]);
+    } else {
+        rootstock_rowid_encode(sqlite3_value_int64(values[0]), bytes);
+        key.size = 8;
+        key.data = bytes;
+    }
+    code = rst_hand_begin(table, &old);
+    if (code == SQLITE_OK) code = rst_hand_begin(table, &row);
+    else memset(&row, 0, sizeof row), row.values = row.small;
+    if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
+    if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
+    if (code == SQLITE_ROW) {
+        if (count == 1) {
+            code = rst_row_delete(table, &old, false, message);
+        } else {
+            code = take_values(table, values + 2, &row, &old, &changed);
+            row.rowid = old.rowid;
+            if (code == SQLITE_OK && !table->without_rowid) {
+                int column = table->rowid_column;
+                bool set = column >= 0 && !sqlite3_value_nochange(values[2 + column]);
+                if (set && sqlite3_value_type(values[2 + column]) == SQLITE_INTEGER
+                    && sqlite3_value_int64(values[2 + column]) == old.rowid && sqlite3_value_type(values[1]) != SQLITE_NULL) {
+                    set = false; /* it may be `rowid` that is set */
+                }
+                code = integer_key(set ? values[2 + column] : values[1], &row.rowid, message);
+                if (code == SQLITE_OK && column >= 0) {
+                    row.values[column].type = VALUE_INTEGER;
+                    row.values[column].as.integer = row.rowid;
+                    if (row.rowid != old.rowid) changed |= (uint64_t)1 << (column < 63 ? column : 63);
+                }
+            }
+            if (code == SQLITE_OK) code = rst_row_update(table, &old, &row, conflict, changed, message);
+        }
+    }
+    rst_hand_end(table, &old);
+    rst_hand_end(table, &row);
+    return code;
+}
+
+static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+    rst_hand row;
+    uint64_t changed;
+    bool has_rowid = false;
+    sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
+    int code = rst_hand_begin(table, &row);
+    if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
+    if (code == SQLITE_OK && !table->without_rowid) {
+        sqlite3_value *source = NULL;
+        if (table->rowid_column >= 0 && sqlite3_value_type(values[2 + table->rowid_column]) != SQLITE_NULL) {
+            source = values[2 + table->rowid_column];
+        } else if (sqlite3_value_type(values[1]) != SQLITE_NULL) {
+            source = values[1];
+        }
+        if (source != NULL) {
+            code = integer_key(source, &row.rowid, message);
+            has_rowid = true;
+        }
+    }
+    if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER) {
+        code = rst_upsert_apply(table, sqlite3_value_int64(operation), &row, has_rowid, conflict, message);
+    } else if (code == SQLITE_OK) {
+        code = rst_row_insert(table, &row, has_rowid, conflict, message);
+    }
+    if (code == SQLITE_OK) *rowid = row.rowid;
+    rst_hand_end(table, &row);
+    return code;
+}
+
+int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_connection *c = table->connection;
+    char *message = NULL;
+    int told = sqlite3_vtab_on_conflict(c->db);
+    int conflict, code = rst_check_usable(c, &message);
+    rootstock_buffer_free(&c->retired);
+    if (code == SQLITE_OK && c->writer == NULL) code = rst_write_begin(c, &message);
+    if (code == SQLITE_OK && c->writer_broken) {
+        rst_set_message(&message, "an earlier failure broke this transaction: ROLLBACK it");
+        code = SQLITE_FULL;
+    }
+    conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
+    c->last_mode = 0;
+    if (code == SQLITE_OK) {
+        table->references++;
+        if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
+            code = update_or_delete(table, count, values, conflict, &message);
+        } else {
+            code = insert(table, values, conflict, rowid, &message);
+        }
+        rst_table_release(table);
+    }
+    if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
+        if (c->writer != NULL && c->wrote && !needs_mark(table)) c->writer_broken = true;
+    }
+    code = rst_program_result(table, told, conflict, code, &message);
+    if (message != NULL) {
+        sqlite3_free(vtab->zErrMsg);
+        vtab->zErrMsg = message;
+    }
+    return code;
+}
