@@ -1,8 +1,8 @@
 // KeyTests.swift - encoded keys sort under memcmp as SQLite sorts the values, and decode to what was encoded.
 
 import CSQLite
-import Foundation
 import RootstockTableInternals
+import TestSupport
 import Testing
 
 private let collations: [String: rootstock_collation] = [

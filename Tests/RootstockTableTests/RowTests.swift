@@ -2,6 +2,7 @@
 
 import CSQLite
 import RootstockTableInternals
+import TestSupport
 import Testing
 
 /// Calls body with C values for all samples at once; their bytes live until body returns.

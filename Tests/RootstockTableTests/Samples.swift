@@ -2,8 +2,8 @@
 //
 // The generator is seeded: a failing test prints the seed, and ROOTSTOCK_TEST_SEED runs that seed again.
 
-import Foundation
 import RootstockTableInternals
+import TestSupport
 
 /// One SQL value that owns its bytes. Reals compare by bit pattern, so that -0.0 and 0.0 differ.
 enum Sample: Equatable, CustomStringConvertible, Sendable {
@@ -63,26 +63,6 @@ enum Sample: Equatable, CustomStringConvertible, Sendable {
             self = .blob(Array(UnsafeRawBufferPointer(start: rootstock_test_data_of(&value), count: value.size)))
         default: self = .null
         }
-    }
-}
-
-/// SplitMix64: small, seedable, good enough to choose samples.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    /// The seed asked for by the environment, or a new one.
-    static func environmentSeed() -> UInt64 {
-        ProcessInfo.processInfo.environment["ROOTSTOCK_TEST_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999_999)
     }
 }
 

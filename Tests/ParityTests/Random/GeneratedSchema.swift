@@ -1,0 +1,273 @@
+// GeneratedSchema.swift - random tables, indexes and triggers, and what the generators of statements must know of them.
+//
+// Everything generated is deterministic: no random(), no clock, nothing whose answer depends on the order in which a plan
+// happens to visit rows. Where two values compare equal but differ (1 and 1.0, 'a' and 'A' under NOCASE) and a
+// statement would show either of them, only columns that hold no such pairs are used (`isUnambiguous`).
+
+import TestSupport
+
+/// What the generated scripts may use. Narrowed by ROOTSTOCK_RANDOM_FEATURES, names separated by commas.
+enum Feature: String, CaseIterable, Sendable {
+    case check, defaults, strict, generated, autoincrement, foreignKeys, triggers
+    case partialIndexes, expressionIndexes
+    case upsert, returning, updateFrom, alter, views, longKeys
+}
+
+struct GeneratedColumn: Sendable {
+    enum Kind: Sendable { case integer, real, numeric, text, blob, none }
+
+    var name: String
+    var type: String
+    var kind: Kind
+    var collation = "BINARY"
+    /// What stands behind the type in the declaration.
+    var constraints = ""
+    var isGenerated = false
+    var isNotNull = false
+    /// UNIQUE by itself.
+    var isUnique = false
+
+    /// No two values of the column compare equal and differ.
+    var isUnambiguous: Bool { kind != .none && kind != .blob && collation == "BINARY" }
+}
+
+struct GeneratedTable: Sendable {
+    var name: String
+    var columns: [GeneratedColumn]
+    /// Columns of the declared PRIMARY KEY, by index.
+    var key: [Int] = []
+    var hasRowID = true
+    /// The key's only column is an alias of the rowid.
+    var hasAlias = false
+    /// Columns that a UNIQUE constraint over several columns names.
+    var uniqueGroups: [[Int]] = []
+    var declaration = ""
+    /// Triggers or foreign keys whose effects follow the order in which rows are visited.
+    var isOrderSensitive = false
+
+    /// Columns that statements may write.
+    var writable: [Int] { columns.indices.filter { !columns[$0].isGenerated } }
+
+    /// Columns of some uniqueness: an UPDATE that touches them is sensitive to the order of the rows.
+    var uniqueColumns: Set<Int> {
+        Set(key + columns.indices.filter { columns[$0].isUnique } + uniqueGroups.flatMap { $0 })
+    }
+
+    /// A term list that makes any order total, the table's columns qualified by `alias`.
+    func totalOrder(_ alias: String) -> String {
+        hasRowID ? "\(alias).rowid" : key.map { "\(alias).\(columns[$0].name)" }.joined(separator: ", ")
+    }
+}
+
+struct GeneratedSchema: Sendable {
+    var tables: [GeneratedTable] = []
+    /// Names of indexes that have been created.
+    var indexes: [String] = []
+    var views: [String] = []
+    var statements: [String] = []
+}
+
+extension ScriptGenerator {
+    mutating func makeSchema() {
+        if has(.foreignKeys) { emit("PRAGMA foreign_keys = ON") }
+        let count = random.number(1...3)
+        for index in 0..<count {
+            let table = makeTable("t\(index)")
+            schema.tables.append(table)
+            emit(table.declaration)
+        }
+        for _ in 0..<random.number(0...4) { emit(makeIndex()) }
+        if has(.triggers) { for _ in 0..<random.number(0...2) { makeTrigger() } }
+        if has(.views), random.once(in: 3) {
+            let table = random.pick(schema.tables)
+            let name = "v\(schema.views.count)"
+            schema.views.append(name)
+            emit("CREATE VIEW \(name) AS SELECT * FROM \(table.name) WHERE \(predicate(table, table.name))")
+        }
+    }
+
+    private mutating func makeTable(_ name: String) -> GeneratedTable {
+        let strict = has(.strict) && random.once(in: 5)
+        var table = GeneratedTable(name: name, columns: [])
+        var bodies: [String] = []
+        for index in 0..<random.number(2...6) {
+            table.columns.append(makeColumn("c\(index)", strict: strict))
+        }
+        // The key.
+        var tableConstraints: [String] = []
+        var options: [String] = strict ? ["STRICT"] : []
+        switch random.number(0...5) {
+        case 0: break
+        case 1, 2:
+            table.columns[0] = GeneratedColumn(name: "c0", type: "INTEGER", kind: .integer)
+            table.columns[0].constraints = " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) ? " AUTOINCREMENT" : "")
+            table.key = [0]
+            table.hasAlias = true
+        case 3:
+            table.columns[0].constraints += " PRIMARY KEY"
+            table.key = [0]
+            table.hasAlias = table.columns[0].type == "INTEGER"
+        default:
+            table.key = Array(table.columns.indices.shuffled(using: &random).prefix(random.number(1...3)))
+            let terms = table.key.map { table.columns[$0].name + (random.once(in: 4) ? " DESC" : "") }
+            tableConstraints.append("PRIMARY KEY(\(terms.joined(separator: ", ")))")
+            if random.once(in: 3) {
+                // A key of one INTEGER column would be an alias.
+                if table.key.count == 1 { table.hasAlias = table.columns[table.key[0]].type == "INTEGER" }
+            } else {
+                options.append("WITHOUT ROWID")
+                table.hasRowID = false
+            }
+        }
+        for index in table.columns.indices where !table.key.contains(index) {
+            addConstraints(&table, index, strict: strict)
+        }
+        if random.once(in: 4), table.columns.count > 2 {
+            let group = Array(table.columns.indices.shuffled(using: &random).prefix(2))
+            if Set(group) != Set(table.key) {
+                table.uniqueGroups.append(group)
+                tableConstraints.append("UNIQUE(\(group.map { table.columns[$0].name }.joined(separator: ", ")))")
+            }
+        }
+        if has(.foreignKeys), let parent = schema.tables.filter({ !$0.key.isEmpty && $0.key.count <= 2 }).randomElement(using: &random),
+            random.once(in: 2)
+        {
+            let candidates = table.columns.indices.filter { !table.columns[$0].isGenerated }
+            if candidates.count >= parent.key.count {
+                let child = candidates.shuffled(using: &random).prefix(parent.key.count)
+                let actions = ["", "CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION"]
+                let delete = random.pick(actions)
+                let update = random.pick(actions)
+                tableConstraints.append(
+                    "FOREIGN KEY(\(child.map { table.columns[$0].name }.joined(separator: ", "))) REFERENCES \(parent.name)"
+                        + "(\(parent.key.map { parent.columns[$0].name }.joined(separator: ", ")))"
+                        + (delete.isEmpty ? "" : " ON DELETE \(delete)") + (update.isEmpty ? "" : " ON UPDATE \(update)")
+                        + (random.once(in: 3) ? " DEFERRABLE INITIALLY DEFERRED" : ""))
+                table.isOrderSensitive = true
+            }
+        }
+        if has(.check), random.once(in: 4) {
+            let column = table.columns[random.pick(table.writable)]
+            tableConstraints.append("CHECK (\(column.name) IS NULL OR length(\(column.name)) < \(random.number(3...700)))")
+        }
+        for column in table.columns {
+            let collation = column.collation == "BINARY" ? "" : " COLLATE \(column.collation)"
+            bodies.append(column.name + (column.type.isEmpty ? "" : " \(column.type)") + collation + column.constraints)
+        }
+        table.declaration =
+            "CREATE TABLE \(name)(\((bodies + tableConstraints).joined(separator: ", "))) \(options.joined(separator: ", "))"
+            .trimmingSpaces()
+        return table
+    }
+
+    private mutating func makeColumn(_ name: String, strict: Bool) -> GeneratedColumn {
+        let types: [(String, GeneratedColumn.Kind)] =
+            strict
+            ? [("INTEGER", .integer), ("INT", .integer), ("REAL", .real), ("TEXT", .text), ("BLOB", .blob), ("ANY", .none)]
+            : [
+                ("INTEGER", .integer), ("INT", .integer), ("REAL", .real), ("NUMERIC", .numeric), ("TEXT", .text), ("TEXT", .text),
+                ("BLOB", .blob), ("", .none), ("VARCHAR(10)", .text),
+            ]
+        let (type, kind) = random.pick(types)
+        var column = GeneratedColumn(name: name, type: type, kind: kind)
+        if kind == .text, random.once(in: 3) { column.collation = random.pick(["NOCASE", "RTRIM"]) }
+        return column
+    }
+
+    private mutating func addConstraints(_ table: inout GeneratedTable, _ index: Int, strict: Bool) {
+        if has(.generated), index > 0, random.once(in: 8) {
+            // Depends on columns in front of it only, so that no cycle can be.
+            let source = table.columns[random.number(0...index - 1)].name
+            let expression = random.pick([
+                "\(source) || 'g'", "length(\(source))", "typeof(\(source))", "coalesce(\(source), 'none')", "\(source) IS NULL",
+            ])
+            table.columns[index].isGenerated = true
+            table.columns[index].constraints = " AS (\(expression)) " + random.pick(["VIRTUAL", "STORED"])
+            if strict { table.columns[index].type = "ANY" }
+            if strict { table.columns[index].kind = .none }
+            return
+        }
+        if random.once(in: 5) {
+            table.columns[index].isNotNull = true
+            table.columns[index].constraints += " NOT NULL"
+        }
+        if random.once(in: 5) {
+            table.columns[index].isUnique = true
+            table.columns[index].constraints += " UNIQUE"
+        }
+        if has(.defaults), random.once(in: 3) {
+            // A default that a STRICT column cannot take fails each time it is used, which says little.
+            let value = strict ? "NULL" : random.pick(["5", "'dflt'", "-1.5", "NULL", "x'6162'", "(1 + 2)", "(lower('ABC'))", "''"])
+            table.columns[index].constraints += " DEFAULT \(value)"
+        }
+        if has(.check), random.once(in: 6) {
+            let name = table.columns[index].name
+            table.columns[index].constraints += random.pick([
+                " CHECK (\(name) <> 'x')", " CHECK (\(name) IS NULL OR \(name) >= -100)", " CHECK (typeof(\(name)) <> 'blob')",
+            ])
+        }
+    }
+
+    mutating func makeIndex() -> String {
+        let table = random.pick(schema.tables)
+        let name = "i\(schema.indexes.count)"
+        schema.indexes.append(name)
+        var terms: [String] = []
+        for _ in 0..<random.number(1...3) {
+            let column = random.pick(table.columns)
+            var term = column.name
+            if has(.expressionIndexes), random.once(in: 5) {
+                term = random.pick([
+                    "length(\(column.name))", "\(column.name) || 'e'", "typeof(\(column.name))", "coalesce(\(column.name), 0)",
+                    "substr(\(column.name), 1, 2)",
+                ])
+            } else if random.once(in: 5) {
+                term += " COLLATE " + random.pick(["NOCASE", "RTRIM", "BINARY"])
+            }
+            terms.append(term + (random.once(in: 3) ? " DESC" : ""))
+        }
+        // A unique index makes updates of its columns sensitive to the order of rows: the model must know it.
+        let unique = random.once(in: 6) && terms.count == 1
+        var filter = ""
+        if has(.partialIndexes), random.once(in: 5) {
+            let column = random.pick(table.columns).name
+            filter = random.pick([" WHERE \(column) IS NOT NULL", " WHERE \(column) > 1", " WHERE \(column) = 'a'"])
+        }
+        if unique, let at = schema.tables.firstIndex(where: { $0.name == table.name }) {
+            schema.tables[at].isOrderSensitive = true
+        }
+        return "CREATE \(unique ? "UNIQUE " : "")INDEX \(name) ON \(table.name)(\(terms.joined(separator: ", ")))\(filter)"
+    }
+
+    /// A trigger that counts what it sees: sums do not depend on the order of the rows.
+    private mutating func makeTrigger() {
+        let at = random.number(0...schema.tables.count - 1)
+        let table = schema.tables[at]
+        if triggers == 0 {
+            emit("CREATE TABLE tally(event TEXT PRIMARY KEY, n INTEGER NOT NULL)")
+        }
+        let name = "g\(triggers)"
+        triggers += 1
+        emit("INSERT INTO tally VALUES ('\(name)', 0)")
+        let column = table.columns[random.pick(table.writable)].name
+        let (event, rows) = random.pick([
+            ("INSERT", ["new"]), ("UPDATE", ["old", "new"]), ("UPDATE OF \(column)", ["old", "new"]), ("DELETE", ["old"]),
+        ])
+        let row = random.pick(rows)
+        let condition = random.once(in: 3) ? " WHEN \(row).\(column) IS NOT NULL" : ""
+        let body = random.pick([
+            "UPDATE tally SET n = n + 1 WHERE event = '\(name)'",
+            "UPDATE tally SET n = n + coalesce(length(\(row).\(column)), 100) WHERE event = '\(name)'",
+        ])
+        schema.tables[at].isOrderSensitive = true
+        emit("CREATE TRIGGER \(name) \(random.pick(["BEFORE", "AFTER"])) \(event) ON \(table.name)\(condition) BEGIN \(body); END")
+    }
+}
+
+extension String {
+    func trimmingSpaces() -> String {
+        var text = Substring(self)
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,135 @@
+// GeneratedStatements.swift - random statements that change data, transactions and the schema.
+
+import Foundation
+import TestSupport
+
+extension ScriptGenerator {
+    private mutating func conflict() -> String {
+        random.once(in: 2) ? "" : " OR " + random.pick(["IGNORE", "IGNORE", "REPLACE", "REPLACE", "ABORT", "FAIL", "ROLLBACK"])
+    }
+
+    private mutating func returning(_ table: GeneratedTable) -> String {
+        guard has(.returning), random.once(in: 6) else { return "" }
+        return " RETURNING " + random.pick(["*", "\(random.pick(table.columns).name) AS r", "typeof(\(random.pick(table.columns).name)), *"])
+    }
+
+    private func isAlias(_ column: Int, _ table: GeneratedTable) -> Bool { table.hasAlias && table.key == [column] }
+
+    /// Writable columns but the rowid, where there are any.
+    private func plainColumns(_ table: GeneratedTable) -> [Int] {
+        let columns = table.writable.filter { !isAlias($0, table) }
+        return columns.isEmpty ? table.writable : columns
+    }
+
+    mutating func insert(_ table: GeneratedTable) -> String {
+        if random.once(in: 30) { return "INSERT\(conflict()) INTO \(table.name) DEFAULT VALUES\(returning(table))" }
+        var columns = table.writable
+        if random.once(in: 4) { columns = Array(columns.shuffled(using: &random).prefix(random.number(1...columns.count))) }
+        if table.hasAlias, random.once(in: 2), columns.count > 1 { columns.removeAll { table.key == [$0] } }
+        let names = columns.map { table.columns[$0].name }.joined(separator: ", ")
+        let upserts = has(.upsert) && random.once(in: 6)
+        let head = "INSERT\(upserts ? "" : conflict()) INTO \(table.name)(\(names)) "
+        if random.once(in: 10) {
+            let source = random.pick(schema.tables)
+            let terms = columns.map { isAlias($0, table) ? "NULL" : term(source, "s") }.joined(separator: ", ")
+            // Ordered and cut: no table doubles without end.
+            return head
+                + "SELECT \(terms) FROM \(source.name) AS s WHERE \(predicate(source, "s")) ORDER BY \(source.totalOrder("s")) LIMIT 5"
+                + (upserts ? upsert(table) : "") + returning(table)
+        }
+        let rows = (0..<(random.once(in: 3) ? random.number(2...4) : 1)).map { _ in
+            "(" + columns.map { value(for: $0, of: table) }.joined(separator: ", ") + ")"
+        }
+        return head + "VALUES \(rows.joined(separator: ", "))" + (upserts ? upsert(table) : "") + returning(table)
+    }
+
+    private mutating func upsert(_ table: GeneratedTable) -> String {
+        var targets: [[Int]] = table.uniqueGroups + table.columns.indices.filter { table.columns[$0].isUnique }.map { [$0] }
+        if !table.key.isEmpty { targets.append(table.key) }
+        let target = targets.randomElement(using: &random).map { group in
+            "(" + group.map { table.columns[$0].name }.joined(separator: ", ") + ")"
+        }
+        guard let target, !random.once(in: 3) else { return " ON CONFLICT\(random.once(in: 2) ? "" : target ?? "") DO NOTHING" }
+        let column = table.columns[random.pick(plainColumns(table))].name
+        let expression = random.pick([
+            "excluded.\(column)", "\(table.name).\(column) || excluded.\(column)", value(), "coalesce(\(table.name).\(column), 0) + 1",
+        ])
+        let filter = random.once(in: 3) ? " WHERE \(predicate(table, table.name))" : ""
+        return " ON CONFLICT\(target) DO UPDATE SET \(column) = \(expression)\(filter)"
+    }
+
+    mutating func update(_ table: GeneratedTable) -> String {
+        var columns = Array(table.writable.shuffled(using: &random).prefix(random.once(in: 3) ? 2 : 1))
+        var source = ""
+        var assignments: [String] = []
+        if has(.updateFrom), random.once(in: 12) {
+            // One row at most, or which of several rows wins would be the plan's choice.
+            let other = random.pick(schema.tables)
+            columns = [random.pick(plainColumns(table))]
+            source = " FROM (SELECT * FROM \(other.name) AS s ORDER BY \(other.totalOrder("s")) LIMIT 1) AS f"
+            assignments = columns.map { "\(table.columns[$0].name) = f.\(random.pick(other.columns).name)" }
+        } else {
+            assignments = columns.map { column in
+                let name = table.columns[column].name
+                let expression = random.once(in: 2) ? value(for: column, of: table) : random.pick(["\(name) + 1", "\(name) || 'z'", "-\(name)", "NULL", name])
+                return "\(name) = \(expression)"
+            }
+        }
+        let mode = conflict()
+        // Where rows can get in each other's way, or a row's fault can be told in several ways, the order of the visit shows.
+        let isPlain =
+            !table.isOrderSensitive && mode.isEmpty && columns.count == 1 && table.uniqueColumns.isDisjoint(with: columns)
+            && !table.columns.contains { $0.isGenerated }
+        let filter: String
+        if !isPlain || !source.isEmpty || random.once(in: 3) {
+            filter = random.once(in: 2) || !source.isEmpty ? singleRow(table) : random.once(in: 6) ? "true" : scanningPredicate(table)
+        } else {
+            filter = predicate(table, table.name)
+        }
+        let qualified = source.isEmpty ? filter : qualify(filter, table)
+        return "UPDATE\(mode) \(table.name) SET \(assignments.joined(separator: ", "))\(source) WHERE \(qualified)"
+            + (source.isEmpty ? returning(table) : "")
+    }
+
+    /// Names of a single-row condition, made unambiguous beside a second table.
+    private func qualify(_ filter: String, _ table: GeneratedTable) -> String {
+        filter.components(separatedBy: " AND ").map { "\(table.name).\($0)" }.joined(separator: " AND ")
+    }
+
+    mutating func delete(_ table: GeneratedTable) -> String {
+        if random.once(in: 25) { return "DELETE FROM \(table.name)" + returning(table) }
+        let filter =
+            random.once(in: 3)
+            ? singleRow(table) : table.isOrderSensitive ? scanningPredicate(table) : predicate(table, table.name)
+        return "DELETE FROM \(table.name) WHERE \(filter)" + returning(table)
+    }
+
+    /// Opens, closes or marks a transaction. Whether that makes sense just now is for both engines to say alike.
+    mutating func transaction() -> String {
+        let name = random.pick(["s1", "s2", "s3"])
+        return random.pick([
+            "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "COMMIT", "ROLLBACK", "SAVEPOINT \(name)", "SAVEPOINT \(name)", "ROLLBACK TO \(name)",
+            "RELEASE \(name)",
+        ])
+    }
+
+    mutating func schemaChange() -> String {
+        switch random.number(0...5) {
+        case 0, 1: return makeIndex()
+        case 2:
+            guard let name = schema.indexes.randomElement(using: &random) else { return makeIndex() }
+            return "DROP INDEX \(random.once(in: 2) ? "IF EXISTS " : "")\(name)"
+        case 3: return random.pick(["REINDEX", "ANALYZE"])
+        case 4 where has(.alter):
+            // Outside of any transaction: a column that a ROLLBACK takes away would leave the rest of the script in error.
+            emit("ROLLBACK")
+            let at = random.number(0...schema.tables.count - 1)
+            let name = "c\(schema.tables[at].columns.count)"
+            var column = GeneratedColumn(name: name, type: "TEXT", kind: .text)
+            if random.once(in: 2) { column.constraints = " DEFAULT 'added'" }
+            schema.tables[at].columns.append(column)
+            return "ALTER TABLE \(schema.tables[at].name) ADD COLUMN \(name) TEXT\(column.constraints)"
+        default: return "REINDEX \(random.pick(schema.tables).name)"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// ScriptGenerator.swift - a whole random script from a seed: schema, data, statements, queries.
+//
+// The script is a function of the seed and the features alone; it is written before any of it runs, so that a crash of the
+// tested engine leaves it at hand.
+
+import TestSupport
+
+struct ScriptGenerator {
+    var random: SeededGenerator
+    let features: Set<Feature>
+    var schema = GeneratedSchema()
+    var triggers = 0
+    private(set) var statements: [String] = []
+
+    init(seed: UInt64, features: Set<Feature>) {
+        random = SeededGenerator(seed: seed)
+        self.features = features
+    }
+
+    func has(_ feature: Feature) -> Bool { features.contains(feature) }
+
+    mutating func emit(_ statement: String) { statements.append(statement) }
+
+    /// A script of about `count` statements and queries.
+    mutating func script(count: Int) -> [String] {
+        makeSchema()
+        for _ in 0..<random.number(5...20) { emit(insert(random.pick(schema.tables))) }
+        for _ in 0..<count {
+            switch random.number(0...19) {
+            case 0...5: emit(insert(random.pick(schema.tables)))
+            case 6...8: emit(update(random.pick(schema.tables)))
+            case 9, 10: emit(delete(random.pick(schema.tables)))
+            case 11: emit(transaction())
+            case 12 where random.once(in: 3): emit(schemaChange())
+            default: emit(query())
+            }
+        }
+        // The same questions with every index and with none.
+        emit(random.pick(["COMMIT", "ROLLBACK"]))
+        let queries = (0..<10).map { _ in query() }
+        for query in queries { emit(query) }
+        for index in schema.indexes { emit("DROP INDEX IF EXISTS \(index)") }
+        for query in queries { emit(query) }
+        return statements
+    }
+}

@@ -1,0 +1,155 @@
+// RandomDifferential.swift - random scripts on plain SQLite and on every engine, compared after every statement, whole content
+// included. A difference is shrunk and printed as a script that can be pasted into both.
+//
+// ROOTSTOCK_TEST_SEED runs one seed again, ROOTSTOCK_TEST_SECONDS says for how long, ROOTSTOCK_RANDOM_STATEMENTS how long a
+// script is, ROOTSTOCK_RANDOM_FEATURES what it may use, ROOTSTOCK_PARITY_ENGINES on which engines.
+
+import Foundation
+import Rootstock
+import TestSupport
+import Testing
+
+private let environment = ProcessInfo.processInfo.environment
+
+/// What every engine can do; ROOTSTOCK_RANDOM_FEATURES asks for others.
+private let features: Set<Feature> =
+    environment["ROOTSTOCK_RANDOM_FEATURES"].map { names in
+        Set(names.split(separator: ",").compactMap { Feature(rawValue: $0.trimmingCharacters(in: .whitespaces)) })
+    } ?? Set(Feature.allCases)
+
+private let statementsPerScript = environment["ROOTSTOCK_RANDOM_STATEMENTS"].flatMap { Int($0) } ?? 120
+
+/// Runs a script on fresh databases until the first difference.
+private func firstDifference(_ script: [String], actual make: () throws -> any Target) throws -> Difference? {
+    let parity = Parity(expected: try NativeTarget(), actual: try make())
+    defer {
+        parity.expected.close()
+        parity.actual.close()
+    }
+    for statement in script {
+        if let difference = parity.run(statement) { return difference }
+        // What changes nothing need not be followed by the whole content.
+        if statement.hasPrefix("SELECT") || statement.hasPrefix("WITH") { continue }
+        if var difference = parity.compareContent().first {
+            difference.statement = "\(statement); then \(difference.statement)"
+            return difference
+        }
+    }
+    return nil
+}
+
+/// Runs scripts of consecutive seeds until the time is up; returns a report of the first difference.
+private func search(seconds: Double, seed firstSeed: UInt64, actual make: () throws -> any Target) throws -> String? {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    let isRepeat = environment["ROOTSTOCK_TEST_SEED"] != nil && environment["ROOTSTOCK_TEST_SECONDS"] == nil
+    var seed = firstSeed
+    repeat {
+        var generator = ScriptGenerator(seed: seed, features: features)
+        let script = generator.script(count: statementsPerScript)
+        // A crash of the tested engine ends this process: the script is left behind for that case.
+        let trace = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-random-\(seed).sql")
+        try script.map { $0 + ";\n" }.joined().write(to: trace, atomically: true, encoding: .utf8)
+        let difference = try firstDifference(script, actual: make)
+        if difference != nil {
+            let fails: ([String]) -> Bool = { (try? firstDifference($0, actual: make)) != nil }
+            let small = shrink(script, deadline: Date(timeIntervalSinceNow: 60), fails: fails)
+            let shown = try firstDifference(small, actual: make) ?? difference!
+            try? FileManager.default.removeItem(at: trace)
+            return """
+                seed \(seed) (ROOTSTOCK_TEST_SEED=\(seed) runs it again)
+                \(small.map { $0 + ";" }.joined(separator: "\n"))
+                -- \(shown)
+                """
+        }
+        try? FileManager.default.removeItem(at: trace)
+        seed += 1
+    } while Date() < deadline && !isRepeat
+    print("random differential: seeds \(firstSeed) to \(seed - 1), no difference")
+    return nil
+}
+
+@Suite(.serialized) struct RandomDifferentialTests {
+    @Test(arguments: parityEngines)
+    func randomScriptsMeanTheSame(engine: Engine) throws {
+        let seed = SeededGenerator.environmentSeed()
+        let report = try search(seconds: environmentSeconds(default: 10), seed: seed) { try StoreTarget(engine: engine) }
+        #expect(report == nil, "on \(engine): \(report ?? "")")
+    }
+
+    /// The generator makes statements that mostly run, of every kind.
+    @Test func scriptsAreMostlyValid() throws {
+        var failures = 0
+        var statements = 0
+        var heads: [String: Int] = [:]
+        var errors: [String: Int] = [:]
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var generator = ScriptGenerator(seed: seed, features: Set(Feature.allCases))
+            let native = try NativeTarget()
+            defer { native.close() }
+            for statement in generator.script(count: 100) {
+                let outcome = native.run(statement)
+                statements += 1
+                heads[String(statement.prefix { $0 != " " }), default: 0] += outcome.failure == nil ? 1 : 0
+                guard let failure = outcome.failure else { continue }
+                failures += 1
+                errors[failure.message, default: 0] += 1
+                #expect(!failure.message.contains("syntax error"), "\(statement): \(failure)")
+                #expect(!failure.message.contains("no such column"), "\(statement): \(failure)")
+                #expect(!failure.message.contains("ambiguous"), "\(statement): \(failure)")
+            }
+        }
+        #expect(failures * 3 < statements, "\(failures) of \(statements) statements fail: \(errors.sorted { $0.value > $1.value }.prefix(12))")
+        for head in ["CREATE", "INSERT", "UPDATE", "DELETE", "SELECT", "WITH", "BEGIN", "SAVEPOINT", "ALTER", "DROP"] {
+            #expect(heads[head, default: 0] > 0, "no \(head) ever ran")
+        }
+    }
+
+    /// What the scripts ask does not depend on the order in which a plan happens to visit rows.
+    @Test func answersDoNotDependOnThePlan() throws {
+        final class Reversed: Target {
+            let name = "reversed"
+            let native: NativeTarget
+            init() throws { native = try NativeTarget() }
+            func run(_ sql: String) -> Outcome {
+                // Queries only: what a statement with a conflict clause does may rest on the order of a full scan.
+                let isQuery = sql.hasPrefix("SELECT") || sql.hasPrefix("WITH")
+                _ = native.run("PRAGMA reverse_unordered_selects = \(isQuery ? "ON" : "OFF")")
+                return native.run(sql)
+            }
+            func reopen() throws { try native.reopen() }
+            func close() { native.close() }
+        }
+        let report = try search(seconds: environmentSeconds(default: 5), seed: SeededGenerator.environmentSeed()) {
+            try Reversed()
+        }
+        #expect(report == nil, "\(report ?? "")")
+    }
+
+    /// A target that forgets one kind of row is found out, and what is printed is short.
+    @Test func aDifferenceIsFoundAndShrunk() throws {
+        final class Forgetful: Target {
+            let name = "forgetful"
+            let native: NativeTarget
+            init() throws { native = try NativeTarget() }
+            func run(_ sql: String) -> Outcome {
+                native.run(sql.hasPrefix("DELETE FROM t0 WHERE") ? sql.replacing(" WHERE ", with: " WHERE false AND ") : sql)
+            }
+            func reopen() throws { try native.reopen() }
+            func close() { native.close() }
+        }
+        let report = try search(seconds: 30, seed: 1) { try Forgetful() }
+        let shown = try #require(report, "the difference was not found")
+        let statements = shown.split(separator: "\n").filter { $0.hasSuffix(";") }
+        #expect(statements.count <= 8, "\(shown)")
+        #expect(shown.contains("DELETE FROM t0 WHERE") || shown.contains("expected"))
+    }
+
+    @Test func aScriptIsAFunctionOfItsSeed() {
+        func script(_ seed: UInt64) -> [String] {
+            var generator = ScriptGenerator(seed: seed, features: Set(Feature.allCases))
+            return generator.script(count: 50)
+        }
+        #expect(script(7) == script(7))
+        #expect(script(7) != script(8))
+    }
+}
