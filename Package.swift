@@ -51,16 +51,18 @@ let package = Package(
         .testTarget(
             name: "RootstockEngineTests", dependencies: ["RootstockEngine", "RootstockEngineProbe"],
             path: "Tests/RootstockEngineTests"),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         .target(
             name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/RootstockTableInternals"),
         .testTarget(
-            name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "CSQLite"],
+            name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "TestSupport", "CSQLite"],
             path: "Tests/RootstockTableTests"),
         .testTarget(name: "RootstockTests", dependencies: ["Rootstock"], path: "Tests/RootstockTests"),
         .testTarget(
             name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
         .testTarget(
-            name: "ParityTests", dependencies: ["Rootstock", "CSQLite"], path: "Tests/ParityTests", exclude: ["Scripts"]),
+            name: "ParityTests", dependencies: ["Rootstock", "TestSupport", "CSQLite"], path: "Tests/ParityTests",
+            exclude: ["Scripts"]),
         .testTarget(
             name: "ConformanceTests", dependencies: ["Conformance", "Rootstock"], path: "Tests/ConformanceTests"),
     ],
