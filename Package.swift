@@ -10,6 +10,8 @@ let package = Package(
     platforms: [.macOS(.v13)],
     products: [
         .library(name: "Rootstock", targets: ["Rootstock"]),
+        // The C interface, for C programs and engine authors.
+        .library(name: "RootstockTable", targets: ["RootstockEngine", "RootstockTable"]),
         .executable(name: "rootstock", targets: ["RootstockCommand"]),
     ],
     dependencies: [
@@ -28,11 +30,11 @@ let package = Package(
         // The engines' plug, and the table layer on it.
         .target(name: "RootstockEngine", dependencies: ["CLMDB"], path: "CShims/RootstockEngine"),
         .target(
-            name: "RootstockTable", dependencies: ["CSQLite", "RootstockEngine"], path: "CShims/RootstockTable",
-            sources: ["keys.c", "rows.c", "values.c"]),
+            name: "RootstockTable", dependencies: ["CSQLite", "RootstockEngine"], path: "CShims/RootstockTable"),
 
         // The Swift API and what is built on it.
-        .target(name: "Rootstock", dependencies: ["CSQLite"], path: "Sources/Rootstock"),
+        .target(
+            name: "Rootstock", dependencies: ["CSQLite", "RootstockEngine", "RootstockTable"], path: "Sources/Rootstock"),
         .target(
             name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
         .target(
@@ -49,7 +51,7 @@ let package = Package(
         .target(
             name: "RootstockEngineProbe", dependencies: ["RootstockEngine"], path: "Tests/RootstockEngineProbe"),
         .testTarget(
-            name: "RootstockEngineTests", dependencies: ["RootstockEngine", "RootstockEngineProbe"],
+            name: "RootstockEngineTests", dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe"],
             path: "Tests/RootstockEngineTests"),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .target(

@@ -1,8 +1,6 @@
 import CSQLite
-
-#if canImport(RootstockTable)
-    import RootstockTable
-#endif
+import RootstockEngine
+import RootstockTable
 
 /// The C front door of a store on an engine other than `sqlite`: opening it, and turning SQL text into what runs on it.
 ///
@@ -16,73 +14,53 @@ enum FrontDoor {
         var consumed: Int
     }
 
-    #if canImport(RootstockTable)
-        static var version: String { String(cString: rootstock_version()) }
+    static var version: String { String(cString: rootstock_version()) }
 
-        static var engines: [(name: String, version: String)] {
-            var engines: [(name: String, version: String)] = []
-            while let engine = rootstock_engine_at(engines.count) {
-                engines.append((String(cString: engine.pointee.name), String(cString: engine.pointee.version)))
-            }
-            return engines
+    static var engines: [(name: String, version: String)] {
+        var engines: [(name: String, version: String)] = []
+        while let engine = rootstock_engine_at(engines.count) {
+            engines.append((String(cString: engine.pointee.name), String(cString: engine.pointee.version)))
         }
+        return engines
+    }
 
-        static func open(
-            _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
-        ) throws(DatabaseError) {
-            var message: UnsafeMutablePointer<CChar>?
-            let code = rootstock_open(database, path, engine.name, options.frontDoorJSON, nil, &message)
-            defer { sqlite3_free(message) }
-            if code != SQLITE_OK { throw DatabaseError(ResultCode(rawValue: code), text(message)) }
+    static func open(
+        _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
+    ) throws(DatabaseError) {
+        var message: UnsafeMutablePointer<CChar>?
+        let code = rootstock_open(database, path, engine.name, options.frontDoorJSON, nil, &message)
+        defer { sqlite3_free(message) }
+        if code != SQLITE_OK { throw DatabaseError(ResultCode(rawValue: code), text(message)) }
+    }
+
+    static func rewrite(
+        _ database: OpaquePointer, _ sql: UnsafeBufferPointer<CChar>
+    ) throws(DatabaseError) -> Rewrite {
+        var replacement: UnsafeMutablePointer<CChar>?
+        var message: UnsafeMutablePointer<CChar>?
+        var tail: UnsafePointer<CChar>?
+        let code = rootstock_rewrite(
+            database, sql.baseAddress, Int32(clamping: sql.count), &replacement, &tail, &message)
+        defer {
+            sqlite3_free(replacement)
+            sqlite3_free(message)
         }
+        if code != SQLITE_OK { throw DatabaseError(ResultCode(rawValue: code), text(message)) }
+        let consumed = tail.flatMap { tail in sql.baseAddress.map { tail - $0 } } ?? sql.count
+        return Rewrite(replacement: text(replacement), consumed: consumed)
+    }
 
-        static func rewrite(
-            _ database: OpaquePointer, _ sql: UnsafeBufferPointer<CChar>
-        ) throws(DatabaseError) -> Rewrite {
-            var replacement: UnsafeMutablePointer<CChar>?
-            var message: UnsafeMutablePointer<CChar>?
-            var tail: UnsafePointer<CChar>?
-            let code = rootstock_rewrite(
-                database, sql.baseAddress, Int32(clamping: sql.count), &replacement, &tail, &message)
-            defer {
-                sqlite3_free(replacement)
-                sqlite3_free(message)
-            }
-            if code != SQLITE_OK { throw DatabaseError(ResultCode(rawValue: code), text(message)) }
-            let consumed = tail.flatMap { tail in sql.baseAddress.map { tail - $0 } } ?? sql.count
-            return Rewrite(replacement: text(replacement), consumed: consumed)
-        }
+    /// Brings the declared schema up to the store's before a statement prepared earlier is used again.
+    static func refresh(_ database: OpaquePointer) throws(DatabaseError) {
+        let code = rootstock_refresh(database)
+        // Statements of this connection are running: the schema they run on stays until they end.
+        if code & 0xff == SQLITE_LOCKED { return }
+        if code != SQLITE_OK { throw DatabaseError(code, database: database) }
+    }
 
-        /// Brings the declared schema up to the store's before a statement prepared earlier is used again.
-        static func refresh(_ database: OpaquePointer) throws(DatabaseError) {
-            let code = rootstock_refresh(database)
-            // Statements of this connection are running: the schema they run on stays until they end.
-            if code & 0xff == SQLITE_LOCKED { return }
-            if code != SQLITE_OK { throw DatabaseError(code, database: database) }
-        }
+    static func lastError(_ database: OpaquePointer) -> Int32 { rootstock_last_error(database) }
 
-        static func lastError(_ database: OpaquePointer) -> Int32 { rootstock_last_error(database) }
-
-        private static func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String? {
-            pointer.map { String(cString: $0) }
-        }
-    #else
-        static let version = "0.1.0"
-        static let engines: [(name: String, version: String)] = []
-
-        static func open(
-            _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
-        ) throws(DatabaseError) {
-            throw DatabaseError(.error, "no such engine: \(engine)")
-        }
-
-        static func rewrite(
-            _ database: OpaquePointer, _ sql: UnsafeBufferPointer<CChar>
-        ) throws(DatabaseError) -> Rewrite {
-            Rewrite(replacement: nil, consumed: sql.count)
-        }
-
-        static func refresh(_ database: OpaquePointer) throws(DatabaseError) {}
-        static func lastError(_ database: OpaquePointer) -> Int32 { 0 }
-    #endif
+    private static func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String? {
+        pointer.map { String(cString: $0) }
+    }
 }

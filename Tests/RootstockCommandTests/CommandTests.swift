@@ -41,7 +41,7 @@ let command: URL = {
 let sqliteShell = URL(fileURLWithPath: "/usr/bin/sqlite3")
 
 /// The engines that the command promises the same output on.
-let engines = ["sqlite"]
+let engines = ["sqlite", "lmdb"]
 
 @Suite final class CommandTests {
     let folder: URL

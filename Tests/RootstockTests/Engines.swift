@@ -4,7 +4,7 @@ import Foundation
 import Rootstock
 
 /// The engines that the API promises the same behaviour on.
-let engines: [Engine] = [.sqlite]
+let engines: [Engine] = [.sqlite, .lmdb]
 
 /// A folder of a test's own, removed when the test lets go of it.
 final class TemporaryFolder {
