@@ -1,10 +1,11 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its four files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its five files:
 **
-**   engine_lmdb.c        codes, transactions, get/put, cursors, the engine struct
-**   engine_lmdb_open.c   opening, closing, statistics, copy
-**   engine_lmdb_trees.c  tree handles
-**   engine_lmdb_file.c   is this an LMDB file at all? (reads bytes, links no LMDB)
+**   engine_lmdb.c               codes, get/put, cursors, the engine struct
+**   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
+**   engine_lmdb_open.c          opening, closing, statistics, copy
+**   engine_lmdb_trees.c         tree handles
+**   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
 **
 ** Invariants
 **  1. Every transaction of this process that is live is counted in environment.live, so that the map is only moved when
@@ -25,7 +26,7 @@
 
 #include "engine_internal.h"
 
-/* LMDB's compiled-in limit is 511; a cursor keeps its last key in place, and open refuses a library with a larger one. */
+/* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
 #define LMDB_KEY_ROOM 512
 
 typedef struct lmdb_tree {
@@ -43,14 +44,14 @@ typedef struct lmdb_tree_list {
 struct rootstock_environment {
     MDB_env *env;
     char *path;
-    long process;         /* that opened it */
+    long process; /* that opened it */
     int read_only;
-    int lock_descriptor;  /* carries the writer's lock among processes; -1 for none */
-    MDB_dbi unnamed;      /* handle of the tree that lists the trees */
+    int lock_descriptor; /* carries the writer's lock among processes; -1 for none */
+    MDB_dbi unnamed;     /* handle of the tree that lists the trees */
     atomic_int must_reopen;
     atomic_int writing;
-    atomic_long live;     /* transactions holding a snapshot, this process's */
-    atomic_int moving;    /* the map is being moved: do not begin */
+    atomic_long live;  /* transactions holding a snapshot, this process's */
+    atomic_int moving; /* the map is being moved: do not begin */
     pthread_mutex_t map_mutex;
     pthread_mutex_t trees_mutex;
     lmdb_tree_list trees;        /* guarded by trees_mutex */
@@ -61,8 +62,8 @@ struct rootstock_transaction {
     MDB_txn *txn;
     rootstock_environment *environment;
     int write;
-    int live;             /* counted in environment.live */
-    uint64_t changes;     /* puts, removes and clears so far */
+    int live;               /* counted in environment.live */
+    uint64_t changes;       /* puts, removes and clears so far */
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
 };
 
@@ -72,7 +73,7 @@ struct rootstock_cursor {
     MDB_dbi tree;
     int positioned;
     int write;
-    uint64_t changes;     /* transaction.changes when the MDB_cursor was opened */
+    uint64_t changes; /* transaction.changes when the MDB_cursor was opened */
     size_t key_size;
     unsigned char key[LMDB_KEY_ROOM]; /* the last key returned; kept in write transactions only */
 };
@@ -83,9 +84,31 @@ int rootstock_lmdb_failure(rootstock_environment *environment, int code);
 /* The same for a code of our own and a text. */
 int rootstock_lmdb_refusal(rootstock_environment *environment, int code, const char *text);
 int rootstock_lmdb_code(int code);
-/* Begins a transaction of LMDB's: counted live, map moved if need be, dead readers cleared if the slots are full. Returns LMDB's code. */
+int rootstock_lmdb_refuse_forked(rootstock_environment *environment);
+
+static inline int lmdb_is_forked(const rootstock_environment *environment) {
+    return environment->process != rootstock_process();
+}
+
+/* The paths taken most have their own test; all else is worth a call. */
+static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
+    if (lmdb == MDB_SUCCESS) return ROOTSTOCK_OK;
+    if (lmdb == MDB_NOTFOUND) return ROOTSTOCK_NOT_FOUND;
+    return rootstock_lmdb_failure(environment, lmdb);
+}
+
+/* engine_lmdb_transactions.c */
+int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
+                             void *busy_context, rootstock_transaction **transaction);
+int rootstock_lmdb_commit(rootstock_transaction *transaction);
+void rootstock_lmdb_abort(rootstock_transaction *transaction);
+void rootstock_lmdb_reset(rootstock_transaction *transaction);
+int rootstock_lmdb_renew(rootstock_transaction *transaction);
+uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction);
+/* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
+** Returns LMDB's code. */
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
-/* The same, but with a code of ours where the environment must not be used. */
+/* Counts it no longer live; it has ended. */
 void rootstock_lmdb_leave(rootstock_environment *environment);
 
 /* engine_lmdb_open.c */
@@ -98,7 +121,8 @@ int rootstock_lmdb_copy(rootstock_environment *environment, const char *path);
 /* engine_lmdb_trees.c */
 /* Opens handles for the trees that the last commit has and we do not. Returns LMDB's code. */
 int rootstock_lmdb_refresh_trees(rootstock_environment *environment);
-int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags, rootstock_tree *tree);
+int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags,
+                             rootstock_tree *tree);
 /* Ends a write transaction that created trees. Returns LMDB's code. */
 int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
 void rootstock_lmdb_free_trees(lmdb_tree_list *list);
@@ -111,8 +135,8 @@ typedef struct lmdb_file_facts {
     uint64_t map_bytes; /* that its last writer mapped */
     uint64_t trees;     /* records in the unnamed tree */
 } lmdb_file_facts;
-/* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION, CORRUPT
-** or IO, and *why a static text. */
+/* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
+** CORRUPT or IO, and *why a static text. */
 int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
 
 #endif

@@ -5,8 +5,8 @@
 ** file of another kind is told only by its first bytes. So both meta pages are read, and a file that is shorter than
 ** the newer one says is walked: LMDB may leave free pages at the end unwritten, so a short file can still be whole.
 **
-** Invariant: nothing outside the file is ever read, whatever its bytes say; and a file that LMDB itself wrote and nobody
-** cut is never refused. Layout as in LMDB 0.9 (data version 1) on this machine's word size and byte order.
+** Invariant: nothing outside the file is ever read, whatever its bytes say; and a file that LMDB itself wrote and
+** nobody cut is never refused. Layout as in LMDB 0.9 (data version 1) on this machine's word size and byte order.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -130,7 +130,8 @@ static int walk_page(walk *state, size_t number, int depth) {
     if (!(header.flags & (BRANCH_PAGE_FLAG | LEAF_PAGE_FLAG))) goto done;
     whole = 1;
     size_t entries = (header.lower - sizeof header) / sizeof(uint16_t);
-    if ((header.flags & ~(BRANCH_PAGE_FLAG | LEAF_PAGE_FLAG)) & 0x20u) entries = 0; /* fixed-size duplicates: bare keys */
+    if ((header.flags & ~(BRANCH_PAGE_FLAG | LEAF_PAGE_FLAG)) & 0x20u)
+        entries = 0; /* fixed-size duplicates: bare keys */
     for (size_t i = 0; i < entries && whole; i++) {
         uint16_t offset;
         memcpy(&offset, page + sizeof header + i * sizeof offset, sizeof offset);

@@ -42,17 +42,14 @@ static int cannot_errno(char **message, int error, const char *path) {
     case EPERM:
         return cannot(message, ROOTSTOCK_PERMISSION, path, "permission denied",
                       "open it read-only, or give this user the right to write the file and its directory");
-    case EROFS:
-        return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
-    case EISDIR:
-        return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
+    case EROFS: return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
+    case EISDIR: return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
     case ENOMEM:
-        return cannot(message, ROOTSTOCK_NO_MEMORY, path, "not enough memory or address space", "ask for a smaller map");
+        return cannot(message, ROOTSTOCK_NO_MEMORY, path, "not enough memory or address space",
+                      "ask for a smaller map");
     case ENOSPC:
-    case EDQUOT:
-        return cannot(message, ROOTSTOCK_FULL, path, strerror(error), "make room on the disk");
-    default:
-        return cannot(message, rootstock_lmdb_code(error), path, mdb_strerror(error), "");
+    case EDQUOT: return cannot(message, ROOTSTOCK_FULL, path, strerror(error), "make room on the disk");
+    default: return cannot(message, rootstock_lmdb_code(error), path, mdb_strerror(error), "");
     }
 }
 
@@ -83,12 +80,10 @@ static int check_descriptor(int descriptor, const char *path, const rootstock_op
     case ROOTSTOCK_NOT_A_STORE:
         rootstock_message(message, "cannot open %s: it is not an LMDB file (%s); name another file", path, why);
         return code;
-    case ROOTSTOCK_CORRUPT:
-        return cannot(message, code, path, why, "restore it from a copy");
+    case ROOTSTOCK_CORRUPT: return cannot(message, code, path, why, "restore it from a copy");
     case ROOTSTOCK_VERSION:
         return cannot(message, code, path, why, "dump it with that version's mdb_dump and load it with mdb_load");
-    default:
-        return cannot(message, code, path, why, "");
+    default: return cannot(message, code, path, why, "");
     }
 }
 
@@ -189,8 +184,8 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
 }
 
 void rootstock_lmdb_close(rootstock_environment *environment) {
-    /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record locks
-    ** that this process may hold on the same file through an environment of its own. */
+    /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
+    ** locks that this process may hold on the same file through an environment of its own. */
     if (environment->process == rootstock_process()) mdb_env_close(environment->env);
     free_environment(environment);
 }
@@ -241,8 +236,7 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
     struct stat file;
     reader_count count = {0, UINT64_MAX};
     memset(statistics, 0, sizeof *statistics);
-    if (environment->process != rootstock_process())
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "the store was opened before a fork");
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     /* Before our own snapshot, which is not to be counted. */
     mdb_reader_list(environment->env, count_reader, &count);
     int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
@@ -262,8 +256,9 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
     statistics->used_pages = info.me_last_pgno + 1 - statistics->free_pages;
     statistics->readers = count.readers;
     statistics->maximum_readers = info.me_maxreaders;
-    statistics->oldest_reader_lag =
-        count.readers != 0 && count.oldest < statistics->last_transaction ? statistics->last_transaction - count.oldest : 0;
+    statistics->oldest_reader_lag = count.readers != 0 && count.oldest < statistics->last_transaction
+                                        ? statistics->last_transaction - count.oldest
+                                        : 0;
     return ROOTSTOCK_OK;
 }
 
@@ -272,8 +267,7 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
 */
 
 int rootstock_lmdb_copy(rootstock_environment *environment, const char *path) {
-    if (environment->process != rootstock_process())
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "the store was opened before a fork");
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (access(path, F_OK) == 0)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN, "the copy's file exists already");
     /* The copy's own snapshot pins the map like any other; a probe first, which moves the map if that is needed. */

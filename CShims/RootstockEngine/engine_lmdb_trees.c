@@ -2,9 +2,9 @@
 ** engine_lmdb_trees.c - tree handles of the LMDB engine.
 **
 ** LMDB's handles are awkward: one that is opened in a transaction becomes everybody's when that transaction commits, is
-** unknown to transactions that began before, is closed if it aborts, and two transactions must not open handles at once.
-** So: trees that are committed are opened in a private read transaction, all that are missing at once (begin asks for
-** it when it sees more trees than handles); trees that a write transaction creates stay in a list of its own until
+** unknown to transactions that began before, is closed if it aborts, and two transactions must not open handles at
+** once. So: trees that are committed are opened in a private read transaction, all that are missing at once (begin asks
+** for it when it sees more trees than handles); trees that a write transaction creates stay in a list of its own until
 ** it commits. Handles are never closed, trees never dropped.
 **
 ** Invariant: trees_mutex guards the list, every mdb_dbi_open, and every commit that publishes new handles. While a
@@ -171,10 +171,10 @@ int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *nam
                              rootstock_tree *tree) {
     rootstock_environment *environment = transaction->environment;
     int found, create = (flags & ROOTSTOCK_TREE_CREATE) != 0;
-    if (environment->process != rootstock_process())
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "the store was opened before a fork");
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (create && !transaction->write)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a tree cannot be created in a read transaction");
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY,
+                                      "a tree cannot be created in a read transaction");
     size_t at = position(&transaction->created, name, &found);
     if (found) {
         *tree = transaction->created.items[at].handle;

@@ -1,8 +1,8 @@
 /*
 ** registry.c - which engines there are, and which environments this process has open.
 **
-** Invariant: a file is open at most once per process. LMDB (and any engine that uses POSIX record locks) loses its locks
-** when a second copy of the same file is closed, and another process then overwrites live snapshots; so
+** Invariant: a file is open at most once per process. LMDB (and any engine that uses POSIX record locks) loses its
+** locks when a second copy of the same file is closed, and another process then overwrites live snapshots; so
 ** environments are keyed by (device, inode), shared and counted, and everything that opens or closes one does so
 ** under one mutex, which fork handlers hold across fork so that a child finds it free.
 */
@@ -45,8 +45,12 @@ static shared_environment *environments;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static _Atomic long process_identifier;
 
-static void before_fork(void) { pthread_mutex_lock(&registry_mutex); }
-static void after_fork_in_parent(void) { pthread_mutex_unlock(&registry_mutex); }
+static void before_fork(void) {
+    pthread_mutex_lock(&registry_mutex);
+}
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&registry_mutex);
+}
 
 /* The child owns none of its parent's environments: it may only release them, and must be able to open the files anew,
 ** so the list starts empty. What is released later is found through its own pointer. */
@@ -151,8 +155,9 @@ static int check_options(const shared_environment *open, const rootstock_options
     else if (wanted->write_map && !have->write_map)
         difference = "it is open without the write map";
     if (difference == NULL) return ROOTSTOCK_OK;
-    rootstock_message(message, "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)",
-                      path, difference);
+    rootstock_message(message,
+                      "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)", path,
+                      difference);
     return ROOTSTOCK_MISUSE;
 }
 

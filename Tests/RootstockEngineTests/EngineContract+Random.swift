@@ -78,8 +78,8 @@ private struct Model {
 }
 
 extension EngineContract {
-    /// Puts, removes, clears and cursor moves in random order, several cursors open at once, commits and aborts between; compared
-    /// with a sorted array after every step. Long keys make the trees deep.
+    /// Puts, removes, clears and cursor moves in random order, several cursors open at once, commits and aborts
+    /// between; compared with a sorted array after every step. Long keys make the trees deep.
     static func anyOrderOfOperations(_ engine: EngineUnderTest, seed: UInt64, operations: Int) throws {
         let scratch = Scratch()
         let environment = try engine.open(scratch.path())
@@ -93,7 +93,8 @@ extension EngineContract {
         func randomKey() -> Bytes {
             let number = Int.random(in: 0..<keySpace, using: &generator)
             // The same number is always the same key; one in three is long.
-            return Bytes(repeating: UInt8(number % 7), count: number % 3 == 0 ? keyLimit - 8 : number % 13) + key(number)
+            return Bytes(repeating: UInt8(number % 7), count: number % 3 == 0 ? keyLimit - 8 : number % 13)
+                + key(number)
         }
         func randomValue() -> Bytes {
             let size = Int.random(in: 0..<20, using: &generator) == 0 ? 9000 : Int.random(in: 0..<60, using: &generator)
@@ -127,7 +128,8 @@ extension EngineContract {
                 } else if kind < 500 {
                     let value = try transaction.get(tree, sought)
                     try #require(
-                        value == model.index(of: sought).map { model.values[$0] }, "get, seed \(seed), operation \(done)")
+                        value == model.index(of: sought).map { model.values[$0] },
+                        "get, seed \(seed), operation \(done)")
                 } else {
                     let which = Int.random(in: 0..<4, using: &generator)
                     let move = moves.randomElement(using: &generator)!

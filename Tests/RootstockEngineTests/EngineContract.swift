@@ -1,9 +1,10 @@
 // The contract of rootstock_engine.h as checks that run on any engine.
 //
-// To hold a new engine to it, register the engine and add its name to EngineUnderTest.all (or call the checks with an
-// EngineUnderTest of your own): every check opens fresh environments of that engine, and each failure names the sentence of the header that
-// it breaks.
+// They run on every registered engine. To hold a new one to them, register it before `EngineUnderTest.all` is made:
+// every check opens fresh environments of that engine, and each failure names the sentence of the header that it
+// breaks.
 
+import Rootstock
 import RootstockEngine
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 struct EngineUnderTest: Sendable, CustomTestStringConvertible {
     let name: String
 
-    static let all: [EngineUnderTest] = [EngineUnderTest(name: "lmdb")]
+    static let all = Engine.registered.map { EngineUnderTest(name: $0.name) }
     static let keepingFiles = all.filter { $0.has(ROOTSTOCK_CAPABILITY_FILE) }
 
     var testDescription: String { name }

@@ -52,7 +52,10 @@ import Testing
         try fill(first)
         try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: scratch.path())
         try FileManager.default.linkItem(atPath: scratch.path(), toPath: scratch.path("hard"))
-        for name in ["link", "hard", "./test.store", "../\(URL(fileURLWithPath: scratch.directory).lastPathComponent)/test.store"] {
+        for name in [
+            "link", "hard", "./test.store",
+            "../\(URL(fileURLWithPath: scratch.directory).lastPathComponent)/test.store",
+        ] {
             let again = try engine.open(scratch.path(name))
             #expect(again.shared == first.shared, "\(name)")
         }
@@ -81,7 +84,8 @@ import Testing
         #expect(fault(engine, path, .init(writeMap: true))?.message.contains("write map") == true)
         // What is allowed: the same, nothing in particular, and reading what is open for writing.
         for options in [
-            rootstock_options(durability: ROOTSTOCK_DURABILITY_NORMAL), rootstock_options(), rootstock_options(readOnly: true),
+            rootstock_options(durability: ROOTSTOCK_DURABILITY_NORMAL), rootstock_options(),
+            rootstock_options(readOnly: true),
         ] {
             try #expect(engine.open(path, options).shared == first.shared)
         }

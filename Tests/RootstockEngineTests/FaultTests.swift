@@ -3,133 +3,135 @@
 // A write is made to fail by putting /dev/full in the place of one of the store's descriptors.
 
 #if os(Linux)
-import Foundation
-import RootstockEngine
-import Testing
+    import Foundation
+    import RootstockEngine
+    import Testing
 
-/// Descriptors of this process that are open on the file, with or without O_DSYNC.
-private func descriptors(of path: String, synchronous: Bool) -> [Int32] {
-    (3..<1024).filter { descriptor in
-        let flags = fcntl(descriptor, F_GETFL)
-        guard flags >= 0, flags & O_ACCMODE != O_RDONLY, (flags & O_DSYNC != 0) == synchronous else { return false }
-        var ours = stat()
-        var theirs = stat()
-        return fstat(descriptor, &ours) == 0 && stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev
-            && ours.st_ino == theirs.st_ino
-    }
-}
-
-/// Runs the body with every write to the descriptors failing for want of space.
-private func failingWrites(to descriptors: [Int32], _ body: () throws -> Void) rethrows {
-    let full = Glibc.open("/dev/full", O_RDWR)
-    let saved = descriptors.map { dup($0) }
-    for descriptor in descriptors { dup2(full, descriptor) }
-    defer {
-        for (descriptor, copy) in zip(descriptors, saved) {
-            dup2(copy, descriptor)
-            close(copy)
+    /// Descriptors of this process that are open on the file, with or without O_DSYNC.
+    private func descriptors(of path: String, synchronous: Bool) -> [Int32] {
+        (3..<1024).filter { descriptor in
+            let flags = fcntl(descriptor, F_GETFL)
+            guard flags >= 0, flags & O_ACCMODE != O_RDONLY, (flags & O_DSYNC != 0) == synchronous else { return false }
+            var ours = stat()
+            var theirs = stat()
+            return fstat(descriptor, &ours) == 0 && stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev
+                && ours.st_ino == theirs.st_ino
         }
-        close(full)
     }
-    try body()
-}
 
-private func canMount() -> Bool {
-    let scratch = Scratch()
-    guard geteuid() == 0, mount("tmpfs", scratch.directory, "tmpfs", 0, "size=1m") == 0 else { return false }
-    umount(scratch.directory)
-    return true
-}
+    /// Runs the body with every write to the descriptors failing for want of space.
+    private func failingWrites(to descriptors: [Int32], _ body: () throws -> Void) rethrows {
+        let full = Glibc.open("/dev/full", O_RDWR)
+        let saved = descriptors.map { dup($0) }
+        for descriptor in descriptors { dup2(full, descriptor) }
+        defer {
+            for (descriptor, copy) in zip(descriptors, saved) {
+                dup2(copy, descriptor)
+                close(copy)
+            }
+            close(full)
+        }
+        try body()
+    }
 
-@Suite(.serialized) struct FaultTests {
-    @Test func aPageThatCannotBeWritten() throws {
+    private func canMount() -> Bool {
         let scratch = Scratch()
-        let environment = try Environment(engine: "lmdb", path: scratch.path())
-        let tree = try environment.write { try $0.tree("t", create: true) }
-        try environment.write { try $0.put(tree, [1], [1]) }
-        let writer = try environment.begin(write: true)
-        try writer.put(tree, [1], [2])
-        let data = descriptors(of: scratch.path(), synchronous: false)
-        try #require(!data.isEmpty)
-        failingWrites(to: data) {
-            #expect(throws: ROOTSTOCK_FULL.fault) { try writer.commit() }
-        }
-        try environment.read { try #expect($0.get(tree, [1]) == [1], "the last commit is untouched") }
-        try environment.write { try $0.put(tree, [1], [3]) }
-        try environment.read { try #expect($0.get(tree, [1]) == [3], "and the next one works") }
+        guard geteuid() == 0, mount("tmpfs", scratch.directory, "tmpfs", 0, "size=1m") == 0 else { return false }
+        umount(scratch.directory)
+        return true
     }
 
-    @Test func aMetaPageThatCannotBeWritten() throws {
-        let scratch = Scratch()
-        try panic(scratch.path())
-        try reopenAfterPanic(scratch.path())
-    }
-
-    private func panic(_ path: String) throws {
-        let environment = try Environment(engine: "lmdb", path: path)
-        let tree = try environment.write { try $0.tree("t", create: true) }
-        try environment.write { try $0.put(tree, [1], [1]) }
-        let pooled = try environment.begin()
-        pooled.reset()
-        let writer = try environment.begin(write: true)
-        try writer.put(tree, [1], [2])
-        let meta = descriptors(of: path, synchronous: true)
-        try #require(meta.count == 1)
-        failingWrites(to: meta) {
-            #expect(throws: ROOTSTOCK_FULL.fault) { try writer.commit() }
+    @Suite(.serialized) struct FaultTests {
+        @Test func aPageThatCannotBeWritten() throws {
+            let scratch = Scratch()
+            let environment = try Environment(engine: "lmdb", path: scratch.path())
+            let tree = try environment.write { try $0.tree("t", create: true) }
+            try environment.write { try $0.put(tree, [1], [1]) }
+            let writer = try environment.begin(write: true)
+            try writer.put(tree, [1], [2])
+            let data = descriptors(of: scratch.path(), synchronous: false)
+            try #require(!data.isEmpty)
+            failingWrites(to: data) {
+                #expect(throws: ROOTSTOCK_FULL.fault) { try writer.commit() }
+            }
+            try environment.read { try #expect($0.get(tree, [1]) == [1], "the last commit is untouched") }
+            try environment.write { try $0.put(tree, [1], [3]) }
+            try environment.read { try #expect($0.get(tree, [1]) == [3], "and the next one works") }
         }
-        for _ in 0..<2 {
-            #expect(throws: ROOTSTOCK_MUST_REOPEN.fault) { try environment.begin() }
-            #expect(throws: ROOTSTOCK_MUST_REOPEN.fault) { try environment.begin(write: true) }
-            #expect(throws: ROOTSTOCK_MUST_REOPEN.fault) { try pooled.renew() }
-        }
-        pooled.abort()
-    }
 
-    private func reopenAfterPanic(_ path: String) throws {
-        let environment = try Environment(engine: "lmdb", path: path)
-        try environment.write { transaction in
-            let tree = try transaction.tree("t")
-            try #expect(transaction.get(tree, [1]) == [1])
-            try transaction.put(tree, [1], [3])
+        @Test func aMetaPageThatCannotBeWritten() throws {
+            let scratch = Scratch()
+            try panic(scratch.path())
+            try reopenAfterPanic(scratch.path())
         }
-    }
 
-    @Test(.enabled("needs the right to mount a small file system", canMount)) func aFullDisk() throws {
-        let scratch = Scratch()
-        try #require(mount("tmpfs", scratch.directory, "tmpfs", 0, "size=4m") == 0)
-        defer { umount2(scratch.directory, Int32(MNT_DETACH)) }
-        let environment = try Environment(engine: "lmdb", path: scratch.path())
-        let tree = try environment.write { try $0.tree("t", create: true) }
-        try environment.write { try $0.put(tree, [1], [1]) }
-        var fault: Fault?
-        var kept = 0
-        for i in 0..<100 where fault == nil {
-            do {
-                try environment.write { try $0.put(tree, EngineContract.key(i), Bytes(repeating: 1, count: 100_000)) }
-                kept += 1
-            } catch let error as Fault {
-                fault = error
+        private func panic(_ path: String) throws {
+            let environment = try Environment(engine: "lmdb", path: path)
+            let tree = try environment.write { try $0.tree("t", create: true) }
+            try environment.write { try $0.put(tree, [1], [1]) }
+            let pooled = try environment.begin()
+            pooled.reset()
+            let writer = try environment.begin(write: true)
+            try writer.put(tree, [1], [2])
+            let meta = descriptors(of: path, synchronous: true)
+            try #require(meta.count == 1)
+            failingWrites(to: meta) {
+                #expect(throws: ROOTSTOCK_FULL.fault) { try writer.commit() }
+            }
+            for _ in 0..<2 {
+                #expect(throws: ROOTSTOCK_MUST_REOPEN.fault) { try environment.begin() }
+                #expect(throws: ROOTSTOCK_MUST_REOPEN.fault) { try environment.begin(write: true) }
+                #expect(throws: ROOTSTOCK_MUST_REOPEN.fault) { try pooled.renew() }
+            }
+            pooled.abort()
+        }
+
+        private func reopenAfterPanic(_ path: String) throws {
+            let environment = try Environment(engine: "lmdb", path: path)
+            try environment.write { transaction in
+                let tree = try transaction.tree("t")
+                try #expect(transaction.get(tree, [1]) == [1])
+                try transaction.put(tree, [1], [3])
             }
         }
-        #expect(fault?.code == ROOTSTOCK_FULL.code)
-        #expect(kept > 10)
-        try environment.read { transaction in
-            try #expect(transaction.statistics(tree).entries == UInt64(kept + 1), "what was committed is there")
-        }
-        // Room again: by clearing the tree where the disk still has some, or by whoever makes room.
-        #expect(mount("tmpfs", scratch.directory, "tmpfs", UInt(MS_REMOUNT), "size=16m") == 0)
-        try environment.write { try $0.put(tree, [2], Bytes(repeating: 2, count: 100_000)) }
-    }
 
-    @Test func aDirectoryThatCannotBeWritten() throws {
-        // Root may write anywhere; the kernel's own files are the exception.
-        do {
-            _ = try Environment(engine: "lmdb", path: "/proc/rootstock.store")
-            Issue.record("a store in /proc")
-        } catch {
-            #expect([ROOTSTOCK_CANNOT_OPEN.code, ROOTSTOCK_PERMISSION.code].contains(error.code), "\(error)")
+        @Test(.enabled("needs the right to mount a small file system", canMount)) func aFullDisk() throws {
+            let scratch = Scratch()
+            try #require(mount("tmpfs", scratch.directory, "tmpfs", 0, "size=4m") == 0)
+            defer { umount2(scratch.directory, Int32(MNT_DETACH)) }
+            let environment = try Environment(engine: "lmdb", path: scratch.path())
+            let tree = try environment.write { try $0.tree("t", create: true) }
+            try environment.write { try $0.put(tree, [1], [1]) }
+            var fault: Fault?
+            var kept = 0
+            for i in 0..<100 where fault == nil {
+                do {
+                    try environment.write {
+                        try $0.put(tree, EngineContract.key(i), Bytes(repeating: 1, count: 100_000))
+                    }
+                    kept += 1
+                } catch let error as Fault {
+                    fault = error
+                }
+            }
+            #expect(fault?.code == ROOTSTOCK_FULL.code)
+            #expect(kept > 10)
+            try environment.read { transaction in
+                try #expect(transaction.statistics(tree).entries == UInt64(kept + 1), "what was committed is there")
+            }
+            // Room again: by clearing the tree where the disk still has some, or by whoever makes room.
+            #expect(mount("tmpfs", scratch.directory, "tmpfs", UInt(MS_REMOUNT), "size=16m") == 0)
+            try environment.write { try $0.put(tree, [2], Bytes(repeating: 2, count: 100_000)) }
+        }
+
+        @Test func aDirectoryThatCannotBeWritten() throws {
+            // Root may write anywhere; the kernel's own files are the exception.
+            do {
+                _ = try Environment(engine: "lmdb", path: "/proc/rootstock.store")
+                Issue.record("a store in /proc")
+            } catch {
+                #expect([ROOTSTOCK_CANNOT_OPEN.code, ROOTSTOCK_PERMISSION.code].contains(error.code), "\(error)")
+            }
         }
     }
-}
 #endif

@@ -32,7 +32,9 @@ import Testing
         #expect(throws: ROOTSTOCK_TRANSACTION_BROKEN.fault) { try writer.put(tree, [1], [1]) }
         #expect(throws: ROOTSTOCK_TRANSACTION_BROKEN.fault) { try writer.commit() }
         try environment.read { transaction in
-            try #expect(transaction.all(tree) == (0..<1000).map { Entry(EngineContract.key($0), Bytes(repeating: 1, count: 100)) })
+            try #expect(
+                transaction.all(tree)
+                    == (0..<1000).map { Entry(EngineContract.key($0), Bytes(repeating: 1, count: 100)) })
         }
         try environment.write { try $0.put(tree, [1], [1]) }
     }

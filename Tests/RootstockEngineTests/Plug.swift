@@ -1,7 +1,7 @@
 // The plug as Swift objects, for tests: one class per opaque type, codes as thrown values, bytes as arrays.
 //
-// Invariant: nothing is hidden. Each method is one call of the engine's struct, and every code but the answers NOT_FOUND and
-// EXISTS is thrown as it came.
+// Invariant: nothing is hidden. Each method is one call of the engine's struct, and every code but the answers
+// NOT_FOUND and EXISTS is thrown as it came.
 
 import Foundation
 import RootstockEngine

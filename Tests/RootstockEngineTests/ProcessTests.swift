@@ -213,7 +213,8 @@ final class Child {
         let writer = try environment.begin(write: true)
         try writer.put(writer.tree("t"), [2], [2])
         let child = try Child(
-            PROBE_INHERIT, engine: engine.name, path: scratch.path(), options: .init(durability: ROOTSTOCK_DURABILITY_OFF),
+            PROBE_INHERIT, engine: engine.name, path: scratch.path(),
+            options: .init(durability: ROOTSTOCK_DURABILITY_OFF),
             inheriting: (environment, writer: writer, reader: reader))
         for call in ["check_process", "begin", "begin to write", "put", "commit", "renew", "writer_lock"] {
             #expect(child.report() == ROOTSTOCK_MISUSE.code, "\(call)")

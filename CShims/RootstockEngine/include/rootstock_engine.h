@@ -42,24 +42,24 @@ extern "C" {
 /* The closed set of results. The table layer maps them to SQLite codes in one place (transaction.c). */
 typedef enum rootstock_code {
     ROOTSTOCK_OK = 0,
-    ROOTSTOCK_NOT_FOUND = 1,      /* no such key, or the cursor ran off its end, or no such tree */
-    ROOTSTOCK_EXISTS = 2,         /* put with NO_OVERWRITE found the key; APPEND met a key not above the last one */
-    ROOTSTOCK_BUSY = 3,           /* another process writes, and the busy callback gave up */
-    ROOTSTOCK_FULL = 4,           /* disk or map full; the write transaction can only be aborted */
-    ROOTSTOCK_CORRUPT = 5,        /* the file contradicts itself */
-    ROOTSTOCK_NOT_A_STORE = 6,    /* the file is not of this engine */
-    ROOTSTOCK_IO = 7,             /* the operating system failed a read, write, sync or map */
-    ROOTSTOCK_READ_ONLY = 8,      /* a write on a read-only environment or file */
-    ROOTSTOCK_KEY_TOO_LONG = 9,   /* longer than maximum_key_size(), or empty */
-    ROOTSTOCK_READERS_FULL = 10,  /* no reader slot is free */
+    ROOTSTOCK_NOT_FOUND = 1,     /* no such key, or the cursor ran off its end, or no such tree */
+    ROOTSTOCK_EXISTS = 2,        /* put with NO_OVERWRITE found the key; APPEND met a key not above the last one */
+    ROOTSTOCK_BUSY = 3,          /* another process writes, and the busy callback gave up */
+    ROOTSTOCK_FULL = 4,          /* disk or map full; the write transaction can only be aborted */
+    ROOTSTOCK_CORRUPT = 5,       /* the file contradicts itself */
+    ROOTSTOCK_NOT_A_STORE = 6,   /* the file is not of this engine */
+    ROOTSTOCK_IO = 7,            /* the operating system failed a read, write, sync or map */
+    ROOTSTOCK_READ_ONLY = 8,     /* a write on a read-only environment or file */
+    ROOTSTOCK_KEY_TOO_LONG = 9,  /* longer than maximum_key_size(), or empty */
+    ROOTSTOCK_READERS_FULL = 10, /* no reader slot is free */
     ROOTSTOCK_NO_MEMORY = 11,
-    ROOTSTOCK_CANNOT_OPEN = 12,   /* no such directory, a directory where a file should be ... */
-    ROOTSTOCK_PERMISSION = 13,    /* the operating system refused access */
-    ROOTSTOCK_MUST_REOPEN = 14,   /* the environment is unusable until every user closed it and it is opened again */
-    ROOTSTOCK_MISUSE = 15,        /* used after fork, from the wrong thread, or against this contract */
-    ROOTSTOCK_VERSION = 16,       /* written by a version of the engine that this one cannot read */
-    ROOTSTOCK_TREES_FULL = 17,    /* the environment has no room for another tree */
-    ROOTSTOCK_UNSUPPORTED = 18,   /* an option or optional function that this engine does not have */
+    ROOTSTOCK_CANNOT_OPEN = 12, /* no such directory, a directory where a file should be ... */
+    ROOTSTOCK_PERMISSION = 13,  /* the operating system refused access */
+    ROOTSTOCK_MUST_REOPEN = 14, /* the environment is unusable until every user closed it and it is opened again */
+    ROOTSTOCK_MISUSE = 15,      /* used after fork, from the wrong thread, or against this contract */
+    ROOTSTOCK_VERSION = 16,     /* written by a version of the engine that this one cannot read */
+    ROOTSTOCK_TREES_FULL = 17,  /* the environment has no room for another tree */
+    ROOTSTOCK_UNSUPPORTED = 18, /* an option or optional function that this engine does not have */
     ROOTSTOCK_TRANSACTION_BROKEN = 19 /* an earlier failure left this transaction fit for abort only */
 } rootstock_code;
 
@@ -79,7 +79,7 @@ typedef struct rootstock_cursor rootstock_cursor;
 typedef uint32_t rootstock_tree;
 
 /* Capability flags of an engine. */
-#define ROOTSTOCK_CAPABILITY_FILE 0x01u                /* an environment is a file at the path (one per device and inode) */
+#define ROOTSTOCK_CAPABILITY_FILE 0x01u /* an environment is a file at the path (one per device and inode) */
 #define ROOTSTOCK_CAPABILITY_STABLE_WRITE_VALUES 0x02u /* convention 4 holds to the end of write transactions too */
 #define ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER 0x04u /* convention 5 */
 #define ROOTSTOCK_CAPABILITY_RESERVE 0x08u             /* put honours ROOTSTOCK_PUT_RESERVE */
@@ -96,12 +96,12 @@ typedef enum rootstock_durability {
 /* Options of an environment. A zeroed struct asks for the defaults. */
 typedef struct rootstock_options {
     rootstock_durability durability;
-    uint64_t map_size;       /* bytes of address space for the store; 0: the engine's default */
+    uint64_t map_size;        /* bytes of address space for the store; 0: the engine's default */
     uint32_t maximum_readers; /* reader slots; 0: the engine's default */
     uint32_t maximum_trees;   /* trees in the environment; 0: the engine's default */
     int read_only;
-    int write_map;           /* write through the memory map; opt in, see Vendor-notes/lmdb.md for what it risks */
-    uint32_t file_mode;      /* permission bits of a new file before umask; 0: 0644 as SQLite's */
+    int write_map;      /* write through the memory map; opt in, see Vendor-notes/lmdb.md for what it risks */
+    uint32_t file_mode; /* permission bits of a new file before umask; 0: 0644 as SQLite's */
 } rootstock_options;
 
 /* begin flags */
@@ -116,16 +116,17 @@ typedef int (*rootstock_busy)(void *context, int attempts);
 
 /* put flags */
 #define ROOTSTOCK_PUT_NO_OVERWRITE 0x01u /* ROOTSTOCK_EXISTS if the key is there; nothing is changed */
-#define ROOTSTOCK_PUT_APPEND 0x02u       /* the key is above every key of the tree; if not: ROOTSTOCK_EXISTS, nothing changed */
-#define ROOTSTOCK_PUT_RESERVE 0x04u      /* value.data is set to value.size bytes to be filled before the next call */
+#define ROOTSTOCK_PUT_APPEND                                                                                           \
+    0x02u /* the key is above every key of the tree; if not: ROOTSTOCK_EXISTS, nothing changed */
+#define ROOTSTOCK_PUT_RESERVE 0x04u /* value.data is set to value.size bytes to be filled before the next call */
 
 typedef enum rootstock_move {
-    ROOTSTOCK_FIRST = 0, /* to the lowest key */
-    ROOTSTOCK_LAST = 1,  /* to the highest key */
-    ROOTSTOCK_NEXT = 2,  /* from an unpositioned cursor: as FIRST */
+    ROOTSTOCK_FIRST = 0,    /* to the lowest key */
+    ROOTSTOCK_LAST = 1,     /* to the highest key */
+    ROOTSTOCK_NEXT = 2,     /* from an unpositioned cursor: as FIRST */
     ROOTSTOCK_PREVIOUS = 3, /* from an unpositioned cursor: as LAST */
-    ROOTSTOCK_SEEK = 4,  /* to the first key >= *key */
-    ROOTSTOCK_EXACT = 5  /* to *key, or ROOTSTOCK_NOT_FOUND */
+    ROOTSTOCK_SEEK = 4,     /* to the first key >= *key */
+    ROOTSTOCK_EXACT = 5     /* to *key, or ROOTSTOCK_NOT_FOUND */
 } rootstock_move;
 
 typedef struct rootstock_tree_statistics {
@@ -136,24 +137,24 @@ typedef struct rootstock_tree_statistics {
 } rootstock_tree_statistics;
 
 typedef struct rootstock_environment_statistics {
-    uint64_t file_bytes;      /* size of the store on disk; 0 for none */
-    uint64_t map_bytes;       /* address space the store may grow into */
-    uint64_t page_bytes;      /* size of a page; 0 where the engine has none */
+    uint64_t file_bytes; /* size of the store on disk; 0 for none */
+    uint64_t map_bytes;  /* address space the store may grow into */
+    uint64_t page_bytes; /* size of a page; 0 where the engine has none */
     uint64_t used_pages;
-    uint64_t free_pages;      /* pages that a later write transaction may take */
-    uint32_t readers;         /* live read transactions, of all processes */
+    uint64_t free_pages; /* pages that a later write transaction may take */
+    uint32_t readers;    /* live read transactions, of all processes */
     uint32_t maximum_readers;
-    uint64_t last_transaction; /* identifier of the last commit */
+    uint64_t last_transaction;  /* identifier of the last commit */
     uint64_t oldest_reader_lag; /* commits since the oldest live snapshot; 0 without readers */
 } rootstock_environment_statistics;
 
 /* The engine: one static struct, registered once. Functions marked optional may be null. */
 struct rootstock_engine {
-    uint32_t abi_version;   /* ROOTSTOCK_ENGINE_ABI */
-    uint32_t capabilities;  /* ROOTSTOCK_CAPABILITY_... */
-    const char *name;       /* "lmdb"; also the SQL module's name */
-    const char *version;    /* of the underlying library, as it reports itself */
-    void *context;          /* the engine's own */
+    uint32_t abi_version;  /* ROOTSTOCK_ENGINE_ABI */
+    uint32_t capabilities; /* ROOTSTOCK_CAPABILITY_... */
+    const char *name;      /* "lmdb"; also the SQL module's name */
+    const char *version;   /* of the underlying library, as it reports itself */
+    void *context;         /* the engine's own */
 
     /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
     ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. */
@@ -180,11 +181,13 @@ struct rootstock_engine {
     /* Empties the tree; its handle stays good. Trees are never dropped: the table layer keeps emptied ones for the next
     ** table, because some engines (LMDB) cannot retire a handle while another thread's snapshot still uses it. */
     int (*tree_clear)(rootstock_transaction *transaction, rootstock_tree tree);
-    int (*tree_statistics)(rootstock_transaction *transaction, rootstock_tree tree, rootstock_tree_statistics *statistics);
+    int (*tree_statistics)(rootstock_transaction *transaction, rootstock_tree tree,
+                           rootstock_tree_statistics *statistics);
 
-    int (*get)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value);
-    int (*put)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value,
-               uint32_t flags);
+    int (*get)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+               rootstock_slice *value);
+    int (*put)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+               rootstock_slice *value, uint32_t flags);
     int (*remove)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
 
     int (*cursor_open)(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
@@ -239,10 +242,11 @@ typedef struct rootstock_shared {
 /* Opens, or shares what this process has open already: for engines with ROOTSTOCK_CAPABILITY_FILE the same (device,
 ** inode) is the same environment whatever the path; for others the same path is. A second opener gets the environment
 ** with the first one's options; asking for other ones is ROOTSTOCK_MISUSE with a message that names the difference
-** (read_only on top of a writable environment is allowed; zero fields ask for nothing). Thread-safe. */
+** (read_only on top of a writable environment is allowed, the reverse is not; zero fields ask for nothing).
+** Thread-safe. */
 int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                                   rootstock_shared **shared, char **message);
-/* Gives one use back; the last one closes the environment. */
+/* Gives one use back; the last one closes the environment. attachment_free must not call back into the registries. */
 void rootstock_environment_release(rootstock_shared *shared);
 /* Guards attachment. Not recursive. */
 void rootstock_shared_lock(rootstock_shared *shared);

@@ -1,0 +1,245 @@
+/*
+** engine_lmdb_transactions.c - how the LMDB engine's transactions begin and end, and what can be in their way.
+**
+** Three things can be in the way of a begin: a writer of another process (waited for with the busy callback, through a
+** lock of our own, because LMDB's mutex cannot be asked to give up), a map that another process has outgrown (moved,
+** when no snapshot of ours is live), and trees that another process has made (their handles opened).
+**
+** Invariant: a transaction is never ended in another process than the one that began it, because its reader slot and
+** its mutex live in memory shared with the parent.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine_lmdb.h"
+
+/* The writer's lock among processes: one byte where no file ever ends. */
+#define WRITER_LOCK_OFFSET ((off_t)0x7ffffffffffffff0)
+
+/*
+** BEGINNING
+*/
+
+static void sleep_milliseconds(long milliseconds) {
+    struct timespec time = {milliseconds / 1000, (milliseconds % 1000) * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static void enter(rootstock_environment *environment) {
+    for (;;) {
+        atomic_fetch_add(&environment->live, 1);
+        if (!atomic_load(&environment->moving)) return;
+        atomic_fetch_sub(&environment->live, 1);
+        pthread_mutex_lock(&environment->map_mutex);
+        pthread_mutex_unlock(&environment->map_mutex);
+    }
+}
+
+void rootstock_lmdb_leave(rootstock_environment *environment) {
+    atomic_fetch_sub(&environment->live, 1);
+}
+
+/* Another process has grown the store past our map. Maps it anew, which LMDB allows under a live snapshot though it
+** pulls the memory from under it; so wait a while for our snapshots to end. MDB_MAP_RESIZED if they do not. */
+static int move_map(rootstock_environment *environment) {
+    pthread_mutex_lock(&environment->map_mutex);
+    atomic_store(&environment->moving, 1);
+    int code = MDB_MAP_RESIZED;
+    for (int waits = 0; waits < 200; waits++) {
+        if (atomic_load(&environment->live) == 0) {
+            code = mdb_env_set_mapsize(environment->env, 0);
+            break;
+        }
+        sleep_milliseconds(1);
+    }
+    atomic_store(&environment->moving, 0);
+    pthread_mutex_unlock(&environment->map_mutex);
+    return code;
+}
+
+int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn) {
+    int cleared = 0;
+    for (int moves = 0;;) {
+        enter(environment);
+        *txn = NULL; /* LMDB leaves it alone when it fails, and a stale pointer must not be aborted */
+        int code = mdb_txn_begin(environment->env, NULL, flags, txn);
+        if (code == MDB_SUCCESS) return MDB_SUCCESS;
+        *txn = NULL;
+        rootstock_lmdb_leave(environment);
+        if (code == MDB_MAP_RESIZED && moves++ < 3) {
+            code = move_map(environment);
+            if (code == MDB_SUCCESS) continue;
+        } else if (code == MDB_READERS_FULL && !cleared) {
+            cleared = 1;
+            if (mdb_reader_check(environment->env, NULL) == MDB_SUCCESS) continue;
+        }
+        return code;
+    }
+}
+
+/* Has the snapshot a tree for which we had no handle when it began? (known was read before it.) */
+static int has_unknown_trees(rootstock_environment *environment, MDB_txn *txn, size_t known) {
+    MDB_stat statistics;
+    return mdb_stat(txn, environment->unnamed, &statistics) == MDB_SUCCESS && statistics.ms_entries > known;
+}
+
+/* Takes the writer's lock that other processes of ours respect. A file system that has no such locks leaves LMDB's own
+** mutex, which excludes as well but cannot be asked to give up. */
+static int lock_writer(rootstock_environment *environment, rootstock_busy busy, void *busy_context) {
+#ifdef F_OFD_SETLK
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_LOCK_OFFSET, .l_len = 1};
+    for (int attempts = 0;;) {
+        if (fcntl(environment->lock_descriptor, F_OFD_SETLK, &lock) == 0) return ROOTSTOCK_OK;
+        if (errno == EINTR) continue;
+        if (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS) return ROOTSTOCK_OK;
+        if (errno != EAGAIN && errno != EACCES) return rootstock_lmdb_failure(environment, errno);
+        if (busy == NULL || !busy(busy_context, attempts++))
+            return rootstock_lmdb_refusal(environment, ROOTSTOCK_BUSY, "another process is writing to the store");
+    }
+#else
+    (void)environment, (void)busy, (void)busy_context;
+    return ROOTSTOCK_OK;
+#endif
+}
+
+static void unlock_writer(rootstock_environment *environment) {
+#ifdef F_OFD_SETLK
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = WRITER_LOCK_OFFSET, .l_len = 1};
+    while (fcntl(environment->lock_descriptor, F_OFD_SETLK, &lock) != 0 && errno == EINTR) continue;
+#endif
+    atomic_store(&environment->writing, 0);
+}
+
+static int prepare_to_write(rootstock_environment *environment, rootstock_busy busy, void *busy_context) {
+    if (environment->read_only)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
+    if (atomic_exchange(&environment->writing, 1))
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "this process already has a write transaction");
+    int code = lock_writer(environment, busy, busy_context);
+    if (code != ROOTSTOCK_OK) atomic_store(&environment->writing, 0);
+    return code;
+}
+
+int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
+                             void *busy_context, rootstock_transaction **result) {
+    int write = (flags & ROOTSTOCK_BEGIN_WRITE) != 0;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (atomic_load_explicit(&environment->must_reopen, memory_order_relaxed))
+        return rootstock_lmdb_failure(environment, MDB_PANIC);
+    rootstock_transaction *transaction = calloc(1, sizeof *transaction);
+    if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
+    transaction->environment = environment;
+    transaction->write = write;
+    if (write) {
+        int code = prepare_to_write(environment, busy, busy_context);
+        if (code != ROOTSTOCK_OK) {
+            free(transaction);
+            return code;
+        }
+    }
+    for (;;) {
+        size_t known = atomic_load(&environment->known_records);
+        int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
+        if (code == MDB_SUCCESS && has_unknown_trees(environment, transaction->txn, known)) {
+            mdb_txn_abort(transaction->txn);
+            rootstock_lmdb_leave(environment);
+            code = rootstock_lmdb_refresh_trees(environment);
+            if (code == MDB_SUCCESS) continue;
+        }
+        if (code != MDB_SUCCESS) {
+            if (write) unlock_writer(environment);
+            free(transaction);
+            return rootstock_lmdb_failure(environment, code);
+        }
+        transaction->live = 1;
+        *result = transaction;
+        return ROOTSTOCK_OK;
+    }
+}
+
+/*
+** ENDING
+*/
+
+/* A full disk reaches LMDB as a short write, which it reports as EIO; only the file system knows better. */
+static int is_disk_full(const rootstock_environment *environment) {
+    struct statvfs status;
+    return environment->lock_descriptor >= 0 && fstatvfs(environment->lock_descriptor, &status) == 0 &&
+           (uint64_t)status.f_bavail * status.f_frsize < 1024 * 1024;
+}
+
+/* What every end has in common. The LMDB transaction is gone already. */
+static void finish(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    if (transaction->live) rootstock_lmdb_leave(environment);
+    if (transaction->write) unlock_writer(environment);
+    rootstock_lmdb_free_trees(&transaction->created);
+    free(transaction);
+}
+
+/* In a forked child: the slot and the mutex are the parent's, so LMDB's transaction is left alone. */
+static void forget(rootstock_transaction *transaction) {
+    rootstock_lmdb_free_trees(&transaction->created);
+    free(transaction);
+}
+
+int rootstock_lmdb_commit(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    if (lmdb_is_forked(environment)) {
+        forget(transaction);
+        return rootstock_lmdb_refuse_forked(environment);
+    }
+    int code =
+        transaction->created.count != 0 ? rootstock_lmdb_commit_trees(transaction) : mdb_txn_commit(transaction->txn);
+    if (code == EIO && is_disk_full(environment)) code = ENOSPC;
+    finish(transaction);
+    return lmdb_result(environment, code);
+}
+
+void rootstock_lmdb_abort(rootstock_transaction *transaction) {
+    if (lmdb_is_forked(transaction->environment)) {
+        forget(transaction);
+        return;
+    }
+    mdb_txn_abort(transaction->txn);
+    finish(transaction);
+}
+
+void rootstock_lmdb_reset(rootstock_transaction *transaction) {
+    if (lmdb_is_forked(transaction->environment) || !transaction->live) return;
+    mdb_txn_reset(transaction->txn);
+    transaction->live = 0;
+    rootstock_lmdb_leave(transaction->environment);
+}
+
+int rootstock_lmdb_renew(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    for (int moves = 0;;) {
+        enter(environment);
+        size_t known = atomic_load(&environment->known_records);
+        int code = mdb_txn_renew(transaction->txn);
+        if (code == MDB_SUCCESS) {
+            if (!has_unknown_trees(environment, transaction->txn, known)) {
+                transaction->live = 1;
+                return ROOTSTOCK_OK;
+            }
+            mdb_txn_reset(transaction->txn);
+            rootstock_lmdb_leave(environment);
+            code = rootstock_lmdb_refresh_trees(environment);
+        } else {
+            rootstock_lmdb_leave(environment);
+            if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);
+        }
+        if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
+    }
+}
+
+uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction) {
+    return mdb_txn_id(transaction->txn);
+}

@@ -1,0 +1,224 @@
+// The protocols that an engine written in Swift conforms to: start here to write one.
+//
+// Invariant: what they ask for is what the C header rootstock_engine.h asks for, no more and no less;
+// PluggedEngine.swift puts one into the shape of the other and adds nothing.
+
+/// An ordered key-value engine, written in Swift, for SQL to run on.
+///
+/// An engine keeps *trees*: ordered maps from bytes to bytes, with names, in an *environment* that a path names. SQL
+/// above needs one tree per table and one per index. It reads through snapshots and writes through one transaction at
+/// a time.
+///
+/// To write an engine, conform four types: the engine itself, its environment, its transaction and its cursor.
+/// ``MemoryEngine`` is the example to read: a few hundred lines, all of them needed. Then make it known, once, before
+/// the first store opens on it:
+///
+/// ```swift
+/// let shelf = try Engine.register(ShelfEngine())
+/// let store = try Store(path: "books", engine: shelf)
+/// ```
+///
+/// What an engine promises, beyond the words at each requirement below:
+///
+/// - **Order.** Keys compare as unsigned bytes, a proper prefix first. A key has at least one byte; the empty key is
+///   refused with ``EngineError/Code-swift.enum/keyTooLong``.
+/// - **Snapshots.** A read transaction sees the last commit before it began, whole, and nothing later, while writers
+///   go on.
+/// - **Atomicity.** What a write transaction did becomes visible at its commit, or never. It sees its own writes
+///   itself.
+/// - **Lifetime of bytes.** A buffer that a read transaction or its cursor returned stays valid and where it is until
+///   that transaction is reset or ends. In a write transaction it stays so until the next change. SQL results point
+///   into these buffers, so this is the promise that matters most.
+/// - **Threads.** An environment is used by many threads at once. A transaction and its cursors are used by one
+///   thread at a time, not always the same.
+/// - **One writer.** No second write transaction is begun in this process while one is live. Writers of other
+///   processes, if the engine's data can have them, are for the engine to exclude.
+///
+/// Nested transactions, secondary indexes, types and collations are not the engine's concern.
+public protocol KeyValueEngine: Sendable {
+    /// The name to register under, in lower case. It is also the name of the SQL module.
+    var name: String { get }
+    /// Version of whatever does the work, as reports should show it.
+    var version: String { get }
+    var capabilities: EngineCapabilities { get }
+    /// Opens or creates the environment at a path.
+    ///
+    /// Called once per path while it is open, whatever the number of users: they share the environment.
+    func open(path: String, options: EngineOptions) throws(EngineError) -> any KeyValueEnvironment
+}
+
+/// What an engine can do beyond the least.
+public struct EngineCapabilities: OptionSet, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// An environment is a file at its path; one file is one environment, however it is named.
+    public static let file = EngineCapabilities(rawValue: 0x01)
+    /// Buffers returned by a write transaction stay valid to its end, not just to its next change.
+    public static let stableWriteValues = EngineCapabilities(rawValue: 0x02)
+    /// A write transaction must be ended by the thread that began it.
+    public static let threadBoundWriter = EngineCapabilities(rawValue: 0x04)
+    /// A commit can survive the process.
+    public static let durable = EngineCapabilities(rawValue: 0x10)
+}
+
+/// What the user asked of an environment. Zero asks for the engine's default.
+public struct EngineOptions: Sendable {
+    public enum Durability: Sendable {
+        /// Every commit survives a power loss.
+        case full
+        /// A power loss takes at most the last commits, never the store.
+        case normal
+        /// A commit survives the process; a power loss may take what was not synced.
+        case off
+    }
+
+    public var durability: Durability = .full
+    public var mapSize: UInt64 = 0
+    public var maximumReaders: Int = 0
+    public var maximumTrees: Int = 0
+    public var isReadOnly = false
+    public var writesThroughMap = false
+
+    public init() {}
+}
+
+/// An open environment: trees, snapshots, a writer.
+public protocol KeyValueEnvironment: AnyObject, Sendable {
+    /// Begins a transaction.
+    ///
+    /// - Parameter busy: To be asked each time that another process's writer is in the way of this one.
+    func begin(writing: Bool, busy: BusyHandler) throws(EngineError) -> any KeyValueTransaction
+    /// The longest key taken, in bytes; 0 for no limit.
+    var maximumKeySize: Int { get }
+    /// Makes every commit so far survive a power loss, where the engine can.
+    func sync() throws(EngineError)
+    func statistics() throws(EngineError) -> EnvironmentStatistics
+    /// Closes. No transaction is live, and none will be begun.
+    func close()
+}
+
+/// How long to wait for another process.
+public struct BusyHandler {
+    private let ask: (Int) -> Bool
+
+    public init(_ ask: @escaping (Int) -> Bool) { self.ask = ask }
+
+    /// Whether to try again. The handler has slept as it saw fit; `attempts` counts from 0.
+    public func callAsFunction(attempts: Int) -> Bool { ask(attempts) }
+}
+
+/// A handle on a tree: valid for the life of the environment in every transaction in which the tree exists.
+public typealias TreeHandle = UInt32
+
+/// A read snapshot, or the write transaction.
+public protocol KeyValueTransaction: AnyObject {
+    /// Makes the changes visible and ends the transaction. If it throws, nothing of it is visible, and it has ended
+    /// too.
+    func commit() throws(EngineError)
+    /// Ends the transaction without a trace.
+    func abort()
+    /// Gives a read transaction's snapshot back; only `renew` and `abort` may follow.
+    func reset()
+    /// Takes the newest snapshot with a transaction that was reset.
+    func renew() throws(EngineError)
+    /// Of a read transaction, the number of the commit that it sees. Of a write transaction, that number plus one.
+    var identifier: UInt64 { get }
+
+    /// The tree of that name, or nil if there is none and `create` is false.
+    ///
+    /// A handle that was got in a transaction that then aborted is not used again.
+    func openTree(_ name: String, create: Bool) throws(EngineError) -> TreeHandle?
+    /// Empties the tree; its handle stays good. Trees are never dropped.
+    func clear(_ tree: TreeHandle) throws(EngineError)
+    func statistics(_ tree: TreeHandle) throws(EngineError) -> TreeStatistics
+
+    /// The value at the key, or nil.
+    func get(_ tree: TreeHandle, key: UnsafeRawBufferPointer) throws(EngineError) -> UnsafeRawBufferPointer?
+    /// Stores the value at the key.
+    ///
+    /// - Returns: False, with nothing changed, if the mode forbids it: ``PutMode/insert`` met the key, or
+    ///   ``PutMode/append`` met a key that is not above the tree's last.
+    func put(
+        _ tree: TreeHandle, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, mode: PutMode
+    ) throws(EngineError) -> Bool
+    /// Removes the key. False if it was not there.
+    func remove(_ tree: TreeHandle, key: UnsafeRawBufferPointer) throws(EngineError) -> Bool
+
+    /// A new cursor, unpositioned. Every cursor is let go before its transaction ends, save those kept for `renew`.
+    func cursor(_ tree: TreeHandle) throws(EngineError) -> any KeyValueCursor
+}
+
+public enum PutMode: Sendable {
+    /// Stores, over what is there.
+    case overwrite
+    /// Stores only if the key is new.
+    case insert
+    /// Stores only if the key is above all others: the chance to skip the search.
+    case append
+}
+
+/// A place in a tree.
+public protocol KeyValueCursor: AnyObject {
+    /// Moves, and returns the entry arrived at; nil leaves the cursor unpositioned.
+    ///
+    /// In a write transaction changes made elsewhere do not disturb a cursor: `next` gives the first key above the one
+    /// last returned, and `previous` the last one below it, even if that one was removed.
+    func move(_ move: CursorMove) throws(EngineError) -> KeyValueEntry?
+    /// Attaches the cursor to a read transaction that was renewed, or to another one, unpositioned.
+    func renew(in transaction: any KeyValueTransaction) throws(EngineError)
+}
+
+public enum CursorMove {
+    /// To the lowest key.
+    case first
+    /// To the highest key.
+    case last
+    /// To the next higher key; from nowhere, to the lowest.
+    case next
+    /// To the next lower key; from nowhere, to the highest.
+    case previous
+    /// To the first key at or above this one.
+    case seek(UnsafeRawBufferPointer)
+    /// To this key.
+    case exact(UnsafeRawBufferPointer)
+}
+
+/// A key and its value, in the engine's memory.
+public struct KeyValueEntry {
+    public var key: UnsafeRawBufferPointer
+    public var value: UnsafeRawBufferPointer
+
+    public init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        self.key = key
+        self.value = value
+    }
+}
+
+public struct TreeStatistics: Sendable {
+    public var entries: UInt64 = 0
+    public var pages: UInt64 = 0
+    public var bytes: UInt64 = 0
+    public var depth: UInt32 = 0
+
+    public init() {}
+}
+
+/// Figures of an environment; zero where the engine has no such thing.
+public struct EnvironmentStatistics: Sendable {
+    public var fileBytes: UInt64 = 0
+    public var mapBytes: UInt64 = 0
+    public var pageBytes: UInt64 = 0
+    public var usedPages: UInt64 = 0
+    public var freePages: UInt64 = 0
+    /// Live read transactions.
+    public var readers: Int = 0
+    public var maximumReaders: Int = 0
+    /// Number of the last commit.
+    public var lastTransaction: UInt64 = 0
+    /// Commits since the oldest live snapshot.
+    public var oldestReaderLag: UInt64 = 0
+
+    public init() {}
+}
