@@ -34,6 +34,11 @@ public struct LatencyHistogram: Sendable {
         for lap in laps { histogram.record(Swift.max(1, (UInt64(lap) + count / 2) / count), count: count) }
     }
 
+    /// Records operations of which only the whole duration is known.
+    public mutating func record(total nanoseconds: UInt64, operations: Int) {
+        histogram.record(Swift.max(1, nanoseconds / UInt64(operations)), count: UInt64(operations))
+    }
+
     public mutating func add(_ counts: LatencyCounts) {
         for (value, count) in zip(counts.nanoseconds, counts.counts) { histogram.record(value, count: count) }
     }

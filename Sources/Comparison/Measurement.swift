@@ -75,9 +75,12 @@ public enum Turn {
             options = choice.options(durability)
             settling = choice.settling
         }
-        let connection = try Connection(path: path, engine: Engine(name: request.contender.engine), options: options)
-        let parameters = Parameters(size: size, seed: request.parameters.seed)
-        return Session(connection: connection, parameters: parameters, settling: settling)
+        // The session keeps its statements itself; what it lets go of is to be prepared anew.
+        options.statementCacheCapacity = 0
+        let engine = Engine(name: request.contender.engine)
+        return try Session(
+            parameters: Parameters(size: size, seed: request.parameters.seed), settling: settling,
+            connect: { [options] in try Connection(path: path, engine: engine, options: options) })
     }
 
     private static func prepare(_ fixture: Fixture, _ request: TurnRequest) throws {
@@ -202,8 +205,10 @@ private final class MeasuredStretch {
 
     private let readings = Readings()
     let meter: Meter
+    private let operations: Int
 
     init(_ workload: Workload, operations: Int) {
+        self.operations = operations
         let readings = readings
         meter = Meter(
             operations: operations, lapOperations: workload.lapOperations,
@@ -223,6 +228,8 @@ private final class MeasuredStretch {
         cost.storeBytes = storeBytes
         var histogram = LatencyHistogram()
         histogram.record(meter.lapNanoseconds, operationsPerLap: meter.lapOperations)
+        // Fewer operations than a lap has: their mean is all that is known.
+        if meter.lapNanoseconds.isEmpty { histogram.record(total: meter.elapsedNanoseconds, operations: operations) }
         return TurnReport(
             seconds: Double(meter.elapsedNanoseconds) / 1e9, latency: histogram.counts, touched: touched.hexadecimal,
             checksum: checksum.hexadecimal, cost: cost)

@@ -20,7 +20,8 @@ public struct Parameters: Sendable, Codable, Equatable {
 public final class Session {
     public let parameters: Parameters
     /// For workloads of the Swift layer; inner loops of the thin layer use `statement`.
-    public let connection: Connection
+    public private(set) var connection: Connection
+    private let makeConnection: () throws -> Connection
     private let settling: [String]
     private var cache: [String: (owner: Statement, raw: RawStatement)] = [:]
     private var settlingStatements: [RawStatement] = []
@@ -29,12 +30,14 @@ public final class Session {
     /// Set in the pass that checks the answers; then rows are hashed whole and no time is taken.
     public var isChecking = false
 
-    /// - Parameter settling: statements of the configuration that belong to a timed write, at its end (LevelDB's: a WAL
-    ///   checkpoint).
-    public init(connection: Connection, parameters: Parameters, settling: [String] = []) {
-        self.connection = connection
+    /// - Parameters:
+    ///   - settling: statements of the configuration that belong to a timed write, at its end (LevelDB's: a WAL checkpoint).
+    ///   - connect: opens the store, set up as the configuration says, with no statement cache of its own.
+    public init(parameters: Parameters, settling: [String] = [], connect: @escaping () throws -> Connection) throws {
         self.parameters = parameters
         self.settling = settling
+        makeConnection = connect
+        connection = try connect()
     }
 
     /// The statement of this text, prepared once.
@@ -44,6 +47,12 @@ public final class Session {
         let raw = RawStatement(handle: owner.handle)
         cache[sql] = (owner, raw)
         return raw
+    }
+
+    /// Prepares the statement anew, for workloads that measure that.
+    public func withFreshStatement(_ sql: String, _ body: (RawStatement) throws -> Void) throws {
+        let owner = try connection.prepare(sql)
+        try body(RawStatement(handle: owner.handle))
     }
 
     /// Statements without parameters or interesting rows: schema, setting up. Never inside measured time.
@@ -65,6 +74,9 @@ public final class Session {
         cache = [:]
         connection.close()
     }
+
+    /// Opens the store again after `close`.
+    public func reopen() throws { connection = try makeConnection() }
 
     // MARK: Answers
 

@@ -139,7 +139,9 @@ public struct Suite: Sendable {
     public func fixture(named name: String) -> Fixture? { fixtures.first { $0.name == name } }
 
     /// Every suite, in the order in which `--list` shows them.
-    public static let all: [Suite] = [.engine, .objects]
+    public static let all: [Suite] = [
+        .engine, .objects, .library, .records, .reader, .fetching, .cars, .ycsb, .speedtest,
+    ]
 
     public static func named(_ name: String) -> Suite? { all.first { $0.name == name } }
 }
