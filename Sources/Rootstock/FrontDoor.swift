@@ -17,6 +17,7 @@ enum FrontDoor {
     static var version: String { String(cString: rootstock_version()) }
 
     static var engines: [(name: String, version: String)] {
+        Engine.registerBuiltIns()
         var engines: [(name: String, version: String)] = []
         while let engine = rootstock_engine_at(engines.count) {
             engines.append((String(cString: engine.pointee.name), String(cString: engine.pointee.version)))
@@ -27,6 +28,7 @@ enum FrontDoor {
     static func open(
         _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
     ) throws(DatabaseError) {
+        Engine.registerBuiltIns()
         var message: UnsafeMutablePointer<CChar>?
         let code = rootstock_open(database, path, engine.name, options.frontDoorJSON, nil, &message)
         defer { sqlite3_free(message) }
