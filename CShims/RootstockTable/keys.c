@@ -46,7 +46,9 @@ static inline uint64_t big64(uint64_t u) {
 #endif
 }
 
-static inline bool has_offset(double real) { return real >= TWO_53 || real <= -TWO_53; }
+static inline bool has_offset(double real) {
+    return real >= TWO_53 || real <= -TWO_53;
+}
 
 /* The greatest double <= integer; *offset gets integer - double. */
 static inline double floor_double(int64_t integer, unsigned *offset) {
@@ -60,7 +62,9 @@ static inline double floor_double(int64_t integer, unsigned *offset) {
     return real;
 }
 
-static inline unsigned char lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c; }
+static inline unsigned char lower(unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
+}
 
 static void complement(unsigned char *bytes, size_t size) {
     size_t i = 0;

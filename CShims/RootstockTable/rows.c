@@ -50,7 +50,9 @@ static inline size_t body_size(const rootstock_value *value) {
     }
 }
 
-static inline int width_code(size_t body) { return body <= 0xFF ? 0 : body <= 0xFFFF ? 1 : 2; }
+static inline int width_code(size_t body) {
+    return body <= 0xFF ? 0 : body <= 0xFFFF ? 1 : 2;
+}
 
 static inline size_t end_at(const rootstock_row *row, int i) {
     const unsigned char *end = row->ends + (size_t)i * (size_t)row->width;

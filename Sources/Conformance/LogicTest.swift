@@ -110,7 +110,8 @@ public struct LogicTest: Sendable {
             return .query(
                 Query(
                     sql: text(body[..<cut]), types: words.count > 1 ? Array(words[1].utf8) : [], sort: sort,
-                    label: words.count > 3 ? words[3] : nil, expectation: expectation(body.dropFirst(cut + 1).map(Array.init))))
+                    label: words.count > 3 ? words[3] : nil,
+                    expectation: expectation(body.dropFirst(cut + 1).map(Array.init))))
         case "hash-threshold":
             guard words.count > 1, let threshold = Int(words[1]) else {
                 throw SyntaxError(line: line, description: "hash-threshold needs a number")

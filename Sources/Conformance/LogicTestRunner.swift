@@ -114,11 +114,15 @@ public struct LogicTestRunner {
         switch query.expectation {
         case .digest(let count, let md5):
             if values.count != count || md5 != digest {
-                fail(line, "expected \(count) values hashing to \(md5), got \(values.count) hashing to \(digest)", query.sql)
+                fail(
+                    line, "expected \(count) values hashing to \(md5), got \(values.count) hashing to \(digest)",
+                    query.sql)
             }
         case .values(let expected):
             guard values != expected else { return }
-            let at = zip(values, expected).enumerated().first { $0.1.0 != $0.1.1 }?.offset ?? min(values.count, expected.count)
+            let at =
+                zip(values, expected).enumerated().first { $0.1.0 != $0.1.1 }?.offset
+                ?? min(values.count, expected.count)
             func show(_ values: [[UInt8]]) -> String {
                 at < values.count ? String(decoding: values[at], as: UTF8.self) : "nothing"
             }
@@ -161,7 +165,8 @@ public struct LogicTestRunner {
         default:
             return statement.withUnsafeText(at: column) { bytes in
                 let text = bytes.prefix { $0 != 0 }
-                return text.isEmpty ? Array("(empty)".utf8) : text.map { (32...126).contains($0) ? $0 : UInt8(ascii: "@") }
+                return text.isEmpty
+                    ? Array("(empty)".utf8) : text.map { (32...126).contains($0) ? $0 : UInt8(ascii: "@") }
             }
         }
     }

@@ -36,7 +36,8 @@ public struct LogicTestSuite: Sendable {
         defer { try? FileManager.default.removeItem(at: folder) }
         // The store is thrown away: nothing has to survive a power loss.
         let connection = try Connection(
-            path: folder.appendingPathComponent("test.store").path, engine: engine, options: StoreOptions(durability: .off))
+            path: folder.appendingPathComponent("test.store").path, engine: engine,
+            options: StoreOptions(durability: .off))
         defer { connection.close() }
         var runner = LogicTestRunner(connection: connection, database: database, stopsAtFailure: stopsAtFailure)
         return runner.run(test)

@@ -48,7 +48,8 @@ struct MD5 {
             }
             let at = first + 4 * word
             let value =
-                UInt32(block[at]) | UInt32(block[at + 1]) << 8 | UInt32(block[at + 2]) << 16 | UInt32(block[at + 3]) << 24
+                UInt32(block[at]) | UInt32(block[at + 1]) << 8 | UInt32(block[at + 2]) << 16 | UInt32(block[at + 3])
+                << 24
             let sum = a &+ mix &+ Self.sines[step] &+ value
             let turn = Self.turns[step / 16 * 4 + step % 4]
             (a, d, c, b) = (d, c, b, b &+ (sum << turn | sum >> (32 - turn)))

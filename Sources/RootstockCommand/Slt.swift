@@ -52,7 +52,8 @@ struct Slt: ParsableCommand {
                 total.failures += result.failures
                 if !result.failures.isEmpty { failedFiles += 1 }
             }
-            try output.write("\(paths.count) files, \(failedFiles) with failures on \(engine): \(summary(total))\n".utf8)
+            try output.write(
+                "\(paths.count) files, \(failedFiles) with failures on \(engine): \(summary(total))\n".utf8)
             try output.flush()
         } catch {
             try? output.flush()

@@ -71,7 +71,8 @@ private let table = """
 
     @Test func carriageReturnsAndHashes() throws {
         // md5("1\n2\n3\n")
-        let script = "query I\r\nVALUES (1), (2), (3)\r\n----\r\n3 values hashing to c0710d6b4f15dfa88f600b0e6b624077\r\n"
+        let script =
+            "query I\r\nVALUES (1), (2), (3)\r\n----\r\n3 values hashing to c0710d6b4f15dfa88f600b0e6b624077\r\n"
         #expect(try run(script).failures.map(\.reason) == [])
         #expect(try run(script.replacing("(3)", with: "(4)")).failures.count == 1)
     }
@@ -133,7 +134,9 @@ private let table = """
         #expect(result.failures.isEmpty && result.endedEarly == 1)
     }
 
-    @Test(arguments: ["banana", "statement maybe\nSELECT 1", "query I upsidedown\nSELECT 1", "hash-threshold", "skipif\nhalt"])
+    @Test(arguments: [
+        "banana", "statement maybe\nSELECT 1", "query I upsidedown\nSELECT 1", "hash-threshold", "skipif\nhalt",
+    ])
     func nonsenseIsNamedWithItsLine(script: String) {
         #expect(throws: LogicTest.SyntaxError.self) { try LogicTest(Array("\n\(script)".utf8)) }
     }

@@ -62,7 +62,9 @@ private final class LyingTarget: Target {
             "an integer became a real",
             { outcome in
                 outcome.rows = outcome.rows.map { row in
-                    row.map { cell in if case .integer(let integer) = cell { .real(Double(integer).bitPattern) } else { cell } }
+                    row.map { cell in
+                        if case .integer(let integer) = cell { .real(Double(integer).bitPattern) } else { cell }
+                    }
                 }
             }
         ),

@@ -18,7 +18,8 @@ enum Cell: Hashable, Sendable, CustomStringConvertible {
         case .real(let bits): "\(Double(bitPattern: bits))"
         case .text(let bytes):
             bytes.count <= 60
-                ? "'" + String(decoding: bytes, as: UTF8.self).replacing("\u{0}", with: "\\0") + "'" : "text of \(bytes.count) bytes"
+                ? "'" + String(decoding: bytes, as: UTF8.self).replacing("\u{0}", with: "\\0") + "'"
+                : "text of \(bytes.count) bytes"
         case .blob(let bytes):
             bytes.count <= 30
                 ? "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
@@ -48,7 +49,8 @@ struct Outcome: Equatable, Sendable {
     func differences(from expected: Outcome, ordered: Bool, changesData: Bool) -> [String] {
         var differences: [String] = []
         if failure != expected.failure {
-            differences.append("expected \(expected.failure?.description ?? "success"), got \(failure?.description ?? "success")")
+            differences.append(
+                "expected \(expected.failure?.description ?? "success"), got \(failure?.description ?? "success")")
         }
         if inTransaction != expected.inTransaction {
             differences.append("expected a transaction to be \(expected.inTransaction ? "open" : "closed"), it is not")
@@ -56,10 +58,13 @@ struct Outcome: Equatable, Sendable {
         // What a failing statement had answered before is nobody's promise.
         guard failure == nil, expected.failure == nil else { return differences }
         if columns != expected.columns { differences.append("expected columns \(expected.columns), got \(columns)") }
-        let (mine, theirs) = ordered ? (rows, expected.rows) : (rows.sorted(by: precedes), expected.rows.sorted(by: precedes))
+        let (mine, theirs) =
+            ordered ? (rows, expected.rows) : (rows.sorted(by: precedes), expected.rows.sorted(by: precedes))
         if mine != theirs { differences.append(Self.describe(rows: mine, expected: theirs)) }
         if changesData {
-            if changes != expected.changes { differences.append("expected changes() \(expected.changes), got \(changes)") }
+            if changes != expected.changes {
+                differences.append("expected changes() \(expected.changes), got \(changes)")
+            }
             if lastInsertRowID != expected.lastInsertRowID {
                 differences.append("expected last_insert_rowid() \(expected.lastInsertRowID), got \(lastInsertRowID)")
             }
@@ -70,13 +75,16 @@ struct Outcome: Equatable, Sendable {
     private static func describe(rows: [[Cell]], expected: [[Cell]]) -> String {
         let at = zip(rows, expected).enumerated().first { $1.0 != $1.1 }?.offset ?? min(rows.count, expected.count)
         func row(_ rows: [[Cell]]) -> String { at < rows.count ? "\(rows[at])" : "no row" }
-        return "expected \(expected.count) rows, got \(rows.count); at \(at) expected \(row(expected)), got \(row(rows))"
+        return
+            "expected \(expected.count) rows, got \(rows.count); at \(at) expected \(row(expected)), got \(row(rows))"
     }
 }
 
 /// Any total order does: it only brings two multisets into one sequence.
 private func precedes(_ left: [Cell], _ right: [Cell]) -> Bool {
-    for (a, b) in zip(left, right) where a != b { return rank(a) != rank(b) ? rank(a) < rank(b) : bytes(a).lexicographicallyPrecedes(bytes(b)) }
+    for (a, b) in zip(left, right) where a != b {
+        return rank(a) != rank(b) ? rank(a) < rank(b) : bytes(a).lexicographicallyPrecedes(bytes(b))
+    }
     return left.count < right.count
 }
 

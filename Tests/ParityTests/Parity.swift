@@ -25,7 +25,8 @@ struct Parity {
 
     /// Compares every table of the database, whole: with its rowids where it has them.
     func compareContent() -> [Difference] {
-        let tables = expected.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%' ORDER BY 1")
+        let tables = expected.run(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%' ORDER BY 1")
         return tables.rows.compactMap { row in
             guard case .text(let bytes) = row[0] else { return nil }
             let name = "\"" + String(decoding: bytes, as: UTF8.self).replacing("\"", with: "\"\"") + "\""

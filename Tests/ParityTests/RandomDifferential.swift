@@ -72,7 +72,9 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
     @Test(arguments: parityEngines)
     func randomScriptsMeanTheSame(engine: Engine) throws {
         let seed = SeededGenerator.environmentSeed()
-        let report = try search(seconds: environmentSeconds(default: 10), seed: seed) { try StoreTarget(engine: engine) }
+        let report = try search(seconds: environmentSeconds(default: 10), seed: seed) {
+            try StoreTarget(engine: engine)
+        }
         #expect(report == nil, "on \(engine): \(report ?? "")")
     }
 
@@ -98,7 +100,9 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
                 #expect(!failure.message.contains("ambiguous"), "\(statement): \(failure)")
             }
         }
-        #expect(failures * 3 < statements, "\(failures) of \(statements) statements fail: \(errors.sorted { $0.value > $1.value }.prefix(12))")
+        #expect(
+            failures * 3 < statements,
+            "\(failures) of \(statements) statements fail: \(errors.sorted { $0.value > $1.value }.prefix(12))")
         for head in ["CREATE", "INSERT", "UPDATE", "DELETE", "SELECT", "WITH", "BEGIN", "SAVEPOINT", "ALTER", "DROP"] {
             #expect(heads[head, default: 0] > 0, "no \(head) ever ran")
         }
@@ -132,7 +136,8 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
             let native: NativeTarget
             init() throws { native = try NativeTarget() }
             func run(_ sql: String) -> Outcome {
-                native.run(sql.hasPrefix("DELETE FROM t0 WHERE") ? sql.replacing(" WHERE ", with: " WHERE false AND ") : sql)
+                native.run(
+                    sql.hasPrefix("DELETE FROM t0 WHERE") ? sql.replacing(" WHERE ", with: " WHERE false AND ") : sql)
             }
             func reopen() throws { try native.reopen() }
             func close() { native.close() }

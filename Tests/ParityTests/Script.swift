@@ -22,8 +22,12 @@ struct Script: Sendable, CustomStringConvertible {
         var pending = ""
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("-- @") {
-                guard line == "-- @reopen" else { throw HarnessError(description: "\(name): unknown directive \(line)") }
-                guard Self.isBlank(pending) else { throw HarnessError(description: "\(name): \(line) inside a statement") }
+                guard line == "-- @reopen" else {
+                    throw HarnessError(description: "\(name): unknown directive \(line)")
+                }
+                guard Self.isBlank(pending) else {
+                    throw HarnessError(description: "\(name): \(line) inside a statement")
+                }
                 steps.append(.reopen)
                 continue
             }
@@ -42,7 +46,9 @@ struct Script: Sendable, CustomStringConvertible {
             }
             pending += "\n"
         }
-        guard Self.isBlank(pending) else { throw HarnessError(description: "\(name): ends inside a statement: \(pending)") }
+        guard Self.isBlank(pending) else {
+            throw HarnessError(description: "\(name): ends inside a statement: \(pending)")
+        }
     }
 
     /// Only comments, blanks and a semicolon.

@@ -23,7 +23,8 @@ final class StoreTarget: Target {
     private func open() throws -> Connection {
         // The data is thrown away: waiting for the disk would buy nothing.
         let options = StoreOptions(durability: .off)
-        return try Connection(path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
+        return try Connection(
+            path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
     }
 
     func reopen() throws {

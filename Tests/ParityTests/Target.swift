@@ -46,7 +46,9 @@ final class NativeTarget: Target {
     }
 
     func reopen() throws {
-        guard sqlite3_close(db) == SQLITE_OK else { throw HarnessError(description: "native: a statement is still open") }
+        guard sqlite3_close(db) == SQLITE_OK else {
+            throw HarnessError(description: "native: a statement is still open")
+        }
         try open()
     }
 
@@ -65,7 +67,9 @@ func outcome(of sql: String, on db: OpaquePointer?) -> Outcome {
     var statement: OpaquePointer?
     let prepared = sql.withCString { sqlite3_prepare_v2(db, $0, -1, &statement, nil) }
     if prepared == SQLITE_OK, statement != nil {
-        outcome.columns = (0..<sqlite3_column_count(statement)).map { String(cString: sqlite3_column_name(statement, $0)) }
+        outcome.columns = (0..<sqlite3_column_count(statement)).map {
+            String(cString: sqlite3_column_name(statement, $0))
+        }
         var code = sqlite3_step(statement)
         while code == SQLITE_ROW {
             outcome.rows.append((0..<sqlite3_column_count(statement)).map { cell(statement, $0) })

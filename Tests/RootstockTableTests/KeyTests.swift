@@ -11,14 +11,17 @@ private let collations: [String: rootstock_collation] = [
 
 private func column(_ order: ColumnOrder, final: Bool = false, real: Bool = false) -> rootstock_key_column {
     rootstock_key_column(
-        collation: UInt8(collations[order.collation]!.rawValue), descending: order.descending, final: final, real_affinity: real)
+        collation: UInt8(collations[order.collation]!.rawValue), descending: order.descending, final: final,
+        real_affinity: real)
 }
 
 private func encode(_ samples: [Sample], _ columns: [rootstock_key_column]) -> [UInt8] {
     var buffer = rootstock_buffer()
     defer { rootstock_buffer_free(&buffer) }
     for (sample, column) in zip(samples, columns) {
-        let code = sample.withValue { value in withUnsafePointer(to: column) { rootstock_key_append(&buffer, value, $0) } }
+        let code = sample.withValue { value in
+            withUnsafePointer(to: column) { rootstock_key_append(&buffer, value, $0) }
+        }
         #expect(code == SQLITE_OK)
     }
     return Array(UnsafeBufferPointer(start: buffer.data, count: buffer.size))
@@ -41,7 +44,9 @@ private func decode(_ key: [UInt8], _ columns: [rootstock_key_column]) -> [Sampl
             let code = withUnsafePointer(to: column) {
                 rootstock_key_decode(bytes.baseAddress, bytes.count, &offset, $0, &value, &scratch)
             }
-            let skip = withUnsafePointer(to: column) { rootstock_key_skip(bytes.baseAddress, bytes.count, &skipped, $0) }
+            let skip = withUnsafePointer(to: column) {
+                rootstock_key_skip(bytes.baseAddress, bytes.count, &skipped, $0)
+            }
             guard code == SQLITE_OK else {
                 #expect(code == SQLITE_CORRUPT)
                 return nil
@@ -77,7 +82,9 @@ private func expectOrder(
     } else {
         for (a, b) in zip(sorted, sorted.dropFirst()) { check(a, b) }
     }
-    #expect(wrong.isEmpty, "seed \(seed.map(String.init) ?? "none"), \(orders): \(wrong.count) wrong, first \(wrong.first ?? "")")
+    #expect(
+        wrong.isEmpty,
+        "seed \(seed.map(String.init) ?? "none"), \(orders): \(wrong.count) wrong, first \(wrong.first ?? "")")
 }
 
 extension Int64 {
@@ -110,7 +117,8 @@ extension Int64 {
             let pool = (0..<6).map { _ in Samples.random(using: &generator) }
             let tuples = (0..<2000).map { _ in
                 orders.indices.map { _ in
-                    Bool.random(using: &generator) ? pool.randomElement(using: &generator)! : Samples.random(using: &generator)
+                    Bool.random(using: &generator)
+                        ? pool.randomElement(using: &generator)! : Samples.random(using: &generator)
                 }
             }
             for final in [false, true] {
@@ -181,19 +189,22 @@ extension Int64 {
             } else {
                 key[Int.random(in: 0..<key.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
                 if let samples = decode(key, columns) {
-                    #expect(encode(samples, columns) == key, "seed \(seed): \(key) decodes but is not what \(samples) encodes as")
+                    #expect(
+                        encode(samples, columns) == key,
+                        "seed \(seed): \(key) decodes but is not what \(samples) encodes as")
                 }
             }
         }
     }
 
-    @Test(arguments: [
-        [0x10, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],  // -0.0
-        [0x10, 0xFF, 0xF8, 0, 0, 0, 0, 0, 0, 0, 0],  // NaN
-        [0x10, 0xC3, 0x40, 0, 0, 0, 0, 0, 0, 0, 2],  // 2^53 + 2 has a double of its own
-        [0x10, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0, 0, 1],  // infinity + 1
-        [0x20, 0x61], [0x20, 0x61, 0], [0x20, 0, 2], [0x40], [0], [],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x10, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],  // -0.0
+            [0x10, 0xFF, 0xF8, 0, 0, 0, 0, 0, 0, 0, 0],  // NaN
+            [0x10, 0xC3, 0x40, 0, 0, 0, 0, 0, 0, 0, 2],  // 2^53 + 2 has a double of its own
+            [0x10, 0xFF, 0xF0, 0, 0, 0, 0, 0, 0, 0, 1],  // infinity + 1
+            [0x20, 0x61], [0x20, 0x61, 0], [0x20, 0, 2], [0x40], [0], [],
+        ] as [[UInt8]])
     func bytesThatNoEncoderMakesAreCorrupt(key: [UInt8]) {
         #expect(decode(key, [column(ColumnOrder(collation: "BINARY", descending: false))]) == nil)
     }
@@ -203,7 +214,8 @@ extension Int64 {
             var buffer = rootstock_buffer()
             defer { rootstock_buffer_free(&buffer) }
             #expect(rootstock_buffer_append(&buffer, bytes, bytes.count) == SQLITE_OK)
-            return rootstock_key_successor(&buffer) ? Array(UnsafeBufferPointer(start: buffer.data, count: buffer.size)) : nil
+            return rootstock_key_successor(&buffer)
+                ? Array(UnsafeBufferPointer(start: buffer.data, count: buffer.size)) : nil
         }
         #expect(successor([1, 2]) == [1, 3])
         #expect(successor([1, 0xFF]) == [2])
@@ -226,7 +238,8 @@ extension Int64 {
     @Test func aMegabyteKeySurvives() {
         let order = ColumnOrder(collation: "BINARY", descending: true)
         let sample = Sample.blob((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
-        #expect(decode(encode([sample, .integer(7)], [column(order), column(order)]), [column(order), column(order)])
-            == [sample, .integer(7)])
+        #expect(
+            decode(encode([sample, .integer(7)], [column(order), column(order)]), [column(order), column(order)])
+                == [sample, .integer(7)])
     }
 }

@@ -29,7 +29,8 @@ func nativeRanks(_ tuples: [[Sample]], _ orders: [ColumnOrder]) throws -> [Int64
             throw NativeFailure(message: String(cString: sqlite3_errmsg(db)))
         }
     }
-    try check(sqlite3_exec(db, "CREATE TABLE v(i INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")))", nil, nil, nil))
+    try check(
+        sqlite3_exec(db, "CREATE TABLE v(i INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")))", nil, nil, nil))
 
     var insert: OpaquePointer?
     let marks = Array(repeating: "?", count: orders.count + 1).joined(separator: ", ")
@@ -48,7 +49,9 @@ func nativeRanks(_ tuples: [[Sample]], _ orders: [ColumnOrder]) throws -> [Int64
             case .text(let bytes):
                 try bytes.withUnsafeBytes { raw in
                     let start = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
-                    try check(sqlite3_bind_text64(insert, index, start ?? emptyText, UInt64(raw.count), transient, UInt8(SQLITE_UTF8)))
+                    try check(
+                        sqlite3_bind_text64(
+                            insert, index, start ?? emptyText, UInt64(raw.count), transient, UInt8(SQLITE_UTF8)))
                 }
             case .blob(let bytes):
                 if bytes.isEmpty {

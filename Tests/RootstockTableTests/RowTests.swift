@@ -16,7 +16,8 @@ private func withValues<Result>(_ samples: [Sample], _ body: ([rootstock_value])
             buffer.copyBytes(from: bytes)
             owned.append(buffer)
             let type = if case .text = sample { VALUE_TEXT } else { VALUE_BLOB }
-            return rootstock_test_bytes(Int32(type), bytes.isEmpty ? nil : UnsafeRawPointer(buffer.baseAddress), bytes.count)
+            return rootstock_test_bytes(
+                Int32(type), bytes.isEmpty ? nil : UnsafeRawPointer(buffer.baseAddress), bytes.count)
         default: return sample.withValue { $0.pointee }
         }
     }
@@ -97,11 +98,13 @@ private func storable(_ sample: Sample) -> Bool {
         }
     }
 
-    @Test(arguments: [
-        (0, 0), (1, 1), (-1, 1), (127, 1), (-128, 1), (128, 2), (-129, 2), (32_767, 2), (32_768, 3), (8_388_607, 3), (8_388_608, 4),
-        (-8_388_609, 4), (2_147_483_647, 4), (2_147_483_648, 6), (140_737_488_355_327, 6), (140_737_488_355_328, 8),
-        (-140_737_488_355_329, 8), (Int64.max, 8), (Int64.min, 8),
-    ] as [(Int64, Int)])
+    @Test(
+        arguments: [
+            (0, 0), (1, 1), (-1, 1), (127, 1), (-128, 1), (128, 2), (-129, 2), (32_767, 2), (32_768, 3), (8_388_607, 3),
+            (8_388_608, 4),
+            (-8_388_609, 4), (2_147_483_647, 4), (2_147_483_648, 6), (140_737_488_355_327, 6), (140_737_488_355_328, 8),
+            (-140_737_488_355_329, 8), (Int64.max, 8), (Int64.min, 8),
+        ] as [(Int64, Int)])
     func integersTakeTheFewestBytes(integer: Int64, size: Int) throws {
         let bytes = try #require(write([.integer(integer)]))
         #expect(bytes.count == 3 + size)

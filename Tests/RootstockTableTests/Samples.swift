@@ -91,7 +91,8 @@ enum Samples {
         let limit = 9_223_372_036_854_775_808.0
         for real in [
             -0.0, 0.5, 0.1, 1.5, 1e-300, 1e300, 1e18, 1e19, 1.8446744073709552e19, limit, limit.nextUp, limit.nextDown,
-            .leastNonzeroMagnitude, .leastNormalMagnitude, .leastNormalMagnitude.nextDown, .greatestFiniteMagnitude, .infinity,
+            .leastNonzeroMagnitude, .leastNormalMagnitude, .leastNormalMagnitude.nextDown, .greatestFiniteMagnitude,
+            .infinity,
         ] as [Double] {
             numbers += [.real(real), .real(-real)]
         }
@@ -102,13 +103,16 @@ enum Samples {
     /// Byte strings around every edge of escaping and of the collations, to be used as text and as blob.
     static let strings: [[UInt8]] = {
         var strings: [[UInt8]] = [
-            [], [0], [0, 0], [0, 1], [0, 0xFF], [1], [0xFF], [0xFE], [0xFF, 0], [0xFF, 0xFF], [0xFF, 0xFE], [0xFE, 0xFF],
+            [], [0], [0, 0], [0, 1], [0, 0xFF], [1], [0xFF], [0xFE], [0xFF, 0], [0xFF, 0xFF], [0xFF, 0xFE],
+            [0xFE, 0xFF],
             [0, 0xFF, 1], [1, 0], [1, 0, 0], [1, 0, 1], [0x20], [0x20, 0x20], [0x61, 0x20], [0x61, 0x20, 0x20, 0],
             [0x61, 0x20, 0x62], [0x61, 0], [0x61, 0, 0x20],
         ]
         for string in [
-            "a", "A", "b", "B", "ab", "AB", "aB", "Ab", "abc", "a\u{0}b", "a\u{0}B", "A\u{0}c", "a\u{0}bb", "A\u{0}\u{0}", "a\u{0}",
-            "z", "Z", "[", "`", "@", "{", "_", "Z[", "z[", "a_", "A_", "a ", "A  ", " a", "a\t", "a\u{1}", "a!", "\u{E4}", "\u{C4}",
+            "a", "A", "b", "B", "ab", "AB", "aB", "Ab", "abc", "a\u{0}b", "a\u{0}B", "A\u{0}c", "a\u{0}bb",
+            "A\u{0}\u{0}", "a\u{0}",
+            "z", "Z", "[", "`", "@", "{", "_", "Z[", "z[", "a_", "A_", "a ", "A  ", " a", "a\t", "a\u{1}", "a!",
+            "\u{E4}", "\u{C4}",
             "\u{1F600}", "\u{FFFF}", "0", "-1", "1e3", "9", "10",
         ] {
             strings.append(Array(string.utf8))
@@ -136,7 +140,9 @@ enum Samples {
 
     /// Short strings over few letters, so that prefixes and equal ones are common.
     private static func bytes(using generator: inout SeededGenerator) -> [UInt8] {
-        let letters: [UInt8] = [0, 0, 1, 0x20, 0x20, 0x41, 0x61, 0x42, 0x62, 0x5A, 0x5B, 0x60, 0x7A, 0x7B, 0xC3, 0xA4, 0xFE, 0xFF]
+        let letters: [UInt8] = [
+            0, 0, 1, 0x20, 0x20, 0x41, 0x61, 0x42, 0x62, 0x5A, 0x5B, 0x60, 0x7A, 0x7B, 0xC3, 0xA4, 0xFE, 0xFF,
+        ]
         return (0..<Int.random(in: 0...6, using: &generator)).map { _ in letters.randomElement(using: &generator)! }
     }
 }

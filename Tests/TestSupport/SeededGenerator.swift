@@ -18,7 +18,8 @@ public struct SeededGenerator: RandomNumberGenerator {
 
     /// The seed asked for by the environment, or a new one.
     public static func environmentSeed() -> UInt64 {
-        ProcessInfo.processInfo.environment["ROOTSTOCK_TEST_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999_999)
+        ProcessInfo.processInfo.environment["ROOTSTOCK_TEST_SEED"].flatMap { UInt64($0) }
+            ?? UInt64.random(in: 1...999_999_999)
     }
 
     /// True once in `count` times.

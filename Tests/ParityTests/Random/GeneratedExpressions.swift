@@ -7,19 +7,24 @@ extension ScriptGenerator {
     mutating func value() -> String {
         switch random.number(0...19) {
         case 0...5: String(random.number(-2...6))
-        case 6...11: random.pick(["'a'", "'b'", "'A'", "'ab'", "'a '", "''", "'B'", "'abc'", "'1'", "'x'", "'é'", "'3'", "'2.5'"])
+        case 6...11:
+            random.pick([
+                "'a'", "'b'", "'A'", "'ab'", "'a '", "''", "'B'", "'abc'", "'1'", "'x'", "'é'", "'3'", "'2.5'",
+            ])
         case 12: random.pick(["0.5", "1.0", "2.5", "-0.0", "1e10", "-3.25"])
         case 13, 14: "NULL"
         case 15: random.pick(["x''", "x'00'", "x'61'", "x'0061'", "x'ff'", "zeroblob(3)"])
         case 16:
             random.pick([
-                "9007199254740993", "9007199254740992", "9007199254740992.0", "9223372036854775807", "-9223372036854775808", "9e999",
+                "9007199254740993", "9007199254740992", "9007199254740992.0", "9223372036854775807",
+                "-9223372036854775808", "9e999",
                 "-9e999", "1e-300", "9223372036854775807.0", "4294967296", "-9007199254740993",
             ])
         case 17: random.pick(["'a' || char(0)", "'a' || char(0) || 'b'", "char(0)", "'日本'", "CAST(x'ff' AS TEXT)"])
         case 18 where has(.longKeys):
             random.pick([
-                "printf('%.*c', \(random.number(500...514)), 'x')", "printf('%.*c', 600, 'x') || '\(random.number(0...3))'",
+                "printf('%.*c', \(random.number(500...514)), 'x')",
+                "printf('%.*c', 600, 'x') || '\(random.number(0...3))'",
                 "zeroblob(\(random.number(505...515)))", "printf('%.*c', 3000, 'x')",
             ])
         default: String(random.number(0...60))
@@ -29,7 +34,9 @@ extension ScriptGenerator {
     /// A value to write into a column. The rowid stays far from its upper limit, behind which SQLite chooses rowids at random.
     mutating func value(for column: Int, of table: GeneratedTable) -> String {
         guard table.hasAlias, table.key == [column] else { return value() }
-        return random.once(in: 12) ? random.pick(["NULL", "'7'", "'x'", "2.5", "4.0", "-9223372036854775808", "1000000"]) : "\(random.number(-2...40))"
+        return random.once(in: 12)
+            ? random.pick(["NULL", "'7'", "'x'", "2.5", "4.0", "-9223372036854775808", "1000000"])
+            : "\(random.number(-2...40))"
     }
 
     mutating func comparison() -> String { random.pick(["=", "=", "=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT"]) }
@@ -39,7 +46,10 @@ extension ScriptGenerator {
         let column = "\(alias).\(random.pick(table.columns).name)"
         switch random.number(0...11) {
         case 0...6: return column
-        case 7: return random.pick(["length(\(column))", "typeof(\(column))", "coalesce(\(column), 0)", "substr(\(column), 1, 2)"])
+        case 7:
+            return random.pick([
+                "length(\(column))", "typeof(\(column))", "coalesce(\(column), 0)", "substr(\(column), 1, 2)",
+            ])
         case 8: return "\(column) || '\(random.pick(["e", "g", "x"]))'"
         case 9: return "\(column) COLLATE \(random.pick(["NOCASE", "RTRIM", "BINARY"]))"
         case 10 where table.hasRowID: return "\(alias).rowid"
@@ -55,20 +65,29 @@ extension ScriptGenerator {
         case 5: return "\(column) IN (\((0..<random.number(1...4)).map { _ in value() }.joined(separator: ", ")))"
         case 6: return "\(column) BETWEEN \(value()) AND \(value())"
         case 7: return "\(column) IS \(random.pick(["", "NOT "]))NULL"
-        case 8: return "\(column) \(random.pick(["", "NOT "]))LIKE '\(random.pick(["a%", "A%", "%b", "a_", "x%", "1%", ""]))'"
+        case 8:
+            return
+                "\(column) \(random.pick(["", "NOT "]))LIKE '\(random.pick(["a%", "A%", "%b", "a_", "x%", "1%", ""]))'"
         case 9: return "\(column) GLOB '\(random.pick(["a*", "A*", "*b", "[ab]*", "x*", "1*"]))'"
         case 10: return "\(column) \(comparison()) \(alias).\(random.pick(table.columns).name)"
-        case 11: return "(\(column), \(alias).\(random.pick(table.columns).name)) \(random.pick(["=", "<", ">="])) (\(value()), \(value()))"
-        case 12: return "\(column) \(random.pick(["<", ">", ">=", "<="])) \(value()) AND \(column) \(random.pick(["<", ">", "<>"])) \(value())"
+        case 11:
+            return
+                "(\(column), \(alias).\(random.pick(table.columns).name)) \(random.pick(["=", "<", ">="])) (\(value()), \(value()))"
+        case 12:
+            return
+                "\(column) \(random.pick(["<", ">", ">=", "<="])) \(value()) AND \(column) \(random.pick(["<", ">", "<>"])) \(value())"
         case 13: return "(\(predicate(table, alias, depth: depth + 1)) OR \(predicate(table, alias, depth: depth + 1)))"
-        case 14: return "(\(predicate(table, alias, depth: depth + 1)) AND \(predicate(table, alias, depth: depth + 1)))"
+        case 14:
+            return "(\(predicate(table, alias, depth: depth + 1)) AND \(predicate(table, alias, depth: depth + 1)))"
         case 15: return "NOT (\(predicate(table, alias, depth: depth + 1)))"
         case 16:
             let other = random.pick(schema.tables)
-            return "\(column) \(random.pick(["", "NOT "]))IN (SELECT s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
+            return
+                "\(column) \(random.pick(["", "NOT "]))IN (SELECT s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
         default:
             let other = random.pick(schema.tables)
-            return "\(random.pick(["", "NOT "]))EXISTS (SELECT 1 FROM \(other.name) AS s WHERE s.\(random.pick(other.columns).name) = \(column))"
+            return
+                "\(random.pick(["", "NOT "]))EXISTS (SELECT 1 FROM \(other.name) AS s WHERE s.\(random.pick(other.columns).name) = \(column))"
         }
     }
 
@@ -79,7 +98,9 @@ extension ScriptGenerator {
 
     /// A condition on one row at most.
     mutating func singleRow(_ table: GeneratedTable) -> String {
-        guard !table.hasRowID || (table.hasAlias && random.once(in: 2)) else { return "rowid = \(random.number(-1...25))" }
+        guard !table.hasRowID || (table.hasAlias && random.once(in: 2)) else {
+            return "rowid = \(random.number(-1...25))"
+        }
         return table.key.map { "\(table.columns[$0].name) = \(value())" }.joined(separator: " AND ")
     }
 }

@@ -100,7 +100,8 @@ extension ScriptGenerator {
         case 0: break
         case 1, 2:
             table.columns[0] = GeneratedColumn(name: "c0", type: "INTEGER", kind: .integer)
-            table.columns[0].constraints = " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) ? " AUTOINCREMENT" : "")
+            table.columns[0].constraints =
+                " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) ? " AUTOINCREMENT" : "")
             table.key = [0]
             table.hasAlias = true
         case 3:
@@ -129,7 +130,8 @@ extension ScriptGenerator {
                 tableConstraints.append("UNIQUE(\(group.map { table.columns[$0].name }.joined(separator: ", ")))")
             }
         }
-        if has(.foreignKeys), let parent = schema.tables.filter({ !$0.key.isEmpty && $0.key.count <= 2 }).randomElement(using: &random),
+        if has(.foreignKeys),
+            let parent = schema.tables.filter({ !$0.key.isEmpty && $0.key.count <= 2 }).randomElement(using: &random),
             random.once(in: 2)
         {
             let candidates = table.columns.indices.filter { !table.columns[$0].isGenerated }
@@ -141,14 +143,16 @@ extension ScriptGenerator {
                 tableConstraints.append(
                     "FOREIGN KEY(\(child.map { table.columns[$0].name }.joined(separator: ", "))) REFERENCES \(parent.name)"
                         + "(\(parent.key.map { parent.columns[$0].name }.joined(separator: ", ")))"
-                        + (delete.isEmpty ? "" : " ON DELETE \(delete)") + (update.isEmpty ? "" : " ON UPDATE \(update)")
+                        + (delete.isEmpty ? "" : " ON DELETE \(delete)")
+                        + (update.isEmpty ? "" : " ON UPDATE \(update)")
                         + (random.once(in: 3) ? " DEFERRABLE INITIALLY DEFERRED" : ""))
                 table.isOrderSensitive = true
             }
         }
         if has(.check), random.once(in: 4) {
             let column = table.columns[random.pick(table.writable)]
-            tableConstraints.append("CHECK (\(column.name) IS NULL OR length(\(column.name)) < \(random.number(3...700)))")
+            tableConstraints.append(
+                "CHECK (\(column.name) IS NULL OR length(\(column.name)) < \(random.number(3...700)))")
         }
         for column in table.columns {
             let collation = column.collation == "BINARY" ? "" : " COLLATE \(column.collation)"
@@ -163,9 +167,13 @@ extension ScriptGenerator {
     private mutating func makeColumn(_ name: String, strict: Bool) -> GeneratedColumn {
         let types: [(String, GeneratedColumn.Kind)] =
             strict
-            ? [("INTEGER", .integer), ("INT", .integer), ("REAL", .real), ("TEXT", .text), ("BLOB", .blob), ("ANY", .none)]
+            ? [
+                ("INTEGER", .integer), ("INT", .integer), ("REAL", .real), ("TEXT", .text), ("BLOB", .blob),
+                ("ANY", .none),
+            ]
             : [
-                ("INTEGER", .integer), ("INT", .integer), ("REAL", .real), ("NUMERIC", .numeric), ("TEXT", .text), ("TEXT", .text),
+                ("INTEGER", .integer), ("INT", .integer), ("REAL", .real), ("NUMERIC", .numeric), ("TEXT", .text),
+                ("TEXT", .text),
                 ("BLOB", .blob), ("", .none), ("VARCHAR(10)", .text),
             ]
         let (type, kind) = random.pick(types)
@@ -179,7 +187,8 @@ extension ScriptGenerator {
             // Depends on columns in front of it only, so that no cycle can be.
             let source = table.columns[random.number(0...index - 1)].name
             let expression = random.pick([
-                "\(source) || 'g'", "length(\(source))", "typeof(\(source))", "coalesce(\(source), 'none')", "\(source) IS NULL",
+                "\(source) || 'g'", "length(\(source))", "typeof(\(source))", "coalesce(\(source), 'none')",
+                "\(source) IS NULL",
             ])
             table.columns[index].isGenerated = true
             table.columns[index].constraints = " AS (\(expression)) " + random.pick(["VIRTUAL", "STORED"])
@@ -197,13 +206,16 @@ extension ScriptGenerator {
         }
         if has(.defaults), random.once(in: 3) {
             // A default that a STRICT column cannot take fails each time it is used, which says little.
-            let value = strict ? "NULL" : random.pick(["5", "'dflt'", "-1.5", "NULL", "x'6162'", "(1 + 2)", "(lower('ABC'))", "''"])
+            let value =
+                strict
+                ? "NULL" : random.pick(["5", "'dflt'", "-1.5", "NULL", "x'6162'", "(1 + 2)", "(lower('ABC'))", "''"])
             table.columns[index].constraints += " DEFAULT \(value)"
         }
         if has(.check), random.once(in: 6) {
             let name = table.columns[index].name
             table.columns[index].constraints += random.pick([
-                " CHECK (\(name) <> 'x')", " CHECK (\(name) IS NULL OR \(name) >= -100)", " CHECK (typeof(\(name)) <> 'blob')",
+                " CHECK (\(name) <> 'x')", " CHECK (\(name) IS NULL OR \(name) >= -100)",
+                " CHECK (typeof(\(name)) <> 'blob')",
             ])
         }
     }
@@ -218,7 +230,8 @@ extension ScriptGenerator {
             var term = column.name
             if has(.expressionIndexes), random.once(in: 5) {
                 term = random.pick([
-                    "length(\(column.name))", "\(column.name) || 'e'", "typeof(\(column.name))", "coalesce(\(column.name), 0)",
+                    "length(\(column.name))", "\(column.name) || 'e'", "typeof(\(column.name))",
+                    "coalesce(\(column.name), 0)",
                     "substr(\(column.name), 1, 2)",
                 ])
             } else if random.once(in: 5) {
@@ -236,7 +249,8 @@ extension ScriptGenerator {
         if unique, let at = schema.tables.firstIndex(where: { $0.name == table.name }) {
             schema.tables[at].isOrderSensitive = true
         }
-        return "CREATE \(unique ? "UNIQUE " : "")INDEX \(name) ON \(table.name)(\(terms.joined(separator: ", ")))\(filter)"
+        return
+            "CREATE \(unique ? "UNIQUE " : "")INDEX \(name) ON \(table.name)(\(terms.joined(separator: ", ")))\(filter)"
     }
 
     /// A trigger that counts what it sees: sums do not depend on the order of the rows.
@@ -251,7 +265,8 @@ extension ScriptGenerator {
         emit("INSERT INTO tally VALUES ('\(name)', 0)")
         let column = table.columns[random.pick(table.writable)].name
         let (event, rows) = random.pick([
-            ("INSERT", ["new"]), ("UPDATE", ["old", "new"]), ("UPDATE OF \(column)", ["old", "new"]), ("DELETE", ["old"]),
+            ("INSERT", ["new"]), ("UPDATE", ["old", "new"]), ("UPDATE OF \(column)", ["old", "new"]),
+            ("DELETE", ["old"]),
         ])
         let row = random.pick(rows)
         let condition = random.once(in: 3) ? " WHEN \(row).\(column) IS NOT NULL" : ""
@@ -260,7 +275,9 @@ extension ScriptGenerator {
             "UPDATE tally SET n = n + coalesce(length(\(row).\(column)), 100) WHERE event = '\(name)'",
         ])
         schema.tables[at].isOrderSensitive = true
-        emit("CREATE TRIGGER \(name) \(random.pick(["BEFORE", "AFTER"])) \(event) ON \(table.name)\(condition) BEGIN \(body); END")
+        emit(
+            "CREATE TRIGGER \(name) \(random.pick(["BEFORE", "AFTER"])) \(event) ON \(table.name)\(condition) BEGIN \(body); END"
+        )
     }
 }
 

@@ -5,12 +5,16 @@ import TestSupport
 
 extension ScriptGenerator {
     private mutating func conflict() -> String {
-        random.once(in: 2) ? "" : " OR " + random.pick(["IGNORE", "IGNORE", "REPLACE", "REPLACE", "ABORT", "FAIL", "ROLLBACK"])
+        random.once(in: 2)
+            ? "" : " OR " + random.pick(["IGNORE", "IGNORE", "REPLACE", "REPLACE", "ABORT", "FAIL", "ROLLBACK"])
     }
 
     private mutating func returning(_ table: GeneratedTable) -> String {
         guard has(.returning), random.once(in: 6) else { return "" }
-        return " RETURNING " + random.pick(["*", "\(random.pick(table.columns).name) AS r", "typeof(\(random.pick(table.columns).name)), *"])
+        return " RETURNING "
+            + random.pick([
+                "*", "\(random.pick(table.columns).name) AS r", "typeof(\(random.pick(table.columns).name)), *",
+            ])
     }
 
     private func isAlias(_ column: Int, _ table: GeneratedTable) -> Bool { table.hasAlias && table.key == [column] }
@@ -24,7 +28,9 @@ extension ScriptGenerator {
     mutating func insert(_ table: GeneratedTable) -> String {
         if random.once(in: 30) { return "INSERT\(conflict()) INTO \(table.name) DEFAULT VALUES\(returning(table))" }
         var columns = table.writable
-        if random.once(in: 4) { columns = Array(columns.shuffled(using: &random).prefix(random.number(1...columns.count))) }
+        if random.once(in: 4) {
+            columns = Array(columns.shuffled(using: &random).prefix(random.number(1...columns.count)))
+        }
         if table.hasAlias, random.once(in: 2), columns.count > 1 { columns.removeAll { table.key == [$0] } }
         let names = columns.map { table.columns[$0].name }.joined(separator: ", ")
         let upserts = has(.upsert) && random.once(in: 6)
@@ -44,15 +50,19 @@ extension ScriptGenerator {
     }
 
     private mutating func upsert(_ table: GeneratedTable) -> String {
-        var targets: [[Int]] = table.uniqueGroups + table.columns.indices.filter { table.columns[$0].isUnique }.map { [$0] }
+        var targets: [[Int]] =
+            table.uniqueGroups + table.columns.indices.filter { table.columns[$0].isUnique }.map { [$0] }
         if !table.key.isEmpty { targets.append(table.key) }
         let target = targets.randomElement(using: &random).map { group in
             "(" + group.map { table.columns[$0].name }.joined(separator: ", ") + ")"
         }
-        guard let target, !random.once(in: 3) else { return " ON CONFLICT\(random.once(in: 2) ? "" : target ?? "") DO NOTHING" }
+        guard let target, !random.once(in: 3) else {
+            return " ON CONFLICT\(random.once(in: 2) ? "" : target ?? "") DO NOTHING"
+        }
         let column = table.columns[random.pick(plainColumns(table))].name
         let expression = random.pick([
-            "excluded.\(column)", "\(table.name).\(column) || excluded.\(column)", value(), "coalesce(\(table.name).\(column), 0) + 1",
+            "excluded.\(column)", "\(table.name).\(column) || excluded.\(column)", value(),
+            "coalesce(\(table.name).\(column), 0) + 1",
         ])
         let filter = random.once(in: 3) ? " WHERE \(predicate(table, table.name))" : ""
         return " ON CONFLICT\(target) DO UPDATE SET \(column) = \(expression)\(filter)"
@@ -71,18 +81,24 @@ extension ScriptGenerator {
         } else {
             assignments = columns.map { column in
                 let name = table.columns[column].name
-                let expression = random.once(in: 2) ? value(for: column, of: table) : random.pick(["\(name) + 1", "\(name) || 'z'", "-\(name)", "NULL", name])
+                let expression =
+                    random.once(in: 2)
+                    ? value(for: column, of: table)
+                    : random.pick(["\(name) + 1", "\(name) || 'z'", "-\(name)", "NULL", name])
                 return "\(name) = \(expression)"
             }
         }
         let mode = conflict()
         // Where rows can get in each other's way, or a row's fault can be told in several ways, the order of the visit shows.
         let isPlain =
-            !table.isOrderSensitive && mode.isEmpty && columns.count == 1 && table.uniqueColumns.isDisjoint(with: columns)
+            !table.isOrderSensitive && mode.isEmpty && columns.count == 1
+            && table.uniqueColumns.isDisjoint(with: columns)
             && !table.columns.contains { $0.isGenerated }
         let filter: String
         if !isPlain || !source.isEmpty || random.once(in: 3) {
-            filter = random.once(in: 2) || !source.isEmpty ? singleRow(table) : random.once(in: 6) ? "true" : scanningPredicate(table)
+            filter =
+                random.once(in: 2) || !source.isEmpty
+                ? singleRow(table) : random.once(in: 6) ? "true" : scanningPredicate(table)
         } else {
             filter = predicate(table, table.name)
         }
@@ -108,7 +124,8 @@ extension ScriptGenerator {
     mutating func transaction() -> String {
         let name = random.pick(["s1", "s2", "s3"])
         return random.pick([
-            "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "COMMIT", "ROLLBACK", "SAVEPOINT \(name)", "SAVEPOINT \(name)", "ROLLBACK TO \(name)",
+            "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "COMMIT", "ROLLBACK", "SAVEPOINT \(name)", "SAVEPOINT \(name)",
+            "ROLLBACK TO \(name)",
             "RELEASE \(name)",
         ])
     }
