@@ -61,6 +61,9 @@ let package = Package(
             path: "Tests/RootstockTableTests"),
         .testTarget(name: "RootstockTests", dependencies: ["Rootstock"], path: "Tests/RootstockTests"),
         .testTarget(
+            name: "ComparisonTests", dependencies: ["Workloads", "Comparison", "Report", "RootstockCommand"],
+            path: "Tests/ComparisonTests"),
+        .testTarget(
             name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
         .testTarget(
             name: "ParityTests", dependencies: ["Rootstock", "TestSupport", "CSQLite"], path: "Tests/ParityTests",

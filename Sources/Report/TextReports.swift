@@ -31,7 +31,7 @@ extension ComparisonReport {
             ["SQLite \(environment.sqliteVersion)", environment.lmdbVersion, "Rootstock \(environment.rootstockVersion)",
                 "\(environment.build) build", environment.commit.map { "commit \($0)" }]
                 .compactMap { $0 }.joined(separator: ", "),
-            "size: \(sizes); seed \(environment.seed); \(environment.repeats) turns each; clock "
+            "size: \(sizes); seed \(environment.seed); turns of each: \(environment.repeats); clock "
                 + "\(String(format: "%.0f", environment.clockOverheadNanoseconds)) ns a reading, not subtracted",
         ]
     }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Comparison
+import Dispatch
 import Foundation
 import Report
 import Rootstock
@@ -83,6 +84,8 @@ struct Compare: ParsableCommand {
         let plan = try makePlan()
         let place = try workingDirectory()
         defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
+        let interruption = removeWhenInterrupted(directory == nil ? place : nil)
+        defer { interruption.cancel() }
         let progress = Progress()
         let runner = Runner(
             plan: plan, directory: place, launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable()),
@@ -141,6 +144,18 @@ struct Compare: ParsableCommand {
         if let directory { return URL(fileURLWithPath: directory, isDirectory: true) }
         return FileManager.default.temporaryDirectory
             .appendingPathComponent("rootstock-compare-\(ProcessInfo.processInfo.processIdentifier)", isDirectory: true)
+    }
+
+    /// Ctrl-C ends the measuring process too, which is of our process group; what it leaves behind is removed here.
+    private func removeWhenInterrupted(_ place: URL?) -> any DispatchSourceSignal {
+        signal(SIGINT, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        source.setEventHandler {
+            if let place { try? FileManager.default.removeItem(at: place) }
+            exit(130)
+        }
+        source.resume()
+        return source
     }
 
     private func write(_ report: ComparisonReport) throws {

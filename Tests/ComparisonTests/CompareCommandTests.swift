@@ -1,0 +1,88 @@
+import Comparison
+import Foundation
+import Testing
+
+/// `rootstock compare` as a user runs it, with turns in real child processes.
+@Suite struct CompareCommandTests {
+    struct Transcript {
+        var output: String
+        var error: String
+        var status: Int32
+    }
+
+    private func rootstock(_ arguments: [String]) throws -> Transcript {
+        #if os(Linux)
+            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        #else
+            let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }!.bundleURL
+        #endif
+        let process = Process()
+        process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("rootstock")
+        process.arguments = arguments
+        let (output, error) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = error
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let said = error.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Transcript(
+            output: String(decoding: text, as: UTF8.self), error: String(decoding: said, as: UTF8.self),
+            status: process.terminationStatus)
+    }
+
+    @Test func comparesAndWritesEveryReport() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("compare-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = { (name: String) in directory.appendingPathComponent(name).path }
+        let run = try rootstock(
+            ["compare", "engine", "fillseqbatch", "readrandom", "--engines", "sqlite,sqlite", "--entries", "2000", "--repeat",
+            "2", "--directory", file("stores"), "--json", file("r.json"), "--html", file("r.html"), "--markdown",
+            file("r.md"), "--csv", file("r.csv")])
+        #expect(run.status == 0, "\(run.error)")
+        #expect(run.error == "", "progress is for terminals")
+        #expect(run.output.contains("fillseqbatch") && run.output.contains("no difference"))
+        let report = try JSONDecoder().decode(
+            ComparisonReport.self, from: Data(contentsOf: URL(fileURLWithPath: file("r.json"))))
+        #expect(report.results.map(\.case) == ["fillseqbatch", "fillseqbatch", "readrandom", "readrandom"])
+        #expect(report.results.map(\.operations) == [2000, 2000, 2000, 2000])
+        #expect(report.results.allSatisfy { $0.samples.count == 2 && $0.cost.peakResidentBytes ?? 1 > 0 })
+        #expect(report.ratios.map(\.case) == ["fillseqbatch", "readrandom"])
+        #expect(try String(contentsOfFile: file("r.html"), encoding: .utf8).hasPrefix("<!DOCTYPE html>"))
+        #expect(try String(contentsOfFile: file("r.md"), encoding: .utf8).contains("| fillseqbatch |"))
+        #expect(try String(contentsOfFile: file("r.csv"), encoding: .utf8).split(separator: "\n").count == 5)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: file("stores")) == [], "stores were left behind")
+    }
+
+    @Test func aFailingEngineIsNamedAndEndsInAFailure() throws {
+        let run = try rootstock(
+            ["compare", "engine", "fillseq", "--engines", "sqlite,abacus", "--entries", "100", "--repeat", "1"])
+        #expect(run.status == 1)
+        #expect(run.output.contains("failed: engine fillseq abacus:"))
+    }
+
+    @Test(arguments: [
+        (["compare"], "Name a suite"), (["compare", "chess"], "no suite 'chess'"),
+        (["compare", "engine", "castling"], "no case 'castling'"),
+        (["compare", "engine", "--configuration", "fastest"], "no native configuration 'fastest'"),
+        (["compare", "engine", "--durability", "normal", "--configuration", "default"], "durability class 'normal'"),
+        (["compare", "engine", "--repeat", "0"], "repeats must be 1 or more"),
+    ])
+    func whatCannotBeRunIsRefusedByName(arguments: [String], words: String) throws {
+        let run = try rootstock(arguments)
+        #expect(run.status != 0)
+        #expect(run.error.contains(words), "\(run.error)")
+    }
+
+    @Test func theListNamesEverySuiteAndCase() throws {
+        let run = try rootstock(["compare", "--list"])
+        #expect(run.status == 0)
+        for word in ["engine", "objects", "library", "records", "reader", "fetching", "cars", "ycsb", "speedtest"] {
+            #expect(run.output.contains("\n\(word) - ") || run.output.hasPrefix("\(word) - "), "\(word)")
+        }
+        for word in ["fillseqsync", "fillrandsync", "readreverse", "fillrand100K", "Sync Seq Write", "leveldb"] {
+            #expect(run.output.contains(word), "\(word)")
+        }
+    }
+}
