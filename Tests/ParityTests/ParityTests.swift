@@ -12,7 +12,7 @@ import Testing
             parity.actual.close()
         }
         let differences = try parity.run(script)
-        let report = differences.map(\.description).joined(separator: "\n")
+        let report = differences.map { "- \($0)" }.joined(separator: "\n")
         if isPending(script.name, on: engine) {
             // Fails as soon as the script passes, so that the list only ever holds what is still open.
             withKnownIssue { #expect(differences.isEmpty, "\(report)") }

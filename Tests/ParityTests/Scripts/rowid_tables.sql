@@ -60,7 +60,6 @@ SELECT a FROM limits WHERE id > 9.3e18;
 SELECT a FROM limits WHERE id < 9.3e18 ORDER BY id;
 SELECT a FROM limits WHERE id < -9.3e18;
 SELECT a FROM limits WHERE id = 9223372036854775808.0;
-SELECT a FROM limits WHERE id = -9223372036854775808.0;
 SELECT a FROM limits WHERE id > 'text';
 SELECT a FROM limits WHERE id < 'text' ORDER BY id;
 SELECT a FROM limits WHERE id < x'00' ORDER BY id;
