@@ -13,7 +13,8 @@ extension Connection {
             }
             // What stands behind the statement would be dropped without a word.
             // What the front door wrote may be bound to the schema of the moment.
-            let statement = CompiledStatement(handle: handle, sql: sql, isReusable: !compiled.isRewritten)
+            let statement = CompiledStatement(
+                handle: handle, sql: sql, isReusable: !compiled.isRewritten, hidesColumns: compiled.hidesColumns)
             guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }
@@ -34,7 +35,9 @@ extension Connection {
                     let sql = SQLText.string(rest.prefix(compiled.consumed))
                     try body(
                         Statement(
-                            connection: self, compiled: CompiledStatement(handle: handle, sql: sql, isReusable: false)))
+                            connection: self,
+                            compiled: CompiledStatement(
+                                handle: handle, sql: sql, isReusable: false, hidesColumns: compiled.hidesColumns)))
                 } else if compiled.consumed == 0 {
                     break  // a NUL ends the text for SQLite
                 }
@@ -76,6 +79,7 @@ extension Connection {
         /// Bytes up to behind the statement.
         var consumed: Int
         var isRewritten: Bool
+        var hidesColumns: Bool
     }
 
     private func takeCached(_ sql: String) throws(DatabaseError) -> CompiledStatement? {
@@ -116,9 +120,9 @@ extension Connection {
             (handle, consumed) = try prepareBytes(text, in: database)
         }
         let isRewritten = rewrite?.replacement != nil
+        let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
         if let handle {
             do {
-                let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
                 try refuseWrite(handle, sql: SQLText.string(source))
                 if isRewritten { try refuseWrite(source) }
             } catch {
@@ -126,7 +130,9 @@ extension Connection {
                 throw error
             }
         }
-        return Compiled(handle: handle, consumed: consumed, isRewritten: isRewritten)
+        return Compiled(
+            handle: handle, consumed: consumed, isRewritten: isRewritten,
+            hidesColumns: isRewritten && !SQLText.returnsRows(source))
     }
 
     /// Refuses a statement that writes while the connection is for reading.

@@ -38,6 +38,39 @@ enum SQLText {
         return index
     }
 
+    /// Whether the statement is one that returns rows, as SQLite would prepare it on tables of its own.
+    static func returnsRows(_ text: Bytes) -> Bool {
+        switch keyword(text) {
+        case "ALTER", "ANALYZE", "CREATE", "DROP", "REINDEX", "VACUUM": return false
+        case "INSERT", "REPLACE", "UPDATE", "DELETE": return words(of: text).contains("RETURNING")
+        case "WITH":
+            let words = words(of: text)
+            return words.contains("RETURNING") || words.isDisjoint(with: ["INSERT", "UPDATE", "DELETE", "INTO"])
+        default: return true
+        }
+    }
+
+    /// The words of `text` in capitals, without what stands in quotes and comments.
+    private static func words(of text: Bytes) -> Set<String> {
+        var words: Set<String> = []
+        var rest = text
+        while !rest.isEmpty {
+            rest = UnsafeBufferPointer(rebasing: rest[firstWord(rest)...])
+            let word = keyword(rest)
+            var length = max(1, word.utf8.count)
+            if word.isEmpty, let first = rest.first, let quote = quotes[UInt8(bitPattern: first)] {
+                length = 2 + rest.dropFirst().prefix { UInt8(bitPattern: $0) != quote }.count
+            }
+            words.insert(word)
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(length))
+        }
+        return words
+    }
+
+    /// What ends a quotation, by what begins it. A doubled quote ends one and begins the next, which comes to the same.
+    private static let quotes = Dictionary(
+        uniqueKeysWithValues: zip("'\"`[".utf8, "'\"`]".utf8))
+
     static func string(_ text: some Sequence<CChar>) -> String {
         String(decoding: text.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -2,8 +2,7 @@ import CSQLite
 
 extension Statement {
     /// How many columns the result has. 0 for a statement that returns no rows.
-    @inlinable
-    public var columnCount: Int { Int(sqlite3_column_count(handle)) }
+    public var columnCount: Int { compiled.hidesColumns ? 0 : Int(sqlite3_column_count(handle)) }
 
     /// The columns' names, as of the last step: they can change when the schema does.
     public var columnNames: [String] { compiled.columnNames }

@@ -9,14 +9,18 @@ final class CompiledStatement {
 
     /// Whether the statement may be used again: not if it is bound to a moment's schema.
     let isReusable: Bool
+
+    /// Whether its columns are no result: the front door made a query of a statement that returns nothing.
+    let hidesColumns: Bool
     fileprivate var isCached = false
     fileprivate var isInUse = true
     fileprivate var lastUse: UInt64 = 0
 
-    init(handle: OpaquePointer, sql: String, isReusable: Bool) {
+    init(handle: OpaquePointer, sql: String, isReusable: Bool, hidesColumns: Bool) {
         self.handle = handle
         self.sql = sql
         self.isReusable = isReusable
+        self.hidesColumns = hidesColumns
     }
 
     deinit { sqlite3_finalize(handle) }
@@ -28,7 +32,7 @@ final class CompiledStatement {
     var columnNames: [String] {
         let preparation = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
         if preparation != namedAtPreparation {
-            names = (0..<sqlite3_column_count(handle)).map { column in
+            names = (0..<(hidesColumns ? 0 : sqlite3_column_count(handle))).map { column in
                 sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
             }
             namedAtPreparation = preparation

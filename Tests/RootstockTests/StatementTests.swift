@@ -114,6 +114,21 @@ import Testing
         #expect(try connection.queryOne(sql) == Row(columnNames: ["id", "b", "c"], values: [1, 2, 3]))
     }
 
+    @Test(arguments: engines) func onlyWhatReturnsRowsHasColumns(engine: Engine) throws {
+        let connection = try connection(engine)
+        let statements: [(sql: String, columns: [String])] = [
+            ("CREATE TABLE u (a)", []), ("CREATE INDEX i ON t (a)", []), ("DROP TABLE t", []),
+            ("INSERT INTO t VALUES (9, 'RETURNING')", []), ("UPDATE t SET a = 1 /* RETURNING */", []),
+            ("DELETE FROM t RETURNING id", ["id"]), ("WITH w AS (SELECT 1 AS x) SELECT x FROM w", ["x"]),
+            ("WITH w AS (SELECT 1) DELETE FROM t", []), ("VALUES (1, 2)", ["column1", "column2"]),
+        ]
+        for (sql, columns) in statements {
+            let statement = try connection.prepare(sql)
+            #expect(statement.columnNames == columns, "\(sql)")
+            #expect(statement.columnCount == columns.count, "\(sql)")
+        }
+    }
+
     @Test(arguments: engines) func aStatementOutlivesTheCloseOfItsConnection(engine: Engine) throws {
         let connection = try connection(engine)
         let statement = try connection.prepare("SELECT id FROM t ORDER BY id")
