@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Comparison
-import Dispatch
 import Foundation
 import Report
 import Rootstock
@@ -84,8 +83,6 @@ struct Compare: ParsableCommand {
         let plan = try makePlan()
         let place = try workingDirectory()
         defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
-        let interruption = removeWhenInterrupted(directory == nil ? place : nil)
-        defer { interruption.cancel() }
         let progress = Progress()
         let runner = Runner(
             plan: plan, directory: place, launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable()),
@@ -140,22 +137,25 @@ struct Compare: ParsableCommand {
         list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
 
+    private static let directoryPrefix = "rootstock-compare-"
+
     private func workingDirectory() throws -> URL {
         if let directory { return URL(fileURLWithPath: directory, isDirectory: true) }
-        return FileManager.default.temporaryDirectory
-            .appendingPathComponent("rootstock-compare-\(ProcessInfo.processInfo.processIdentifier)", isDirectory: true)
+        let temporary = FileManager.default.temporaryDirectory
+        Self.removeLeftovers(in: temporary)
+        return temporary.appendingPathComponent(
+            "\(Self.directoryPrefix)\(ProcessInfo.processInfo.processIdentifier)", isDirectory: true)
     }
 
-    /// Ctrl-C ends the measuring process too, which is of our process group; what it leaves behind is removed here.
-    private func removeWhenInterrupted(_ place: URL?) -> any DispatchSourceSignal {
-        signal(SIGINT, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        source.setEventHandler {
-            if let place { try? FileManager.default.removeItem(at: place) }
-            exit(130)
+    /// Removes what comparisons left that were interrupted: directories whose process is gone.
+    private static func removeLeftovers(in temporary: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: temporary.path)) ?? []
+        for name in names where name.hasPrefix(directoryPrefix) {
+            guard let process = Int32(name.dropFirst(directoryPrefix.count)), kill(process, 0) != 0, errno == ESRCH else {
+                continue
+            }
+            try? FileManager.default.removeItem(at: temporary.appendingPathComponent(name))
         }
-        source.resume()
-        return source
     }
 
     private func write(_ report: ComparisonReport) throws {
