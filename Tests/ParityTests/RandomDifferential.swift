@@ -11,7 +11,7 @@ import Testing
 
 private let environment = ProcessInfo.processInfo.environment
 
-/// What every engine can do; ROOTSTOCK_RANDOM_FEATURES asks for others.
+/// What every engine can do; ROOTSTOCK_RANDOM_FEATURES asks for others ("none" for none).
 private let features: Set<Feature> =
     environment["ROOTSTOCK_RANDOM_FEATURES"].map { names in
         Set(names.split(separator: ",").compactMap { Feature(rawValue: $0.trimmingCharacters(in: .whitespaces)) })
@@ -123,7 +123,7 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
             func reopen() throws { try native.reopen() }
             func close() { native.close() }
         }
-        let report = try search(seconds: environmentSeconds(default: 5), seed: SeededGenerator.environmentSeed()) {
+        let report = try search(seconds: 5, seed: SeededGenerator.environmentSeed()) {
             try Reversed()
         }
         #expect(report == nil, "\(report ?? "")")
