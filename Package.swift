@@ -28,7 +28,7 @@ let package = Package(
             name: "CLMDB", path: "CShims/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
 
         // The engines' plug, and the table layer on it.
-        .target(name: "RootstockEngine", dependencies: ["CLMDB"], path: "CShims/RootstockEngine"),
+        .target(name: "RootstockEngine", dependencies: ["CLMDB", "CSQLite"], path: "CShims/RootstockEngine"),
         .target(
             name: "RootstockTable", dependencies: ["CSQLite", "RootstockEngine"], path: "CShims/RootstockTable"),
 

@@ -15,4 +15,9 @@ long rootstock_process(void);
 /* Sets *message, if message is not null, to malloc'd text, or to null when memory is short. */
 __attribute__((format(printf, 2, 3))) void rootstock_message(char **message, const char *format, ...);
 
+/* The text of the calling thread's last failure in an environment, for describe. */
+void rootstock_remember_failure(const rootstock_environment *environment, int code, const char *text);
+/* That text if the last failure was this one; else the code's name. */
+const char *rootstock_recall_failure(const rootstock_environment *environment, int code);
+
 #endif

@@ -79,17 +79,8 @@ int rootstock_lmdb_code(int code) {
     return ROOTSTOCK_IO;
 }
 
-/* The calling thread's last failure; another environment's text is not shown (see describe). */
-static _Thread_local struct {
-    const rootstock_environment *environment;
-    int code;
-    char text[256];
-} last_failure;
-
 int rootstock_lmdb_refusal(rootstock_environment *environment, int code, const char *text) {
-    last_failure.environment = environment;
-    last_failure.code = code;
-    snprintf(last_failure.text, sizeof last_failure.text, "%s", text);
+    rootstock_remember_failure(environment, code, text);
     return code;
 }
 
@@ -97,11 +88,6 @@ int rootstock_lmdb_failure(rootstock_environment *environment, int lmdb) {
     int code = rootstock_lmdb_code(lmdb);
     if (lmdb == MDB_PANIC) atomic_store(&environment->must_reopen, 1);
     return rootstock_lmdb_refusal(environment, code, mdb_strerror(lmdb));
-}
-
-static const char *lmdb_describe(rootstock_environment *environment, int code) {
-    if (last_failure.environment == environment && last_failure.code == code) return last_failure.text;
-    return rootstock_code_name(code);
 }
 
 int rootstock_lmdb_refuse_forked(rootstock_environment *environment) {
@@ -264,6 +250,10 @@ static int lmdb_sync(rootstock_environment *environment) {
 static int lmdb_check_readers(rootstock_environment *environment, int *cleared) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     return lmdb_result(environment, mdb_reader_check(environment->env, cleared));
+}
+
+static const char *lmdb_describe(rootstock_environment *environment, int code) {
+    return rootstock_recall_failure(environment, code);
 }
 
 const rootstock_engine rootstock_engine_lmdb = {

@@ -38,8 +38,8 @@ typedef struct shared_environment {
 } shared_environment;
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-static const rootstock_engine *engines[ENGINE_LIMIT] = {&rootstock_engine_lmdb};
-static size_t engine_count = 1;
+static const rootstock_engine *engines[ENGINE_LIMIT] = {&rootstock_engine_lmdb, &rootstock_engine_sqlite_btree};
+static size_t engine_count = 2;
 static shared_environment *environments;
 
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
@@ -340,7 +340,7 @@ void rootstock_writer_unlock(rootstock_shared *shared) {
 }
 
 /*
-** CODES
+** CODES AND FAILURES
 */
 
 static const char *const code_names[] = {
@@ -369,4 +369,21 @@ static const char *const code_names[] = {
 const char *rootstock_code_name(int code) {
     if (code < 0 || (size_t)code >= sizeof code_names / sizeof code_names[0]) return "unknown code";
     return code_names[code];
+}
+
+static _Thread_local struct {
+    const rootstock_environment *environment;
+    int code;
+    char text[256];
+} last_failure;
+
+void rootstock_remember_failure(const rootstock_environment *environment, int code, const char *text) {
+    last_failure.environment = environment;
+    last_failure.code = code;
+    snprintf(last_failure.text, sizeof last_failure.text, "%s", text);
+}
+
+const char *rootstock_recall_failure(const rootstock_environment *environment, int code) {
+    if (last_failure.environment == environment && last_failure.code == code) return last_failure.text;
+    return rootstock_code_name(code);
 }

@@ -265,6 +265,10 @@ const char *rootstock_code_name(int code);
 /* The engine on the system's liblmdb. */
 extern const rootstock_engine rootstock_engine_lmdb;
 
+/* SQLite's own B-tree and pager behind the plug: the control that tells what the table layer costs from what an engine
+** costs. "sqlite-btree" is there from the start, too. */
+extern const rootstock_engine rootstock_engine_sqlite_btree;
+
 #ifdef __cplusplus
 }
 #endif
