@@ -53,11 +53,13 @@ public struct ConfigurationChoice: Sendable {
     public static let all: [ConfigurationChoice] = [
         // db_bench sets the lock mode last, so WAL keeps its shared-memory file; we follow.
         ConfigurationChoice(
-            name: "leveldb", summary: "db_bench_sqlite3's: WAL, 4096 pages of cache, exclusive lock, checkpoint in the time",
+            name: "leveldb",
+            summary: "db_bench_sqlite3's: WAL, 4096 pages of cache, exclusive lock, checkpoint in the time",
             journalMode: .wal, pragmas: ["cache_size=4096", "wal_autocheckpoint=4096", "locking_mode=EXCLUSIVE"],
             settling: ["PRAGMA wal_checkpoint(FULL)"]),
         ConfigurationChoice(name: "default", summary: "as SQLite ships", journalMode: nil, pragmas: [], settling: []),
-        ConfigurationChoice(name: "wal", summary: "WAL, all else as it ships", journalMode: .wal, pragmas: [], settling: []),
+        ConfigurationChoice(
+            name: "wal", summary: "WAL, all else as it ships", journalMode: .wal, pragmas: [], settling: []),
         ConfigurationChoice(
             name: "tuned", summary: "WAL, 256 MiB of cache, 16 GiB of memory map, checkpoint every 4096 pages",
             journalMode: .wal, pragmas: ["cache_size=-262144", "mmap_size=17179869184", "wal_autocheckpoint=4096"],
@@ -76,6 +78,7 @@ public struct ConfigurationChoice: Sendable {
 
     /// What is set, for the report.
     public var settings: [String] {
-        (journalMode.map { ["journal_mode=\($0.rawValue)"] } ?? []) + pragmas + settling.map { "\($0) inside timed writes" }
+        (journalMode.map { ["journal_mode=\($0.rawValue)"] } ?? []) + pragmas
+            + settling.map { "\($0) inside timed writes" }
     }
 }

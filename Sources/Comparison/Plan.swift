@@ -41,7 +41,9 @@ public struct ComparisonPlan: Sendable {
     ) throws {
         guard !engines.isEmpty else { throw PlanError("no engine was named") }
         guard repeats > 0 else { throw PlanError("repeats must be 1 or more") }
-        for item in items where item.size < 1 { throw PlanError("the size of suite \(item.suite.name) must be 1 or more") }
+        for item in items where item.size < 1 {
+            throw PlanError("the size of suite \(item.suite.name) must be 1 or more")
+        }
         self.items = items
         self.engines = engines
         self.configurations = try configurations.map { name in

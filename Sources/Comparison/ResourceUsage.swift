@@ -67,7 +67,9 @@ func procFields(_ path: String) -> [String: Int] {
     var fields: [String: Int] = [:]
     for line in text.split(separator: "\n") {
         let parts = line.split(separator: ":", maxSplits: 1)
-        guard parts.count == 2, let number = parts[1].split(whereSeparator: { " \tk".contains($0) }).first else { continue }
+        guard parts.count == 2, let number = parts[1].split(whereSeparator: { " \tk".contains($0) }).first else {
+            continue
+        }
         fields[String(parts[0])] = Int(number)
     }
     return fields

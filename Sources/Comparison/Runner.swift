@@ -38,7 +38,9 @@ public struct Runner {
         for item in plan.items {
             for workload in item.workloads {
                 done += 1
-                run(workload, of: item, label: "[\(done)/\(total)] \(item.suite.name) \(workload.name)", &fixtures, &report)
+                run(
+                    workload, of: item, label: "[\(done)/\(total)] \(item.suite.name) \(workload.name)", &fixtures,
+                    &report)
             }
             // The next suite has other stores; disk space is not kept for ones that nobody will read.
             fixtures.removeAll()
@@ -100,7 +102,8 @@ public struct Runner {
         guard differing.isEmpty else {
             for text in differing {
                 report.failures.append(
-                    Failure(suite: item.suite.name, case: workload.name, contender: text.contender, message: text.message))
+                    Failure(
+                        suite: item.suite.name, case: workload.name, contender: text.contender, message: text.message))
             }
             return
         }
@@ -158,7 +161,8 @@ public struct Runner {
                 let estimate = ratioOfMedians(
                     baseline.reports.map(\.seconds), turn.reports.map(\.seconds), seed: UInt64(plan.seed))
                 let published =
-                    turn.contender.isNative ? nil : PublishedFigure.find(suite: item.suite.name, workload: workload.name)
+                    turn.contender.isNative
+                    ? nil : PublishedFigure.find(suite: item.suite.name, workload: workload.name)
                 let ratio = Ratio(
                     suite: item.suite.name, case: workload.name, durability: durability,
                     baseline: Baseline(engine: first, configuration: baseline.contender.configuration),
@@ -206,20 +210,19 @@ private struct PreparedStores {
 
 extension Cost {
     static func medians(_ costs: [Cost]) -> Cost {
-        func middle(_ value: (Cost) -> Double) -> Double { median(costs.map(value)) }
-        func middle(_ value: (Cost) -> Int) -> Int { Int(median(costs.map { Double(value($0)) })) }
-        func middle(_ value: (Cost) -> Int?) -> Int? {
-            let known = costs.compactMap(value).map(Double.init)
-            return known.isEmpty ? nil : Int(median(known))
+        func middle(_ path: KeyPath<Cost, Double>) -> Double { median(costs.map { $0[keyPath: path] }) }
+        func count(_ path: KeyPath<Cost, Int>) -> Int { Int(median(costs.map { Double($0[keyPath: path]) })) }
+        func known(_ path: KeyPath<Cost, Int?>) -> Int? {
+            let values = costs.compactMap { $0[keyPath: path] }.map(Double.init)
+            return values.isEmpty ? nil : Int(median(values))
         }
         return Cost(
-            userSeconds: middle { $0.userSeconds }, systemSeconds: middle { $0.systemSeconds },
-            minorFaults: middle { $0.minorFaults } as Int, majorFaults: middle { $0.majorFaults } as Int,
-            contextSwitches: middle { $0.contextSwitches } as Int, bytesRead: middle { $0.bytesRead },
-            bytesWritten: middle { $0.bytesWritten }, readCalls: middle { $0.readCalls },
-            writeCalls: middle { $0.writeCalls }, storageBytesRead: middle { $0.storageBytesRead },
-            storageBytesWritten: middle { $0.storageBytesWritten }, peakResidentBytes: middle { $0.peakResidentBytes },
-            storeBytes: middle { $0.storeBytes })
+            userSeconds: middle(\.userSeconds), systemSeconds: middle(\.systemSeconds),
+            minorFaults: count(\.minorFaults), majorFaults: count(\.majorFaults),
+            contextSwitches: count(\.contextSwitches), bytesRead: known(\.bytesRead),
+            bytesWritten: known(\.bytesWritten), readCalls: known(\.readCalls), writeCalls: known(\.writeCalls),
+            storageBytesRead: known(\.storageBytesRead), storageBytesWritten: known(\.storageBytesWritten),
+            peakResidentBytes: known(\.peakResidentBytes), storeBytes: known(\.storeBytes))
     }
 }
 

@@ -63,7 +63,8 @@ struct HTMLPage {
             ("SQLite compile options", environment.sqliteCompileOptions.joined(separator: " ")),
             ("LMDB", environment.lmdbVersion), ("Rootstock", environment.rootstockVersion),
             ("Swift", "\(environment.swiftVersion), \(environment.build) build"), ("Commit", environment.commit),
-            ("Sizes", sizes), ("Seed", "\(environment.seed)"), ("Turns of each engine at each case", "\(environment.repeats)"),
+            ("Sizes", sizes), ("Seed", "\(environment.seed)"),
+            ("Turns of each engine at each case", "\(environment.repeats)"),
             ("Clock", String(format: "%.0f ns a reading, not subtracted", environment.clockOverheadNanoseconds)),
             ("Load average at the start", environment.loadAverage.map(rounded)),
             ("Took", environment.seconds.map { String(format: "%.0f s", $0) }),
@@ -79,7 +80,9 @@ struct HTMLPage {
             let rivals = report.summaries.filter { $0.suite == suite }.flatMap { summary in
                 summary.rivals.map { (summary.name, summary.baseline.engine, $0) }
             }
-            let engines = rivals.map { ComparisonReport.name($0.2) }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            let engines = rivals.map { ComparisonReport.name($0.2) }.reduce(into: [String]()) {
+                if !$0.contains($1) { $0.append($1) }
+            }
             return engines.map { engine in
                 let ratios = rivals.filter { ComparisonReport.name($0.2) == engine }
                 let slower = ratios.filter { $0.2.ratio.isDifferent && $0.2.ratio.ratio < 1 }
@@ -193,7 +196,8 @@ struct HTMLSuite {
         }
         return Bar(
             name: summary.name, what: summary.summary, verdict: verdict.0,
-            label: Format.ratio(ratio.ratio) + String(format: " (%.2f to %.2f)", ratio.low, ratio.high), style: verdict.1,
+            label: Format.ratio(ratio.ratio) + String(format: " (%.2f to %.2f)", ratio.low, ratio.high),
+            style: verdict.1,
             left: percent(start), width: percent(abs(position(ratio.ratio) - 50)), low: percent(position(ratio.low)),
             span: percent(position(ratio.high) - position(ratio.low)),
             published: ratio.published.map { percent(position($0)) },
@@ -262,7 +266,8 @@ struct HTMLCurve {
             let latency = result.latency
             return Line(
                 contender: result.contender.description,
-                points: result.curve.map { "\(number(x($0.percentile))),\(number(y($0.microseconds)))" }.joined(separator: " "),
+                points: result.curve.map { "\(number(x($0.percentile))),\(number(y($0.microseconds)))" }.joined(
+                    separator: " "),
                 number: index % 4 + 1, p50: Format.significant(latency.p50), p90: Format.significant(latency.p90),
                 p99: Format.significant(latency.p99), p999: Format.significant(latency.p999),
                 max: Format.significant(latency.max), mean: Format.significant(latency.mean))

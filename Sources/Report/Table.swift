@@ -39,10 +39,13 @@ extension ComparisonReport {
             let sql = results(suite: item.suite, case: item.case).filter { $0.layer == .cInterface }
             let ratios = ratios.filter { $0.suite == item.suite && $0.case == item.case }
             let native = sql.filter { result in
-                ratios.contains { $0.baseline.engine == result.engine && $0.baseline.configuration == result.configuration }
+                ratios.contains {
+                    $0.baseline.engine == result.engine && $0.baseline.configuration == result.configuration
+                }
                     && result.copy == 0
             }
-            guard let best = (native.isEmpty ? Array(sql.prefix(1)) : native).min(by: { $0.seconds < $1.seconds }) else {
+            guard let best = (native.isEmpty ? Array(sql.prefix(1)) : native).min(by: { $0.seconds < $1.seconds })
+            else {
                 return nil
             }
             let rivals = ratios.filter { $0.baseline.configuration == best.configuration }.compactMap { ratio in

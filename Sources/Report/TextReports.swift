@@ -26,11 +26,17 @@ extension ComparisonReport {
     var environmentLines: [String] {
         let sizes = environment.sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         return [
-            [environment.processor, "\(environment.cores) cores", Format.bytes(Int(environment.memoryBytes)), environment.kernel]
-                .compactMap { $0 }.joined(separator: ", "),
-            ["SQLite \(environment.sqliteVersion)", environment.lmdbVersion, "Rootstock \(environment.rootstockVersion)",
-                "\(environment.build) build", environment.commit.map { "commit \($0)" }]
-                .compactMap { $0 }.joined(separator: ", "),
+            [
+                environment.processor, "\(environment.cores) cores", Format.bytes(Int(environment.memoryBytes)),
+                environment.kernel,
+            ]
+            .compactMap { $0 }.joined(separator: ", "),
+            [
+                "SQLite \(environment.sqliteVersion)", environment.lmdbVersion,
+                "Rootstock \(environment.rootstockVersion)",
+                "\(environment.build) build", environment.commit.map { "commit \($0)" },
+            ]
+            .compactMap { $0 }.joined(separator: ", "),
             "size: \(sizes); seed \(environment.seed); turns of each: \(environment.repeats); clock "
                 + "\(String(format: "%.0f", environment.clockOverheadNanoseconds)) ns a reading, not subtracted",
         ]
@@ -71,9 +77,11 @@ extension ComparisonReport {
     /// One line per measured result.
     public func csv() -> String {
         let header = [
-            "suite", "case", "engine", "configuration", "durability", "layer", "copy", "operations", "seconds", "us_per_op",
+            "suite", "case", "engine", "configuration", "durability", "layer", "copy", "operations", "seconds",
+            "us_per_op",
             "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "mean_us", "user_s", "system_s", "peak_resident_bytes",
-            "bytes_read", "bytes_written", "storage_bytes_written", "minor_faults", "major_faults", "store_bytes", "checksum",
+            "bytes_read", "bytes_written", "storage_bytes_written", "minor_faults", "major_faults", "store_bytes",
+            "checksum",
         ]
         func text(_ value: Int?) -> String { value.map(String.init) ?? "" }
         let lines = results.map { result -> [String] in

@@ -114,7 +114,8 @@ struct Compare: ParsableCommand {
             suites = Suite.all
         } else {
             guard let found = Suite.named(suite) else {
-                throw PlanError("there is no suite '\(suite)'; there are \(Suite.all.map(\.name).joined(separator: ", "))")
+                throw PlanError(
+                    "there is no suite '\(suite)'; there are \(Suite.all.map(\.name).joined(separator: ", "))")
             }
             suites = [found]
         }
@@ -151,7 +152,8 @@ struct Compare: ParsableCommand {
     private static func removeLeftovers(in temporary: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: temporary.path)) ?? []
         for name in names where name.hasPrefix(directoryPrefix) {
-            guard let process = Int32(name.dropFirst(directoryPrefix.count)), kill(process, 0) != 0, errno == ESRCH else {
+            guard let process = Int32(name.dropFirst(directoryPrefix.count)), kill(process, 0) != 0, errno == ESRCH
+            else {
                 continue
             }
             try? FileManager.default.removeItem(at: temporary.appendingPathComponent(name))

@@ -57,6 +57,19 @@ public struct AnswerHash: Sendable {
         value = (value ^ word) &* 0x0000_0100_0000_01b3
     }
 
+    /// Reads every byte, for workloads in which the reader does; the sum is cheap beside reading the memory.
+    @inline(__always)
+    public mutating func touchWhole(_ bytes: UnsafeRawBufferPointer) {
+        var sum = UInt64(bytes.count)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            sum &+= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+        touch(sum)
+        touch(bytes)
+    }
+
     @inline(__always)
     public mutating func touch(_ word: UInt64) {
         value = (value ^ word) &* 0x0000_0100_0000_01b3

@@ -29,15 +29,16 @@ enum CarsSuite {
     static let workloads: [Workload] = [
         Workload(
             name: "store", summary: "store all records in one transaction", publishedName: "store", starting: .fresh,
-            writes: true, isHeadline: true, operations: { $0 }, setUp: { try $0.execute(schema) }, contentQueries: contents
-        ) { session, meter in
-            let store = try saver(session)
-            try session.prepareToSettle()
-            meter.begin()
-            try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try store($0) }
-            try session.settle()
-            meter.end()
-        },
+            writes: true, isHeadline: true, operations: { $0 }, setUp: { try $0.execute(schema) },
+            contentQueries: contents,
+            run: { session, meter in
+                let store = try saver(session)
+                try session.prepareToSettle()
+                meter.begin()
+                try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try store($0) }
+                try session.settle()
+                meter.end()
+            }),
         fetch("fetch", "fetch all records", "SELECT name, price, type, details, manufacturer FROM car ORDER BY rowid"),
         fetch(
             "fetch-joined", "fetch all records with their manufacturers",
@@ -74,22 +75,23 @@ enum CarsSuite {
 
     private static func fetch(_ name: String, _ summary: String, _ sql: String) -> Workload {
         Workload(
-            name: name, summary: summary, publishedName: name == "fetch" ? "fetch" : nil, starting: .shared(filled.name),
-            writes: false, isHeadline: name == "fetch", lapOperations: 100, operations: { $0 }
-        ) { session, meter in
-            let statement = try session.statement(sql)
-            var untilLap = meter.lapOperations
-            meter.begin()
-            while try statement.step() {
-                session.take(statement)
-                untilLap -= 1
-                if untilLap == 0 {
-                    meter.lap()
-                    untilLap = meter.lapOperations
+            name: name, summary: summary, publishedName: name == "fetch" ? "fetch" : nil,
+            starting: .shared(filled.name),
+            writes: false, isHeadline: name == "fetch", lapOperations: 100, operations: { $0 },
+            run: { session, meter in
+                let statement = try session.statement(sql)
+                var untilLap = meter.lapOperations
+                meter.begin()
+                while try statement.step() {
+                    session.take(statement)
+                    untilLap -= 1
+                    if untilLap == 0 {
+                        meter.lap()
+                        untilLap = meter.lapOperations
+                    }
                 }
-            }
-            try statement.reset()
-            meter.end()
-        }
+                try statement.reset()
+                meter.end()
+            })
     }
 }

@@ -24,7 +24,8 @@ enum FloorEngine {
 
     @inline(__always)
     private static func put(
-        _ store: FloorStore, _ transaction: OpaquePointer, _ key: KeyBuffer, _ bytes: UnsafeRawBufferPointer, append: Bool
+        _ store: FloorStore, _ transaction: OpaquePointer, _ key: KeyBuffer, _ bytes: UnsafeRawBufferPointer,
+        append: Bool
     ) throws {
         var slice = MDB_val(mv_size: KeyBuffer.count, mv_data: UnsafeMutableRawPointer(key.bytes))
         var value = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
@@ -60,7 +61,7 @@ enum FloorEngine {
 
     static func read(
         _ store: FloorStore, _ parameters: Parameters, _ meter: Meter, rows: Int, keys: EngineSuite.Keys,
-        inTransaction: Bool
+        inTransaction: Bool, isWhole: Bool
     ) throws {
         let key = KeyBuffer()
         var chooser = EngineSuite.KeyChooser(keys, rows: rows, seed: parameters.seed)
@@ -77,7 +78,7 @@ enum FloorEngine {
             var value = MDB_val()
             let code = mdb_get(transaction, store.tree, &slice, &value)
             if code == MDB_SUCCESS {
-                store.take(slice, value)
+                if isWhole { store.takeWhole(slice, value) } else { store.take(slice, value) }
             } else if code != MDB_NOTFOUND {
                 throw FloorStore.error(code, "mdb_get")
             }

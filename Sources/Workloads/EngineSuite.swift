@@ -14,6 +14,8 @@ extension Suite {
         remarks: [
             "Reads fetch every column; db_bench steps over the rows without fetching. Length, first and last byte of each "
                 + "column are read while the clock runs.",
+            "readrand100K therefore tells what it costs to get at a large value, not to read it through: "
+                + "readrand100K-whole (--variants) reads every byte.",
             "The existing store holds all keys, inserted in random order in batches; db_bench reads what its random "
                 + "fills left, in which some keys are missing.",
             "Scans read the clock every 100 rows: their percentiles are of means over 100 rows.",
@@ -95,12 +97,15 @@ enum EngineSuite {
         write("fillseq100K", nil, .sequential, rows: large, valueBytes: largeValueBytes),
         write("fillrand100K", nil, .random, rows: large, valueBytes: largeValueBytes),
         read("readrand100K", nil, rows: large, fixture: filledLarge),
+        read("readrand100K-whole", nil, rows: large, fixture: filledLarge, isWhole: true, variant: true),
         read("readrandom-transaction", nil, inTransaction: true, variant: true),
         read("readmissing", nil, keys: .missing, variant: true),
         read("readhot", nil, keys: .hot, variant: true),
         write("fillrandbatch-rowid", nil, .random, batch: batch, schema: rowidSchema, variant: true),
         read("readrandom-rowid", nil, fixture: filledRowid, floor: false, variant: true),
-        scan("readseq-rowid", nil, "SELECT * FROM test ORDER BY key", backward: false, fixture: filledRowid, variant: true),
+        scan(
+            "readseq-rowid", nil, "SELECT * FROM test ORDER BY key", backward: false, fixture: filledRowid,
+            variant: true),
     ]
 
     private static func write(
@@ -114,7 +119,8 @@ enum EngineSuite {
         let unit = batch == 1 ? "one row a transaction" : "\(batch) rows a transaction"
         let verb = starting == .fresh ? "insert" : "overwrite"
         return Workload(
-            name: name, summary: "\(verb) values of \(valueBytes) bytes \(place), \(unit)", publishedName: publishedName,
+            name: name, summary: "\(verb) values of \(valueBytes) bytes \(place), \(unit)",
+            publishedName: publishedName,
             starting: starting, durability: durability, writes: true, isHeadline: headline, isVariant: variant,
             operations: rows,
             setUp: { if starting == .fresh { try $0.execute(schema) } },
@@ -126,7 +132,8 @@ enum EngineSuite {
 
     private static func read(
         _ name: String, _ publishedName: String?, rows: @escaping @Sendable (Int) -> Int = { $0 },
-        fixture: Fixture = filled, keys: Keys = .present, inTransaction: Bool = false, floor: Bool = true,
+        fixture: Fixture = filled, keys: Keys = .present, inTransaction: Bool = false, isWhole: Bool = false,
+        floor: Bool = true,
         headline: Bool = false, variant: Bool = false
     ) -> Workload {
         let which =
@@ -136,14 +143,20 @@ enum EngineSuite {
             case .hot: "random keys among one percent"
             }
         return Workload(
-            name: name, summary: "point reads of \(which), " + (inTransaction ? "in one transaction" : "autocommit"),
+            name: name,
+            summary: "point reads of \(which), " + (inTransaction ? "in one transaction" : "autocommit")
+                + (isWhole ? ", every byte read" : ""),
             publishedName: publishedName, starting: .shared(fixture.name), writes: false, isHeadline: headline,
             isVariant: variant, operations: rows,
             floor: floor
                 ? FloorWorkload {
-                    try FloorEngine.read($0, $1, $2, rows: rows($1.size), keys: keys, inTransaction: inTransaction)
+                    try FloorEngine.read(
+                        $0, $1, $2, rows: rows($1.size), keys: keys, inTransaction: inTransaction, isWhole: isWhole)
                 } : nil,
-            run: { try runRead($0, $1, rows: rows($0.parameters.size), keys: keys, inTransaction: inTransaction) })
+            run: {
+                try runRead(
+                    $0, $1, rows: rows($0.parameters.size), keys: keys, inTransaction: inTransaction, isWhole: isWhole)
+            })
     }
 
     private static func scan(
@@ -196,7 +209,7 @@ enum EngineSuite {
     }
 
     private static func runRead(
-        _ session: Session, _ meter: Meter, rows: Int, keys: Keys, inTransaction: Bool
+        _ session: Session, _ meter: Meter, rows: Int, keys: Keys, inTransaction: Bool, isWhole: Bool
     ) throws {
         let statement = try session.statement("SELECT * FROM test WHERE key = ?")
         let key = KeyBuffer()
@@ -206,7 +219,9 @@ enum EngineSuite {
         for _ in 0..<rows {
             key.set(chooser.next())
             try statement.bind(1, key: key)
-            while try statement.step() { session.takeBlobs(statement) }
+            while try statement.step() {
+                if isWhole { session.takeWholeBlobs(statement) } else { session.takeBlobs(statement) }
+            }
             try statement.reset()
             meter.lap()
         }

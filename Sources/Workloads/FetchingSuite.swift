@@ -6,7 +6,8 @@ extension Suite {
     public static let fetching = Suite(
         name: "fetching", title: "Ways to fetch: predicates, paging, lookups, aggregates, blobs",
         source: "Apple, Core Data Programming Guide, \"Performance\"",
-        unit: "employees", defaultSize: 100_000, smallestSize: 500, fixtures: [FetchingSuite.staff, FetchingSuite.documents],
+        unit: "employees", defaultSize: 100_000, smallestSize: 500,
+        fixtures: [FetchingSuite.staff, FetchingSuite.documents],
         workloads: FetchingSuite.workloads)
 }
 
@@ -53,7 +54,8 @@ enum FetchingSuite {
     }
 
     static let blobSizes: [BlobSize] = [
-        BlobSize(name: "128B", bytes: 128) { max(2, $0 / 20) }, BlobSize(name: "1KiB", bytes: 1 << 10) { max(2, $0 / 20) },
+        BlobSize(name: "128B", bytes: 128) { max(2, $0 / 20) },
+        BlobSize(name: "1KiB", bytes: 1 << 10) { max(2, $0 / 20) },
         BlobSize(name: "100KiB", bytes: 100 << 10) { max(2, $0 / 1000) },
         BlobSize(name: "1MiB", bytes: 1 << 20) { max(2, $0 / 5000) },
         BlobSize(name: "10MiB", bytes: 10 << 20) { max(1, $0 / 50_000) },
@@ -70,7 +72,9 @@ enum FetchingSuite {
             let samples = Samples(seed: session.parameters.seed)
             let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size.bytes, alignment: 16)
             defer { bytes.deallocate() }
-            for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: mixed(index >> 6, 1) >> UInt64(index & 31)) }
+            for index in bytes.indices {
+                bytes[index] = UInt8(truncatingIfNeeded: mixed(index >> 6, 1) >> UInt64(index & 31))
+            }
             let whole = try session.statement("INSERT INTO whole\(size.name) VALUES (?, ?, ?)")
             let split = try session.statement("INSERT INTO split\(size.name) VALUES (?, ?)")
             let side = try session.statement("INSERT INTO side\(size.name) VALUES (?, ?)")
@@ -95,19 +99,19 @@ enum FetchingSuite {
         let read = { (name: String, place: String, sql: String) in
             Workload(
                 name: "blob-\(size.name)-\(name)", summary: "read blobs of \(size.name) by id, kept \(place)",
-                starting: .shared(documents.name), writes: false, operations: size.count
-            ) { session, meter in
-                let statement = try session.statement(sql)
-                let count = size.count(session.parameters.size)
-                meter.begin()
-                for index in 0..<count {
-                    try statement.bind(1, 1 + index * 7 % count)
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
-                    meter.lap()
-                }
-                meter.end()
-            }
+                starting: .shared(documents.name), writes: false, operations: size.count,
+                run: { session, meter in
+                    let statement = try session.statement(sql)
+                    let count = size.count(session.parameters.size)
+                    meter.begin()
+                    for index in 0..<count {
+                        try statement.bind(1, 1 + index * 7 % count)
+                        while try statement.step() { session.take(statement) }
+                        try statement.reset()
+                        meter.lap()
+                    }
+                    meter.end()
+                })
         }
         let list = { (name: String, place: String, sql: String) in
             scan(
@@ -138,132 +142,138 @@ enum FetchingSuite {
                 "number-first", "the numeric predicate first",
                 "SELECT id, name FROM employee WHERE salary > 100000 AND notes LIKE '%zu%' ORDER BY id"),
             Workload(
-                name: "limit-then-rest", summary: "the first \(page) rows, then the rest", starting: .shared(staff.name),
-                writes: false, operations: { _ in 1 }
-            ) { session, meter in
-                let first = try session.statement("SELECT * FROM employee ORDER BY id LIMIT \(page)")
-                let rest = try session.statement("SELECT * FROM employee WHERE id > \(page) ORDER BY id")
-                meter.begin()
-                for statement in [first, rest] {
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
-                }
-                meter.lap()
-                meter.end()
-            },
+                name: "limit-then-rest", summary: "the first \(page) rows, then the rest",
+                starting: .shared(staff.name),
+                writes: false, operations: { _ in 1 },
+                run: { session, meter in
+                    let first = try session.statement("SELECT * FROM employee ORDER BY id LIMIT \(page)")
+                    let rest = try session.statement("SELECT * FROM employee WHERE id > \(page) ORDER BY id")
+                    meter.begin()
+                    for statement in [first, rest] {
+                        while try statement.step() { session.take(statement) }
+                        try statement.reset()
+                    }
+                    meter.lap()
+                    meter.end()
+                }),
             scan("all-at-once", "all rows at once", "SELECT * FROM employee ORDER BY id"),
             Workload(
                 name: "page-offset", summary: "pages of \(page) by OFFSET, the first hundred pages",
-                starting: .shared(staff.name), writes: false, operations: pages
-            ) { session, meter in
-                let statement = try session.statement("SELECT * FROM employee ORDER BY id LIMIT \(page) OFFSET ?")
-                meter.begin()
-                for number in 0..<pages(session.parameters.size) {
-                    try statement.bind(1, number * page)
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
-                    meter.lap()
-                }
-                meter.end()
-            },
+                starting: .shared(staff.name), writes: false, operations: pages,
+                run: { session, meter in
+                    let statement = try session.statement("SELECT * FROM employee ORDER BY id LIMIT \(page) OFFSET ?")
+                    meter.begin()
+                    for number in 0..<pages(session.parameters.size) {
+                        try statement.bind(1, number * page)
+                        while try statement.step() { session.take(statement) }
+                        try statement.reset()
+                        meter.lap()
+                    }
+                    meter.end()
+                }),
             Workload(
                 name: "page-key", summary: "the same pages by the last key seen", starting: .shared(staff.name),
-                writes: false, isHeadline: true, operations: pages
-            ) { session, meter in
-                let statement = try session.statement("SELECT * FROM employee WHERE id > ? ORDER BY id LIMIT \(page)")
-                var last = 0
-                meter.begin()
-                for _ in 0..<pages(session.parameters.size) {
-                    try statement.bind(1, last)
-                    while try statement.step() {
-                        session.take(statement)
-                        last = statement.integer(0)
+                writes: false, isHeadline: true, operations: pages,
+                run: { session, meter in
+                    let statement = try session.statement(
+                        "SELECT * FROM employee WHERE id > ? ORDER BY id LIMIT \(page)")
+                    var last = 0
+                    meter.begin()
+                    for _ in 0..<pages(session.parameters.size) {
+                        try statement.bind(1, last)
+                        while try statement.step() {
+                            session.take(statement)
+                            last = statement.integer(0)
+                        }
+                        try statement.reset()
+                        meter.lap()
                     }
-                    try statement.reset()
-                    meter.lap()
-                }
-                meter.end()
-            },
+                    meter.end()
+                }),
             Workload(
                 name: "lookups-each", summary: "employees, then each one's department by a query of its own",
-                starting: .shared(staff.name), writes: false, operations: looked
-            ) { session, meter in
-                let employees = try session.statement("SELECT id, department_id FROM employee WHERE id <= ? ORDER BY id")
-                let department = try session.statement("SELECT name, city FROM department WHERE id = ?")
-                try employees.bind(1, looked(session.parameters.size))
-                meter.begin()
-                while try employees.step() {
-                    session.take(employees)
-                    try department.bind(1, employees.integer(1))
-                    while try department.step() { session.take(department) }
-                    try department.reset()
-                    meter.lap()
-                }
-                try employees.reset()
-                meter.end()
-            },
+                starting: .shared(staff.name), writes: false, operations: looked,
+                run: { session, meter in
+                    let employees = try session.statement(
+                        "SELECT id, department_id FROM employee WHERE id <= ? ORDER BY id")
+                    let department = try session.statement("SELECT name, city FROM department WHERE id = ?")
+                    try employees.bind(1, looked(session.parameters.size))
+                    meter.begin()
+                    while try employees.step() {
+                        session.take(employees)
+                        try department.bind(1, employees.integer(1))
+                        while try department.step() { session.take(department) }
+                        try department.reset()
+                        meter.lap()
+                    }
+                    try employees.reset()
+                    meter.end()
+                }),
             Workload(
                 name: "lookups-in", summary: "employees, then their departments by IN lists of \(page)",
-                starting: .shared(staff.name), writes: false, lapOperations: page, operations: looked
-            ) { session, meter in
-                let marks = Array(repeating: "?", count: page).joined(separator: ",")
-                let employees = try session.statement("SELECT id, department_id FROM employee WHERE id <= ? ORDER BY id")
-                let department = try session.statement(
-                    "SELECT id, name, city FROM department WHERE id IN (\(marks)) ORDER BY id")
-                try employees.bind(1, looked(session.parameters.size))
-                meter.begin()
-                var held = 0
-                while try employees.step() {
-                    session.take(employees)
-                    held += 1
-                    try department.bind(Int32(held), employees.integer(1))
-                    guard held == page else { continue }
-                    while try department.step() { session.take(department) }
-                    try department.reset()
-                    held = 0
-                    meter.lap()
-                }
-                try employees.reset()
-                meter.end()
-            },
+                starting: .shared(staff.name), writes: false, lapOperations: page, operations: looked,
+                run: { session, meter in
+                    let marks = Array(repeating: "?", count: page).joined(separator: ",")
+                    let employees = try session.statement(
+                        "SELECT id, department_id FROM employee WHERE id <= ? ORDER BY id")
+                    let department = try session.statement(
+                        "SELECT id, name, city FROM department WHERE id IN (\(marks)) ORDER BY id")
+                    try employees.bind(1, looked(session.parameters.size))
+                    meter.begin()
+                    var held = 0
+                    while try employees.step() {
+                        session.take(employees)
+                        held += 1
+                        try department.bind(Int32(held), employees.integer(1))
+                        guard held == page else { continue }
+                        while try department.step() { session.take(department) }
+                        try department.reset()
+                        held = 0
+                        meter.lap()
+                    }
+                    try employees.reset()
+                    meter.end()
+                }),
             Workload(
-                name: "lookups-join", summary: "employees with their departments by a join", starting: .shared(staff.name),
-                writes: false, isHeadline: true, lapOperations: page, operations: looked
-            ) { session, meter in
-                let statement = try session.statement(
-                    """
-                    SELECT e.id, e.department_id, d.name, d.city FROM employee e JOIN department d ON d.id = e.department_id \
-                    WHERE e.id <= ? ORDER BY e.id
-                    """)
-                try statement.bind(1, looked(session.parameters.size))
-                try scan(session, meter, statement)
-            },
+                name: "lookups-join", summary: "employees with their departments by a join",
+                starting: .shared(staff.name),
+                writes: false, isHeadline: true, lapOperations: page, operations: looked,
+                run: { session, meter in
+                    let statement = try session.statement(
+                        """
+                        SELECT e.id, e.department_id, d.name, d.city FROM employee e JOIN department d ON d.id = e.department_id \
+                        WHERE e.id <= ? ORDER BY e.id
+                        """)
+                    try statement.bind(1, looked(session.parameters.size))
+                    try scan(session, meter, statement)
+                }),
             scan("ids-only", "ids and nothing else", "SELECT id FROM employee ORDER BY id"),
             scan(
                 "aggregate-sql", "sum and count by department, in SQL",
                 "SELECT department_id, count(*), sum(salary) FROM employee GROUP BY department_id ORDER BY department_id",
                 rows: { _ in 1 }, laps: 1),
             Workload(
-                name: "aggregate-load", summary: "the same by loading every row and adding", starting: .shared(staff.name),
-                writes: false, operations: { _ in 1 }
-            ) { session, meter in
-                let statement = try session.statement("SELECT department_id, salary FROM employee")
-                meter.begin()
-                var sums: [Int: (count: Int, salary: Int)] = [:]
-                while try statement.step() {
-                    let department = statement.integer(0)
-                    let known = sums[department] ?? (0, 0)
-                    sums[department] = (known.count + 1, known.salary + statement.integer(1))
-                }
-                try statement.reset()
-                meter.lap()
-                meter.end()
-                for (department, sum) in sums.sorted(by: { $0.key < $1.key }) {
-                    session.answers.add(UInt64(department))
-                    session.answers.add(UInt64(sum.count))
-                    session.answers.add(UInt64(sum.salary))
-                }
-            },
+                name: "aggregate-load", summary: "the same by loading every row and adding",
+                starting: .shared(staff.name),
+                writes: false, operations: { _ in 1 },
+                run: { session, meter in
+                    let statement = try session.statement("SELECT department_id, salary FROM employee")
+                    meter.begin()
+                    var sums: [Int: (count: Int, salary: Int)] = [:]
+                    while try statement.step() {
+                        let department = statement.integer(0)
+                        let known = sums[department] ?? (0, 0)
+                        sums[department] = (known.count + 1, known.salary + statement.integer(1))
+                    }
+                    try statement.reset()
+                    meter.lap()
+                    meter.end()
+                    for (department, sum) in sums.sorted(by: { $0.key < $1.key }) {
+                        session.answers.add(UInt64(department))
+                        session.answers.add(UInt64(sum.count))
+                        session.answers.add(UInt64(sum.salary))
+                    }
+                }),
         ] + blobSizes.flatMap(blobs)
 
     private static func pages(_ size: Int) -> Int { max(1, min(100, size / page)) }
@@ -275,8 +285,8 @@ enum FetchingSuite {
     ) -> Workload {
         Workload(
             name: name, summary: summary, starting: .shared(fixture.name), writes: false, lapOperations: laps,
-            operations: rows
-        ) { session, meter in try scan(session, meter, try session.statement(sql)) }
+            operations: rows,
+            run: { session, meter in try scan(session, meter, try session.statement(sql)) })
     }
 
     private static func scan(_ session: Session, _ meter: Meter, _ statement: RawStatement) throws {

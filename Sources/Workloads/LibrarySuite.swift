@@ -64,7 +64,9 @@ enum LibrarySuite {
         init(_ parameters: Parameters) {
             let samples = Samples(seed: parameters.seed)
             let size = parameters.size
-            publishers = (1...size).map { LibraryPublisher(id: $0, name: samples.lastNames.pick(UInt64($0)) + " Press") }
+            publishers = (1...size).map {
+                LibraryPublisher(id: $0, name: samples.lastNames.pick(UInt64($0)) + " Press")
+            }
             authors = (1...size * 3).map { id in
                 let random = mixed(id, parameters.seed)
                 // Every thirtieth author is the one that the thesis looks for.
@@ -149,7 +151,9 @@ enum LibrarySuite {
             GROUP BY Publisher.id ORDER BY n DESC, Publisher.id LIMIT 20) ORDER BY n, id
             """),
         statements("set-dates", "set all publish dates", ["UPDATE Book SET publishDate = 700000000.5"]),
-        statements("rename-authors", "rename Diena to Alona", ["UPDATE Author SET firstName = 'Alona' WHERE firstName = 'Diena'"]),
+        statements(
+            "rename-authors", "rename Diena to Alona",
+            ["UPDATE Author SET firstName = 'Alona' WHERE firstName = 'Diena'"]),
         statements(
             "delete-all", "delete all",
             ["DELETE FROM authors_books", "DELETE FROM Book", "DELETE FROM Author", "DELETE FROM Publisher"]),
@@ -182,47 +186,47 @@ enum LibrarySuite {
         Workload(
             name: name, summary: summary, publishedName: published, starting: starting, writes: true,
             isHeadline: headline, operations: { _ in 1 },
-            setUp: { if starting == .fresh { try $0.execute(schema) } }, contentQueries: contents
-        ) { session, meter in
-            let library = Library(session.parameters)
-            try session.prepareToSettle()
-            meter.begin()
-            try body(library, session)
-            try session.settle()
-            meter.lap()
-            meter.end()
-        }
+            setUp: { if starting == .fresh { try $0.execute(schema) } }, contentQueries: contents,
+            run: { session, meter in
+                let library = Library(session.parameters)
+                try session.prepareToSettle()
+                meter.begin()
+                try body(library, session)
+                try session.settle()
+                meter.lap()
+                meter.end()
+            })
     }
 
     private static func statements(_ name: String, _ summary: String, _ sql: [String]) -> Workload {
         Workload(
             name: name, summary: summary, starting: .copy(of: filled.name), writes: true, operations: { _ in 1 },
-            contentQueries: contents
-        ) { session, meter in
-            let prepared = try sql.map { try session.statement($0) }
-            try session.prepareToSettle()
-            meter.begin()
-            try inTransaction(session) { for statement in prepared { try statement.run() } }
-            try session.settle()
-            meter.lap()
-            meter.end()
-        }
+            contentQueries: contents,
+            run: { session, meter in
+                let prepared = try sql.map { try session.statement($0) }
+                try session.prepareToSettle()
+                meter.begin()
+                try inTransaction(session) { for statement in prepared { try statement.run() } }
+                try session.settle()
+                meter.lap()
+                meter.end()
+            })
     }
 
     private static func query(_ name: String, _ summary: String, _ sql: String) -> Workload {
         Workload(
             name: name, summary: summary, starting: .shared(filled.name), writes: false,
-            operations: { _ in repetitions }
-        ) { session, meter in
-            let statement = try session.statement(sql)
-            meter.begin()
-            for _ in 0..<repetitions {
-                while try statement.step() { session.take(statement) }
-                try statement.reset()
-                meter.lap()
-            }
-            meter.end()
-        }
+            operations: { _ in repetitions },
+            run: { session, meter in
+                let statement = try session.statement(sql)
+                meter.begin()
+                for _ in 0..<repetitions {
+                    while try statement.step() { session.take(statement) }
+                    try statement.reset()
+                    meter.lap()
+                }
+                meter.end()
+            })
     }
 
     private static func readAll(_ session: Session, _ meter: Meter) throws {

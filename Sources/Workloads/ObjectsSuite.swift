@@ -48,49 +48,52 @@ enum ObjectsSuite {
                 name: "insert-\(batch.name)", summary: "insert objects, " + words(batch.size),
                 publishedName: batch.size == 1 ? nil : "insert, \(batch.name) a save", starting: .fresh, writes: true,
                 isHeadline: batch.size == 1000, operations: { $0 }, setUp: { try $0.execute(schema) },
-                contentQueries: [content]
-            ) { session, meter in
-                let save = try saver(session)
-                try session.prepareToSettle()
-                meter.begin()
-                let count = session.parameters.size
-                try session.inBatches(count, of: batch.size ?? count, meter) { try save($0) }
-                try session.settle()
-                meter.end()
-            }
+                contentQueries: [content],
+                run: { session, meter in
+                    let save = try saver(session)
+                    try session.prepareToSettle()
+                    meter.begin()
+                    let count = session.parameters.size
+                    try session.inBatches(count, of: batch.size ?? count, meter) { try save($0) }
+                    try session.settle()
+                    meter.end()
+                })
         }
         + [
             Workload(
                 name: "fetch", summary: "ids first, then each object's values by its id", publishedName: "fetch",
                 starting: .shared(filled.name), writes: false, isHeadline: true, operations: { $0 }, run: fetch),
             Workload(
-                name: "fetch-batched", summary: "ids first, then values for \(faultBatch) objects at a time by an IN list",
+                name: "fetch-batched",
+                summary: "ids first, then values for \(faultBatch) objects at a time by an IN list",
                 starting: .shared(filled.name), writes: false, lapOperations: faultBatch, operations: { $0 },
                 run: fetchBatched),
             Workload(
-                name: "fetch-joined", summary: "ids and values in one read", starting: .shared(filled.name), writes: false,
+                name: "fetch-joined", summary: "ids and values in one read", starting: .shared(filled.name),
+                writes: false,
                 lapOperations: 100, operations: { $0 }, run: fetchJoined),
         ]
         + batches.map { batch in
             Workload(
                 name: "update-\(batch.name)", summary: "fault, change and save objects, " + words(batch.size),
                 publishedName: "update, \(batch.name) a save", starting: .copy(of: filled.name), writes: true,
-                isHeadline: batch.size == 1000, operations: { $0 }, contentQueries: [content]
-            ) { session, meter in try change(session, meter, batch: batch.size, staleEvery: nil) }
+                isHeadline: batch.size == 1000, operations: { $0 }, contentQueries: [content],
+                run: { session, meter in try change(session, meter, batch: batch.size, staleEvery: nil) })
         }
         + [
             Workload(
-                name: "update-stale", summary: "as update-1000, with every tenth version stale: a conflict, and no change",
+                name: "update-stale",
+                summary: "as update-1000, with every tenth version stale: a conflict, and no change",
                 starting: .copy(of: filled.name), writes: true, isVariant: true, operations: { $0 },
-                contentQueries: [content]
-            ) { session, meter in try change(session, meter, batch: 1000, staleEvery: 10) }
+                contentQueries: [content],
+                run: { session, meter in try change(session, meter, batch: 1000, staleEvery: 10) })
         ]
         + batches.map { batch in
             Workload(
                 name: "delete-\(batch.name)", summary: "fault and delete objects, " + words(batch.size),
                 publishedName: "delete, \(batch.name) a save", starting: .copy(of: filled.name), writes: true,
-                isHeadline: batch.size == 1000, operations: { $0 }, contentQueries: [content]
-            ) { session, meter in try remove(session, meter, batch: batch.size) }
+                isHeadline: batch.size == 1000, operations: { $0 }, contentQueries: [content],
+                run: { session, meter in try remove(session, meter, batch: batch.size) })
         }
 
     private static func words(_ size: Int?) -> String {

@@ -87,18 +87,22 @@ enum ReaderSuite {
     static let workloads: [Workload] = [
         Workload(
             name: "mark-read", summary: "mark a tenth of the articles read by id, one transaction; an operation is one",
-            starting: .copy(of: filled.name), writes: true, isHeadline: true, operations: marked, contentQueries: content
-        ) { session, meter in
-            try touchIDs(session, meter, "UPDATE article SET read = 1 - read WHERE uniqueID = ?", marked, cached: true)
-        },
+            starting: .copy(of: filled.name), writes: true, isHeadline: true, operations: marked,
+            contentQueries: content,
+            run: { session, meter in
+                try touchIDs(
+                    session, meter, "UPDATE article SET read = 1 - read WHERE uniqueID = ?", marked, cached: true)
+            }),
         Workload(
             name: "mark-read-uncached", summary: "as mark-read, preparing the statement anew each time",
-            starting: .copy(of: filled.name), writes: true, operations: { marked($0) }, contentQueries: content
-        ) { session, meter in
-            try touchIDs(session, meter, "UPDATE article SET read = 1 - read WHERE uniqueID = ?", marked, cached: false)
-        },
+            starting: .copy(of: filled.name), writes: true, operations: { marked($0) }, contentQueries: content,
+            run: { session, meter in
+                try touchIDs(
+                    session, meter, "UPDATE article SET read = 1 - read WHERE uniqueID = ?", marked, cached: false)
+            }),
         Workload(
-            name: "mark-read-in", summary: "mark a tenth of the articles read by IN lists of 500; an operation is one article",
+            name: "mark-read-in",
+            summary: "mark a tenth of the articles read by IN lists of 500; an operation is one article",
             starting: .copy(of: filled.name), writes: true, lapOperations: 500, operations: { listed($0) },
             contentQueries: content, run: markByLists),
         change("mark-feed", "mark a feed read", ["UPDATE article SET read = 1 WHERE feedID = 1 AND read = 0"]),
@@ -106,19 +110,19 @@ enum ReaderSuite {
         query("timeline", "the newest 50 that are not archived", [timeline], headline: true),
         Workload(
             name: "start-up", summary: "open the store and read the first screen: timeline and unread counts",
-            starting: .shared(filled.name), writes: false, operations: { _ in 1 }
-        ) { session, meter in
-            session.close()
-            meter.begin()
-            try session.reopen()
-            for sql in [timeline, unread] {
-                let statement = try session.statement(sql)
-                while try statement.step() { session.take(statement) }
-                try statement.reset()
-            }
-            meter.lap()
-            meter.end()
-        },
+            starting: .shared(filled.name), writes: false, operations: { _ in 1 },
+            run: { session, meter in
+                session.close()
+                meter.begin()
+                try session.reopen()
+                for sql in [timeline, unread] {
+                    let statement = try session.statement(sql)
+                    while try statement.step() { session.take(statement) }
+                    try statement.reset()
+                }
+                meter.lap()
+                meter.end()
+            }),
         query(
             "tags-joined", "tags with notes that are not archived, by a join",
             [
@@ -136,10 +140,10 @@ enum ReaderSuite {
             ]),
         Workload(
             name: "delete", summary: "delete a twentieth of the articles by id, one transaction; an operation is one",
-            starting: .copy(of: filled.name), writes: true, operations: deleted, contentQueries: content
-        ) { session, meter in
-            try touchIDs(session, meter, "DELETE FROM article WHERE uniqueID = ?", deleted, cached: true)
-        },
+            starting: .copy(of: filled.name), writes: true, operations: deleted, contentQueries: content,
+            run: { session, meter in
+                try touchIDs(session, meter, "DELETE FROM article WHERE uniqueID = ?", deleted, cached: true)
+            }),
     ]
 
     private static func listed(_ size: Int) -> Int { max(500, marked(size) / 500 * 500) }
@@ -192,33 +196,33 @@ enum ReaderSuite {
     private static func change(_ name: String, _ summary: String, _ sql: [String]) -> Workload {
         Workload(
             name: name, summary: summary, starting: .copy(of: filled.name), writes: true, operations: { _ in 1 },
-            contentQueries: content
-        ) { session, meter in
-            let statements = try sql.map { try session.statement($0) }
-            try session.prepareToSettle()
-            meter.begin()
-            for statement in statements { try statement.run() }
-            try session.settle()
-            meter.lap()
-            meter.end()
-        }
+            contentQueries: content,
+            run: { session, meter in
+                let statements = try sql.map { try session.statement($0) }
+                try session.prepareToSettle()
+                meter.begin()
+                for statement in statements { try statement.run() }
+                try session.settle()
+                meter.lap()
+                meter.end()
+            })
     }
 
     private static func query(_ name: String, _ summary: String, _ sql: [String], headline: Bool = false) -> Workload {
         Workload(
             name: name, summary: summary, starting: .shared(filled.name), writes: false, isHeadline: headline,
-            operations: { _ in repetitions }
-        ) { session, meter in
-            let statements = try sql.map { try session.statement($0) }
-            meter.begin()
-            for _ in 0..<repetitions {
-                for statement in statements {
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
+            operations: { _ in repetitions },
+            run: { session, meter in
+                let statements = try sql.map { try session.statement($0) }
+                meter.begin()
+                for _ in 0..<repetitions {
+                    for statement in statements {
+                        while try statement.step() { session.take(statement) }
+                        try statement.reset()
+                    }
+                    meter.lap()
                 }
-                meter.lap()
-            }
-            meter.end()
-        }
+                meter.end()
+            })
     }
 }

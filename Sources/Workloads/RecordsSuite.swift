@@ -42,15 +42,15 @@ enum RecordsSuite {
             Workload(
                 name: "insert-\(shape.rawValue)", summary: "insert \(words(shape)), all in one transaction",
                 publishedName: "insert \(shape.rawValue)", starting: .fresh, writes: true, isHeadline: shape == .many,
-                operations: { $0 }, setUp: { try $0.execute(schema) }, contentQueries: contents
-            ) { session, meter in
-                let save = try saver(session, shape)
-                try session.prepareToSettle()
-                meter.begin()
-                try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try save($0) }
-                try session.settle()
-                meter.end()
-            }
+                operations: { $0 }, setUp: { try $0.execute(schema) }, contentQueries: contents,
+                run: { session, meter in
+                    let save = try saver(session, shape)
+                    try session.prepareToSettle()
+                    meter.begin()
+                    try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try save($0) }
+                    try session.settle()
+                    meter.end()
+                })
         }
         + [
             read("read-simple", .simple, "SELECT id, name, owner_id FROM publisher ORDER BY id"),
@@ -110,30 +110,30 @@ enum RecordsSuite {
         Workload(
             name: name, summary: "read \(words(shape)) into objects", publishedName: "read \(shape.rawValue)",
             starting: .shared(filled.name), writes: false, isHeadline: shape == .many, lapOperations: 10,
-            operations: { $0 }
-        ) { session, meter in
-            let statement = try session.statement(sql)
-            var names: [String] = []
-            names.reserveCapacity(session.parameters.size)
-            var last = 0
-            var untilLap = meter.lapOperations
-            meter.begin()
-            while try statement.step() {
-                session.take(statement)
-                let id = statement.integer(0)
-                if id != last {
-                    last = id
-                    names.append(statement.string(1))
-                    untilLap -= 1
-                    if untilLap == 0 {
-                        meter.lap()
-                        untilLap = meter.lapOperations
+            operations: { $0 },
+            run: { session, meter in
+                let statement = try session.statement(sql)
+                var names: [String] = []
+                names.reserveCapacity(session.parameters.size)
+                var last = 0
+                var untilLap = meter.lapOperations
+                meter.begin()
+                while try statement.step() {
+                    session.take(statement)
+                    let id = statement.integer(0)
+                    if id != last {
+                        last = id
+                        names.append(statement.string(1))
+                        untilLap -= 1
+                        if untilLap == 0 {
+                            meter.lap()
+                            untilLap = meter.lapOperations
+                        }
                     }
                 }
-            }
-            try statement.reset()
-            meter.end()
-            session.answers.add(UInt64(names.count))
-        }
+                try statement.reset()
+                meter.end()
+                session.answers.add(UInt64(names.count))
+            })
     }
 }

@@ -22,6 +22,7 @@ enum SpeedtestSuite {
     static let contents = ["plain", "indexed", "keyed"].map { "SELECT a, b, c FROM \($0) ORDER BY a, b, c" }
     static let rangeWidth = 100
 
+    static func once(_ size: Int) -> Int { 1 }
     static func few(_ size: Int) -> Int { max(1, size / 1000) }
     static func some(_ size: Int) -> Int { max(1, size / 10) }
 
@@ -53,7 +54,10 @@ enum SpeedtestSuite {
             ("SELECT a, b, c FROM plain WHERE b > ? ORDER BY c, a LIMIT 10", [index % size])
         },
         read("point-indexed", "text equality by an index", some) { index, size in
-            ("SELECT a, b FROM indexed WHERE c = (SELECT c FROM keyed WHERE a = ?) ORDER BY a, b", [1 + index * 7 % size])
+            (
+                "SELECT a, b FROM indexed WHERE c = (SELECT c FROM keyed WHERE a = ?) ORDER BY a, b",
+                [1 + index * 7 % size]
+            )
         },
         read("join", "joins of three tables over a range", few, headline: true) { index, size in
             (
@@ -86,33 +90,34 @@ enum SpeedtestSuite {
         write("delete-keyed", "deletes of single rows by primary key", some) { index, size in
             ("DELETE FROM keyed WHERE a = ?", [1 + index * 7 % size])
         },
-        write("refill", "a table emptied and filled from another", { _ in 1 }) { _, _ in
+        write("refill", "a table emptied and filled from another", once) { _, _ in
             ("INSERT INTO plain SELECT a, b, c FROM keyed", [])
         },
         Workload(
             name: "create-index", summary: "an index on a full table", starting: .copy(of: filled.name), writes: true,
-            operations: { _ in 1 }, contentQueries: ["SELECT b, count(*) FROM plain GROUP BY b ORDER BY b"]
-        ) { session, meter in
-            let create = try session.statement("CREATE INDEX plain_b ON plain (b)")
-            try session.prepareToSettle()
-            meter.begin()
-            try create.run()
-            try session.settle()
-            meter.lap()
-            meter.end()
-        },
+            operations: { _ in 1 }, contentQueries: ["SELECT b, count(*) FROM plain GROUP BY b ORDER BY b"],
+            run: { session, meter in
+                let create = try session.statement("CREATE INDEX plain_b ON plain (b)")
+                try session.prepareToSettle()
+                meter.begin()
+                try create.run()
+                try session.settle()
+                meter.lap()
+                meter.end()
+            }),
         Workload(
-            name: "drop-table", summary: "a table with two indexes dropped", starting: .copy(of: filled.name), writes: true,
-            operations: { _ in 1 }, contentQueries: [contents[0], contents[2]]
-        ) { session, meter in
-            let drop = try session.statement("DROP TABLE indexed")
-            try session.prepareToSettle()
-            meter.begin()
-            try drop.run()
-            try session.settle()
-            meter.lap()
-            meter.end()
-        },
+            name: "drop-table", summary: "a table with two indexes dropped", starting: .copy(of: filled.name),
+            writes: true,
+            operations: { _ in 1 }, contentQueries: [contents[0], contents[2]],
+            run: { session, meter in
+                let drop = try session.statement("DROP TABLE indexed")
+                try session.prepareToSettle()
+                meter.begin()
+                try drop.run()
+                try session.settle()
+                meter.lap()
+                meter.end()
+            }),
     ]
 
     private static func range(_ index: Int, _ size: Int) -> [Int] {
@@ -138,15 +143,15 @@ enum SpeedtestSuite {
     private static func insert(_ name: String, _ summary: String, _ table: String, ordered: Bool) -> Workload {
         Workload(
             name: name, summary: summary + ", one transaction", starting: .fresh, writes: true, operations: { $0 },
-            setUp: { try $0.execute(schema) }, contentQueries: contents
-        ) { session, meter in
-            let insert = try inserter(session, table)
-            try session.prepareToSettle()
-            meter.begin()
-            try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try insert($0) }
-            try session.settle()
-            meter.end()
-        }
+            setUp: { try $0.execute(schema) }, contentQueries: contents,
+            run: { session, meter in
+                let insert = try inserter(session, table)
+                try session.prepareToSettle()
+                meter.begin()
+                try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try insert($0) }
+                try session.settle()
+                meter.end()
+            })
     }
 
     typealias Maker = @Sendable (_ index: Int, _ size: Int) -> (sql: String, arguments: [Int])
@@ -157,21 +162,21 @@ enum SpeedtestSuite {
     ) -> Workload {
         Workload(
             name: name, summary: summary, starting: .shared(filled.name), writes: false, isHeadline: headline,
-            operations: count
-        ) { session, meter in
-            let size = session.parameters.size
-            let statement = try session.statement(make(0, size).sql)
-            meter.begin()
-            for index in 0..<count(size) {
-                for (position, argument) in make(index, size).arguments.enumerated() {
-                    try statement.bind(Int32(position + 1), argument)
+            operations: count,
+            run: { session, meter in
+                let size = session.parameters.size
+                let statement = try session.statement(make(0, size).sql)
+                meter.begin()
+                for index in 0..<count(size) {
+                    for (position, argument) in make(index, size).arguments.enumerated() {
+                        try statement.bind(Int32(position + 1), argument)
+                    }
+                    while try statement.step() { session.take(statement) }
+                    try statement.reset()
+                    meter.lap()
                 }
-                while try statement.step() { session.take(statement) }
-                try statement.reset()
-                meter.lap()
-            }
-            meter.end()
-        }
+                meter.end()
+            })
     }
 
     private static func write(
@@ -180,22 +185,22 @@ enum SpeedtestSuite {
     ) -> Workload {
         Workload(
             name: name, summary: summary + ", one transaction", starting: .copy(of: filled.name), writes: true,
-            isHeadline: headline, operations: count, contentQueries: contents
-        ) { session, meter in
-            let size = session.parameters.size
-            let statement = try session.statement(make(0, size).sql)
-            let clear = name == "refill" ? try session.statement("DELETE FROM plain") : nil
-            try session.prepareToSettle()
-            meter.begin()
-            try session.inBatches(count(size), of: max(2, count(size)), meter) { index in
-                try clear?.run()
-                for (position, argument) in make(index, size).arguments.enumerated() {
-                    try statement.bind(Int32(position + 1), argument)
+            isHeadline: headline, operations: count, contentQueries: contents,
+            run: { session, meter in
+                let size = session.parameters.size
+                let statement = try session.statement(make(0, size).sql)
+                let clear = name == "refill" ? try session.statement("DELETE FROM plain") : nil
+                try session.prepareToSettle()
+                meter.begin()
+                try session.inBatches(count(size), of: max(2, count(size)), meter) { index in
+                    try clear?.run()
+                    for (position, argument) in make(index, size).arguments.enumerated() {
+                        try statement.bind(Int32(position + 1), argument)
+                    }
+                    try statement.run()
                 }
-                try statement.run()
-            }
-            try session.settle()
-            meter.end()
-        }
+                try session.settle()
+                meter.end()
+            })
     }
 }

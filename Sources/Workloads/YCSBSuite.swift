@@ -65,8 +65,8 @@ enum YCSBSuite {
         let writes = mix.writes
         return Workload(
             name: mix.name, summary: mix.summary, starting: writes ? .copy(of: filled.name) : .shared(filled.name),
-            writes: writes, isHeadline: mix.name == "B", operations: { $0 }, contentQueries: writes ? content : []
-        ) { session, meter in try run(mix, session, meter) }
+            writes: writes, isHeadline: mix.name == "B", operations: { $0 }, contentQueries: writes ? content : [],
+            run: { session, meter in try run(mix, session, meter) })
     }
 
     static func key(_ number: Int) -> String { "user\(mixed(number, 0))" }

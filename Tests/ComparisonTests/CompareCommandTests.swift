@@ -37,9 +37,12 @@ import Testing
         defer { try? FileManager.default.removeItem(at: directory) }
         let file = { (name: String) in directory.appendingPathComponent(name).path }
         let run = try rootstock(
-            ["compare", "engine", "fillseqbatch", "readrandom", "--engines", "sqlite,sqlite", "--entries", "2000", "--repeat",
-            "2", "--directory", file("stores"), "--json", file("r.json"), "--html", file("r.html"), "--markdown",
-            file("r.md"), "--csv", file("r.csv")])
+            [
+                "compare", "engine", "fillseqbatch", "readrandom", "--engines", "sqlite,sqlite", "--entries", "2000",
+                "--repeat",
+                "2", "--directory", file("stores"), "--json", file("r.json"), "--html", file("r.html"), "--markdown",
+                file("r.md"), "--csv", file("r.csv"),
+            ])
         #expect(run.status == 0, "\(run.error)")
         #expect(run.error == "", "progress is for terminals")
         #expect(run.output.contains("fillseqbatch") && run.output.contains("no difference"))

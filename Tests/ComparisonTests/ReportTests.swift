@@ -24,9 +24,11 @@ private func sample() -> ComparisonReport {
     }
     let environment = Environment(
         date: "2026-01-01T00:00:00Z", processor: "a <processor> & co", cores: 2, memoryBytes: 1 << 30, kernel: "Linux",
-        system: nil, fileSystem: "ext4", sqliteVersion: "3.40.1", sqliteSource: "x", sqliteCompileOptions: ["SECURE_DELETE"],
+        system: nil, fileSystem: "ext4", sqliteVersion: "3.40.1", sqliteSource: "x",
+        sqliteCompileOptions: ["SECURE_DELETE"],
         lmdbVersion: "LMDB", rootstockVersion: "0", swiftVersion: "6", build: "release", commit: nil, loadAverage: nil,
-        clockOverheadNanoseconds: 25, command: "rootstock compare engine", seed: 301, sizes: ["engine": 1000], repeats: 5,
+        clockOverheadNanoseconds: 25, command: "rootstock compare engine", seed: 301, sizes: ["engine": 1000],
+        repeats: 5,
         configurations: ["leveldb": ["journal_mode=wal"], "default": []], seconds: nil)
     return ComparisonReport(
         environment: environment,
@@ -69,13 +71,17 @@ private func sample() -> ComparisonReport {
         let object = try #require(try JSONSerialization.jsonObject(with: sample().json()) as? [String: Any])
         #expect(object["environment"] is [String: Any])
         let result = try #require((object["results"] as? [[String: Any]])?.first)
-        for key in ["suite", "case", "engine", "configuration", "durability", "layer", "operations", "seconds", "checksum"] {
+        for key in [
+            "suite", "case", "engine", "configuration", "durability", "layer", "operations", "seconds", "checksum",
+        ] {
             #expect(result[key] != nil, "\(key)")
         }
         let latency = try #require(result["latency"] as? [String: Any])
         #expect(Set(latency.keys) == ["p50", "p90", "p99", "p999", "max", "mean"])
         let ratio = try #require((object["ratios"] as? [[String: Any]])?.first)
-        for key in ["suite", "case", "durability", "engine", "ratio", "low", "high"] { #expect(ratio[key] != nil, "\(key)") }
+        for key in ["suite", "case", "durability", "engine", "ratio", "low", "high"] {
+            #expect(ratio[key] != nil, "\(key)")
+        }
         #expect(ratio["baseline"] as? [String: String] == ["engine": "sqlite", "configuration": "leveldb"])
     }
 

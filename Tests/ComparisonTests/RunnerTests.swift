@@ -11,7 +11,8 @@ private func temporaryDirectory() -> URL {
 
 private func plan(
     _ suite: Suite = .engine, cases: [String]? = nil, size: Int = 2000, engines: [String] = ["sqlite", "sqlite"],
-    configurations: [String] = ["leveldb"], durability: DurabilityClass = .off, repeats: Int = 4, withFloor: Bool = false
+    configurations: [String] = ["leveldb"], durability: DurabilityClass = .off, repeats: Int = 4,
+    withFloor: Bool = false
 ) throws -> ComparisonPlan {
     let workloads = cases.map { names in suite.workloads.filter { names.contains($0.name) } } ?? suite.workloads
     return try ComparisonPlan(
@@ -55,7 +56,8 @@ private func plan(
             let path = directory.appendingPathComponent("floor").path
             var request = TurnRequest(
                 task: .prepare, suite: suite.name, name: workload.starting.fixture ?? "", contender: contender,
-                durability: .off, parameters: Parameters(size: 2000, seed: 301), path: path + "-prepared", fixturePath: nil)
+                durability: .off, parameters: Parameters(size: 2000, seed: 301), path: path + "-prepared",
+                fixturePath: nil)
             if workload.starting.fixture != nil { _ = try Turn.run(request) }
             request.task = .measure
             request.name = workload.name
