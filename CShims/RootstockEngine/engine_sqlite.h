@@ -6,12 +6,12 @@
 **   engine_sqlite_cursor.c      cursors
 **
 ** A store is an SQLite database in WAL mode. A tree is a table `t<handle>(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID`,
-** named in the table `trees`. A transaction is a transaction on a connection of its own, taken from the environment's pool.
+** named in the table `trees`. A transaction is a transaction on a connection of its own, from the environment's pool.
 **
 ** Invariants
 **  1. A connection belongs to one transaction object from begin to its end, and to the pool in between.
 **  2. What get and cursors return is copied into the transaction's arena, because SQLite's pointers live to the next
-**     step only and the plug's to the end of the snapshot. The arena is emptied by reset, by the end, and by each change.
+**     step only and the plug's to the end of the snapshot. Reset, the end and each change empty the arena.
 */
 #ifndef ROOTSTOCK_ENGINE_SQLITE_H
 #define ROOTSTOCK_ENGINE_SQLITE_H
