@@ -37,8 +37,9 @@ let package = Package(
             name: "Rootstock", dependencies: ["CSQLite", "RootstockEngine", "RootstockTable"], path: "Sources/Rootstock"),
         .target(
             name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
+        .target(name: "SyncCounter", path: "CShims/SyncCounter"),
         .target(
-            name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", histogram],
+            name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
             path: "Sources/Comparison"),
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
         .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),

@@ -4,6 +4,7 @@
 // nothing else. A counter that the system does not offer is null, never zero.
 
 import Foundation
+import SyncCounter
 
 public struct Cost: Codable, Sendable, Equatable {
     public var userSeconds: Double
@@ -19,6 +20,8 @@ public struct Cost: Codable, Sendable, Equatable {
     /// Bytes that went to and came from the storage device.
     public var storageBytesRead: Int?
     public var storageBytesWritten: Int?
+    /// Calls that ask for data on storage: fsync, fdatasync, msync. Null where the program cannot count them.
+    public var syncCalls: Int?
     /// Peak of resident memory within the stretch, mapped file pages included.
     public var peakResidentBytes: Int?
     /// Space that the store's files take on disk afterwards.
@@ -30,6 +33,7 @@ public struct Cost: Codable, Sendable, Equatable {
 struct UsageReading {
     private var usage = rusage()
     private var io: [String: Int] = [:]
+    private var syncCalls: Int64 = -1
 
     static func now() -> UsageReading {
         var reading = UsageReading()
@@ -39,6 +43,7 @@ struct UsageReading {
             getrusage(RUSAGE_SELF, &reading.usage)
         #endif
         reading.io = procFields("/proc/self/io")
+        reading.syncCalls = sync_counter_calls()
         return reading
     }
 
@@ -57,7 +62,8 @@ struct UsageReading {
             contextSwitches: later.usage.ru_nvcsw + later.usage.ru_nivcsw - usage.ru_nvcsw - usage.ru_nivcsw,
             bytesRead: difference("rchar"), bytesWritten: difference("wchar"), readCalls: difference("syscr"),
             writeCalls: difference("syscw"), storageBytesRead: difference("read_bytes"),
-            storageBytesWritten: difference("write_bytes"), peakResidentBytes: nil, storeBytes: nil)
+            storageBytesWritten: difference("write_bytes"),
+            syncCalls: syncCalls < 0 ? nil : Int(later.syncCalls - syncCalls), peakResidentBytes: nil, storeBytes: nil)
     }
 }
 

@@ -143,6 +143,7 @@ struct HTMLSuite {
         var resident: String
         var read: String
         var written: String
+        var syncs: String
         var faults: String
         var store: String
     }
@@ -212,7 +213,8 @@ struct HTMLSuite {
             rate: String(format: "%.0f", Double(result.operations) / result.seconds),
             processor: Format.significant(cost.processorSeconds * 1e6 / Double(result.operations)),
             resident: bytes(cost.peakResidentBytes), read: bytes(cost.bytesRead), written: bytes(cost.bytesWritten),
-            faults: "\(cost.minorFaults + cost.majorFaults)", store: bytes(cost.storeBytes))
+            syncs: cost.syncCalls.map(String.init) ?? "-", faults: "\(cost.minorFaults + cost.majorFaults)",
+            store: bytes(cost.storeBytes))
     }
 }
 

@@ -80,7 +80,8 @@ extension ComparisonReport {
             "suite", "case", "engine", "configuration", "durability", "layer", "copy", "operations", "seconds",
             "us_per_op",
             "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "mean_us", "user_s", "system_s", "peak_resident_bytes",
-            "bytes_read", "bytes_written", "storage_bytes_written", "minor_faults", "major_faults", "store_bytes",
+            "bytes_read", "bytes_written", "storage_bytes_written", "sync_calls", "minor_faults", "major_faults",
+            "store_bytes",
             "checksum",
         ]
         func text(_ value: Int?) -> String { value.map(String.init) ?? "" }
@@ -93,7 +94,8 @@ extension ComparisonReport {
                 "\(result.microsecondsPerOperation)", "\(latency.p50)", "\(latency.p90)", "\(latency.p99)",
                 "\(latency.p999)", "\(latency.max)", "\(latency.mean)", "\(cost.userSeconds)", "\(cost.systemSeconds)",
                 text(cost.peakResidentBytes), text(cost.bytesRead), text(cost.bytesWritten),
-                text(cost.storageBytesWritten), "\(cost.minorFaults)", "\(cost.majorFaults)", text(cost.storeBytes),
+                text(cost.storageBytesWritten), text(cost.syncCalls), "\(cost.minorFaults)", "\(cost.majorFaults)",
+                text(cost.storeBytes),
                 result.checksum,
             ]
         }

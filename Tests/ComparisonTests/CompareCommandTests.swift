@@ -58,6 +58,26 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: file("stores")) == [], "stores were left behind")
     }
 
+    #if os(Linux)
+        /// What a durability class promises can be seen: one sync or more for each commit in `full`, none in `off`.
+        @Test(arguments: ["sqlite", "lmdb"])
+        func durabilityShowsInTheSyncCalls(engine: String) throws {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("syncs-\(UUID().uuidString).json")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let run = try rootstock(
+                [
+                    "compare", "engine", "fillseqsync", "fillseq", "--engines", engine, "--entries", "2000", "--repeat",
+                    "1", "--json", file.path,
+                ])
+            #expect(run.status == 0, "\(run.output) \(run.error)")
+            let report = try JSONDecoder().decode(ComparisonReport.self, from: Data(contentsOf: file))
+            let synced = try #require(report.results.first { $0.case == "fillseqsync" })
+            #expect(synced.durability == .full && synced.operations == 20)
+            #expect(try #require(synced.cost.syncCalls) >= 20)
+            #expect(report.results.first { $0.case == "fillseq" }?.cost.syncCalls == 0)
+        }
+    #endif
+
     @Test func aFailingEngineIsNamedAndEndsInAFailure() throws {
         let run = try rootstock(
             ["compare", "engine", "fillseq", "--engines", "sqlite,abacus", "--entries", "100", "--repeat", "1"])

@@ -22,18 +22,18 @@ private func plan(
 }
 
 @Suite struct RunnerTests {
-    /// Every case of every suite, in every native configuration: equal answers, whatever the configuration.
+    /// Every case of every suite, on the native engine in its configurations and on LMDB: equal answers.
     @Test(arguments: Suite.all.map(\.name))
-    func everyCaseAnswersAlikeInEveryConfiguration(name: String) throws {
+    func everyCaseAnswersAlikeOnEveryEngine(name: String) throws {
         let suite = try #require(Suite.named(name))
         let directory = temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
         let configurations = name == "engine" ? ConfigurationChoice.all.map(\.name) : ["leveldb", "default"]
         let plan = try plan(
-            suite, size: suite.smallestSize, engines: ["sqlite"], configurations: configurations, repeats: 1)
+            suite, size: suite.smallestSize, engines: ["sqlite", "lmdb"], configurations: configurations, repeats: 1)
         let report = try Runner(plan: plan, directory: directory, launch: Turn.run).run()
         #expect(report.failures.map { "\($0.case) \($0.contender): \($0.message)" } == [])
-        #expect(report.results.count == suite.workloads.count * configurations.count)
+        #expect(report.results.count == suite.workloads.count * (configurations.count + 1))
         for workload in suite.workloads {
             let checksums = report.results.filter { $0.case == workload.name }.map(\.checksum)
             #expect(Set(checksums).count == 1, "\(workload.name)")
