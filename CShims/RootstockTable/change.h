@@ -26,6 +26,9 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
 int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message);
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message);
 
+/* Affinity is done; NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. */
+int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message);
+
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */
 int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key, char **message);

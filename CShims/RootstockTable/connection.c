@@ -55,7 +55,7 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...) {
 
 /* ---- statements of our own ---- */
 
-static void touch_sentinel(rst_connection *c) {
+void rst_sentinel_touch(rst_connection *c) {
     if (c->sentinel_alive) return;
     (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_sentinel");
 }
@@ -84,7 +84,7 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
             sqlite3_free(old);
         }
     }
-    touch_sentinel(c);
+    rst_sentinel_touch(c);
     kept = sqlite3_malloc64(sizeof *kept);
     if (kept == NULL) return SQLITE_NOMEM;
     kept->sql = sqlite3_mprintf("%s", sql);
@@ -258,8 +258,9 @@ static void connection_function(sqlite3_context *context, int count, sqlite3_val
 }
 
 rst_connection *rst_connection_of(sqlite3 *db) {
-    rst_connection *c = NULL;
+    rst_connection *c = rst_control_connection(db);
     sqlite3_stmt *statement = NULL;
+    if (c != NULL) return c;
     if (sqlite3_prepare_v2(db, "SELECT rootstock_connection(?1)", -1, &statement, NULL) != SQLITE_OK) return NULL;
     sqlite3_bind_pointer(statement, 1, &c, pointer_type, NULL);
     sqlite3_step(statement);

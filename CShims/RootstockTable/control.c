@@ -3,8 +3,8 @@
 **
 ** SQLite calls a virtual table's xBegin for writes only, so a module cannot see that a read transaction (BEGIN, SELECT,
 ** SELECT, COMMIT) ended, nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks. So each
-** connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: always empty,
-** never written, its xLock and xUnlock calls are the notices:
+** connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one constant page,
+** never written; its xLock and xUnlock calls are the notices:
 **   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file);
 **   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite ask
 **     the application's busy handler exactly as it does for a file of its own;
@@ -26,11 +26,30 @@ static int control_close(sqlite3_file *file) {
     return SQLITE_OK;
 }
 
+enum { CONTROL_PAGE = 512 };
+
+/* The one page of an empty database. Of no page at all, SQLite would write one as soon as it takes a write lock. */
+static void control_page(unsigned char page[CONTROL_PAGE]) {
+    static const unsigned char header[] = {'S', 'Q', 'L', 'i', 't', 'e', ' ', 'f', 'o', 'r', 'm', 'a', 't', ' ', '3', 0,
+                                           2,   0,   1,   1,   0,   64,  32,  32,  0,   0,   0,   1,   0,   0,   0,   1};
+    memset(page, 0, CONTROL_PAGE);
+    memcpy(page, header, sizeof header);
+    page[47] = 4;    /* schema format */
+    page[59] = 1;    /* UTF-8 */
+    page[95] = 1;    /* the page count is valid for this change counter */
+    page[100] = 13;  /* a leaf of a table, without cells */
+    page[105] = 2;   /* its content starts at the page's end */
+}
+
 static int control_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
+    unsigned char page[CONTROL_PAGE];
+    sqlite3_int64 there = offset < CONTROL_PAGE ? CONTROL_PAGE - offset : 0;
     UNUSED(file);
-    UNUSED(offset);
+    control_page(page);
     memset(bytes, 0, (size_t)size);
-    return SQLITE_IOERR_SHORT_READ;
+    if (there > size) there = size;
+    if (there > 0) memcpy(bytes, page + offset, (size_t)there);
+    return there == size ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
 
 static int control_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
@@ -55,7 +74,7 @@ static int control_sync(sqlite3_file *file, int flags) {
 
 static int control_size(sqlite3_file *file, sqlite3_int64 *size) {
     UNUSED(file);
-    *size = 0;
+    *size = CONTROL_PAGE;
     return SQLITE_OK;
 }
 
@@ -204,4 +223,10 @@ int rst_control_attach(rst_connection *c, char **message) {
     ((control_file *)file)->connection = c;
     c->control = file;
     return SQLITE_OK;
+}
+
+rst_connection *rst_control_connection(sqlite3 *db) {
+    sqlite3_file *file = NULL;
+    if (sqlite3_file_control(db, "rootstock", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return NULL;
+    return file != NULL && file->pMethods == &control_methods ? ((control_file *)file)->connection : NULL;
 }

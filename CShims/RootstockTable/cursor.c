@@ -40,7 +40,8 @@ typedef struct rst_cursor {
     rootstock_row entry_row; /* exact values of an index entry that its key does not give */
     bool entry_exact;
     int64_t rowid;
-    uint64_t remaining;      /* count_only */
+    uint64_t remaining;      /* count_only: rows to come, this one included */
+    uint64_t counted;        /* and rows gone by */
     rst_row_image *image;
     rst_candidate *candidates; /* ambiguous equality with an order: collected and sorted */
     int candidate_count, candidate;
@@ -512,6 +513,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         code = c->engine->tree_statistics(k->transaction, table->tree.handle, &statistics);
         if (code != ROOTSTOCK_OK) return fail(k, code);
         k->remaining = statistics.entries;
+        k->counted = 0;
         k->eof = k->remaining == 0;
         k->stable = false;
         return SQLITE_OK;
@@ -533,6 +535,7 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
     int code;
     if (k->remaining > 0) {
+        k->counted++;
         k->eof = --k->remaining == 0;
         return SQLITE_OK;
     }
@@ -567,6 +570,28 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return fail(k, code);
     k->range += k->plan->descending ? -1 : 1;
     return enter_range(k);
+}
+
+/*
+** colUsed does not tell count(*) from a scan of rowids: a scan without columns counts, and is put where it stands when a row is
+** asked for after all.
+*/
+static int stop_counting(rst_cursor *k) {
+    rst_table *table = k->table;
+    uint64_t steps = k->counted;
+    int code;
+    k->remaining = 0;
+    code = attach(k, k->plan->source == PLAN_INDEX ? &table->indexes[k->plan->index].tree : &table->tree);
+    if (code != SQLITE_OK) return code;
+    k->ranges.count = 1;
+    k->ranges.ambiguous = false;
+    k->ranges.range[0].low.size = 0;
+    k->ranges.range[0].has_high = false;
+    k->range = 0;
+    code = enter_range(k);
+    while (code == SQLITE_OK && steps-- > 0 && !k->eof) code = rst_cursor_next(&k->base);
+    if (code == SQLITE_OK && k->eof) return corrupt(k, "fewer entries than counted");
+    return code;
 }
 
 int rst_cursor_eof(sqlite3_vtab_cursor *base) { return ((rst_cursor *)base)->eof; }
@@ -688,6 +713,10 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         if (column < table->column_count) result(k, context, &k->image->values[column], false);
         return SQLITE_OK;
     }
+    if (k->remaining > 0) {
+        code = stop_counting(k);
+        if (code != SQLITE_OK) return code;
+    }
     if (k->on_writer && sqlite3_vtab_nochange(context)) return SQLITE_OK; /* an UPDATE that leaves the column alone */
     if (column >= table->column_count) {
         if (column == table->column_count + HIDDEN_KEY && table->without_rowid) {
@@ -747,6 +776,10 @@ int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     if (k->image != NULL || (k->plan->source == PLAN_ROWID && k->plan->equals == 1)) {
         *rowid = k->rowid;
         return SQLITE_OK;
+    }
+    if (k->remaining > 0) {
+        int code = stop_counting(k);
+        if (code != SQLITE_OK) return code;
     }
     if (k->row_located) {
         if (k->row_key.size != 8) return corrupt(k, "malformed key");

@@ -8,7 +8,9 @@
 */
 #include "change.h"
 #include "declare.h"
-#include "tokens.h"
+#include "foreign.h"
+#include "transform.h"
+#include "trigger.h"
 
 #include <string.h>
 
@@ -332,8 +334,13 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
         }
     }
     if (code == SQLITE_OK) {
+        rst_catalog meta;
+        code = rst_catalog_read_meta(c, c->writer, &meta, message);
+        /* Set by PRAGMA, perhaps through another connection, without a change of the schema. */
+        catalog->user_version = meta.user_version;
+        catalog->application_id = meta.application_id;
         catalog->generation++;
-        code = rst_catalog_write_meta(c, catalog);
+        if (code == SQLITE_OK) code = rst_catalog_write_meta(c, catalog);
     }
     UNUSED(message);
     return code;
@@ -437,6 +444,108 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
+/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does. */
+static int drop_parent(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), name = rst_token_next(&p, end), dot;
+    const char *q;
+    char *text;
+    rst_table *table;
+    int64_t before = c->deferred_violations;
+    int code;
+    if (!rst_token_is(&drop, "DROP") || !rst_token_is(&word, "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
+    if (rst_token_is(&name, "IF")) {
+        (void)rst_token_next(&p, end);
+        name = rst_token_next(&p, end);
+    }
+    q = p;
+    dot = rst_token_next(&q, end);
+    if (rst_token_mark(&dot, ".")) name = rst_token_next(&q, end);
+    text = rst_token_name(&name);
+    if (text == NULL) return SQLITE_NOMEM;
+    table = rst_table_find(c, text);
+    sqlite3_free(text);
+    if (table == NULL || !table->is_parent) return SQLITE_OK;
+    c->immediate_violations = 0;
+    rst_triggers_free(table); /* the implied DELETE fires none */
+    code = rst_execute(c, message, "DELETE FROM main.\"%w\"", table->declared_name);
+    if (code == SQLITE_OK && (c->immediate_violations > 0 || c->deferred_violations > before)) {
+        if (c->immediate_violations > 0 || sqlite3_get_autocommit(c->db)) {
+            rst_set_message(message, "FOREIGN KEY constraint failed");
+            code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        }
+    }
+    c->immediate_violations = 0;
+    return code;
+}
+
+/* CREATE TABLE x AS SELECT: SQLite makes a temp table of it, whose text and rows the store's table takes over. */
+static int create_as(rst_connection *c, const char *sql, bool *done, char **message) {
+    const char *p = sql, *end = sql + strlen(sql), *after_name;
+    rst_token create = rst_token_next(&p, end), word = rst_token_next(&p, end), name, token;
+    bool if_not_exists = false;
+    char *text = NULL, *select = NULL, *statement = NULL;
+    sqlite3_stmt *query;
+    int code;
+    *done = false;
+    if (!rst_token_is(&create, "CREATE") || !rst_token_is(&word, "TABLE")) return SQLITE_OK;
+    name = rst_token_next(&p, end);
+    if (rst_token_is(&name, "IF")) {
+        if_not_exists = true;
+        (void)rst_token_next(&p, end);
+        (void)rst_token_next(&p, end);
+        name = rst_token_next(&p, end);
+    }
+    after_name = p;
+    token = rst_token_next(&p, end);
+    if (rst_token_mark(&token, ".")) {
+        name = rst_token_next(&p, end);
+        after_name = p;
+        token = rst_token_next(&p, end);
+    }
+    UNUSED(after_name);
+    if (!rst_token_is(&token, "AS")) return SQLITE_OK;
+    *done = true;
+    text = rst_token_name(&name);
+    if (text == NULL) return SQLITE_NOMEM;
+    if (rst_table_find(c, text) != NULL) {
+        *done = false; /* the mirror says what there is to say */
+        sqlite3_free(text);
+        return if_not_exists ? SQLITE_OK : SQLITE_OK;
+    }
+    code = rst_transform_names(c, p, end, &select, message);
+    if (code == SQLITE_OK) {
+        code = rst_execute(c, message, "CREATE TEMP TABLE \"%w\" AS %s", text, select == NULL ? p : select);
+    }
+    sqlite3_free(select);
+    if (code == SQLITE_OK) {
+        statement = sqlite3_mprintf("SELECT sql FROM temp.sqlite_master WHERE type='table' AND name=%Q", text);
+        code = statement == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, statement, -1, &query, NULL);
+        sqlite3_free(statement);
+        statement = NULL;
+        if (code == SQLITE_OK) {
+            if (sqlite3_step(query) == SQLITE_ROW) statement = sqlite3_mprintf("%s", sqlite3_column_text(query, 0));
+            code = sqlite3_finalize(query);
+            if (code == SQLITE_OK && statement == NULL) code = SQLITE_NOMEM;
+        }
+    }
+    if (code == SQLITE_OK) code = rst_schema_change(c, statement, message);
+    if (code == SQLITE_OK) code = rst_schema_declare(c, message);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.\"%w\" SELECT * FROM temp.\"%w\"", text, text);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "DROP TABLE temp.\"%w\"", text);
+    sqlite3_free(statement);
+    sqlite3_free(text);
+    return code;
+}
+
+static int run_change(rst_connection *c, const char *sql, char **message) {
+    bool done = false;
+    int code = create_as(c, sql, &done, message);
+    if (code == SQLITE_OK && !done) code = drop_parent(c, sql, message);
+    if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
+    return code;
+}
+
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, char **message) {
     int code = rst_check_usable(c, message);
@@ -450,7 +559,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
-    if (code == SQLITE_OK) code = rst_schema_change(c, sql, message);
+    if (code == SQLITE_OK) code = run_change(c, sql, message);
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
@@ -458,6 +567,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
         (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
         sqlite3_free(rollback_message);
         if (c->shared != NULL && c->schema_stale) (void)rst_schema_refresh(c, NULL);
+        else if (c->triggers_epoch != c->epoch) (void)rst_triggers_load(c, NULL);
     }
     return code;
 }

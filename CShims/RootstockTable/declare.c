@@ -286,6 +286,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
         if (code != SQLITE_OK) return code;
         if ((uint64_t)generation == c->generation) {
             if (identifier != 0) c->checked_transaction = identifier;
+            if (c->triggers_epoch != c->epoch) return rst_triggers_load(c, message);
             return SQLITE_OK;
         }
         c->schema_stale = true;

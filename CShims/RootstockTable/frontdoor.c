@@ -1,63 +1,347 @@
 /*
-** frontdoor.c - SQL text in, SQL text out.
+** frontdoor.c - where SQL text enters: what has to change for a statement to mean on a store what it means natively.
+**
+** | statement                                   | becomes                                                   |
+** |---------------------------------------------|-----------------------------------------------------------|
+** | SELECT                                      | itself, schema tables and index hints apart (transform.c)|
+** | INSERT, UPDATE, DELETE on a plain table     | itself, omitted columns' DEFAULTs written out             |
+** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
+** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
+** | CREATE, DROP, ALTER                         | rootstock_ddl(text) (ddl.c)                               |
+** | PRAGMA table_info and its kin               | rootstock_pragma_table_info(name) ... (pragma.c)          |
+** | anything on temp or attached objects        | itself                                                    |
+** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store object.
 */
 #include "declare.h"
-#include "tokens.h"
+#include "foreign.h"
+#include "runner.h"
+#include "trigger.h"
 
 #include <string.h>
 
-/* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END;. */
-static const char *statement_end(const char *sql, const char *end) {
-    const char *p = sql;
-    rst_token token = rst_token_next(&p, end);
-    bool trigger = false, explain = rst_token_is(&token, "EXPLAIN");
-    int words = 0;
-    bool create;
-    while (explain && (rst_token_is(&token, "EXPLAIN") || rst_token_is(&token, "QUERY") || rst_token_is(&token, "PLAN"))) {
-        token = rst_token_next(&p, end);
-    }
-    create = rst_token_is(&token, "CREATE");
-    while (token.type != TOKEN_END) {
-        if (create && ++words <= 3 && rst_token_is(&token, "TRIGGER")) trigger = true;
-        if (rst_token_mark(&token, ";")) {
-            if (!trigger) return p;
-            {
-                const char *q = p;
-                rst_token word = rst_token_next(&q, end), after;
-                if (rst_token_is(&word, "END")) {
-                    after = rst_token_next(&q, end);
-                    if (after.type == TOKEN_END || rst_token_mark(&after, ";")) return q;
-                }
+static char *span_text(const char *start, const char *end) { return sqlite3_mprintf("%.*s", (int)(end - start), start); }
+
+/* Whether temp (or, with attached, another schema) has the object. */
+static bool elsewhere(rst_connection *c, const rst_token *name, bool attached) {
+    sqlite3_stmt *list;
+    bool found = false;
+    char *text = rst_token_name(name);
+    if (text == NULL) return false;
+    if (sqlite3_prepare_v2(c->db, "PRAGMA database_list", -1, &list, NULL) == SQLITE_OK) {
+        while (!found && sqlite3_step(list) == SQLITE_ROW) {
+            const char *schema = (const char *)sqlite3_column_text(list, 1);
+            sqlite3_stmt *query;
+            char *sql;
+            bool temp = strcmp(schema, "temp") == 0;
+            if (strcmp(schema, "main") == 0 || strcmp(schema, "rootstock") == 0 || (!temp && !attached)) continue;
+            sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema, text);
+            if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK) {
+                found = sqlite3_step(query) == SQLITE_ROW;
+                sqlite3_finalize(query);
             }
+            sqlite3_free(sql);
         }
+        sqlite3_finalize(list);
+    }
+    sqlite3_free(text);
+    return found;
+}
+
+static bool in_store(const rst_connection *c, const rst_token *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (rst_token_same_name(name, c->loaded.objects[i].name)) return true;
+    }
+    return false;
+}
+
+static int quoted_call(const char *function, const char *start, const char *end, char **out) {
+    char *text = span_text(start, end);
+    if (text == NULL) return SQLITE_NOMEM;
+    *out = sqlite3_mprintf("SELECT 1 WHERE %s(%Q)", function, text);
+    sqlite3_free(text);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* CREATE, DROP, ALTER. */
+static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema = {TOKEN_END, sql, 0}, next;
+    bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
+    bool trigger, index;
+    const char *q;
+    if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
+        temporary = true;
+        what = rst_token_next(&p, end);
+    }
+    if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
+    if (rst_token_is(&what, "VIRTUAL")) return SQLITE_OK;
+    trigger = rst_token_is(&what, "TRIGGER");
+    index = rst_token_is(&what, "INDEX");
+    name = rst_token_next(&p, end);
+    if (rst_token_is(&name, "IF")) {
+        q = p;
+        next = rst_token_next(&q, end);
+        if (rst_token_is(&next, "NOT") || rst_token_is(&next, "EXISTS")) {
+            if (rst_token_is(&next, "NOT")) next = rst_token_next(&q, end);
+            p = q;
+            name = rst_token_next(&p, end);
+        }
+    }
+    q = p;
+    next = rst_token_next(&q, end);
+    if (rst_token_mark(&next, ".")) {
+        schema = name;
+        name = rst_token_next(&q, end);
+        p = q;
+    }
+    if (rst_token_same_name(&schema, "temp")) temporary = true;
+    if (create && (trigger || index)) {
+        /* On which table? */
+        rst_token token, on_schema = {TOKEN_END, sql, 0}, table;
+        do {
+            token = rst_token_next(&p, end);
+        } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
+        table = rst_token_next(&p, end);
+        q = p;
+        token = rst_token_next(&q, end);
+        if (rst_token_mark(&token, ".")) {
+            on_schema = table;
+            table = rst_token_next(&q, end);
+        }
+        if (trigger && temporary) {
+            if (rst_target(c, &on_schema, &table) != NULL) return quoted_call("rootstock_temp_trigger", sql, end, out);
+            return rst_transform_object(c, sql, out, message);
+        }
+        if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) && elsewhere(c, &table, false)) {
+            return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
+        }
+    }
+    if (temporary || (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main"))) {
+        return rst_transform_names(c, sql, end, out, message);
+    }
+    if (schema.type == TOKEN_END && !create && rst_token_names(&name)) {
+        if (trigger && drop && rst_temporary_trigger_find(c, &name) >= 0) {
+            return quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
+        }
+        if (elsewhere(c, &name, !in_store(c, &name))) return rst_transform_names(c, sql, end, out, message);
+    }
+    return quoted_call("rootstock_ddl", sql, end, out);
+}
+
+static const char *const schema_pragmas[] = {"table_info", "table_xinfo", "index_list", "index_info", "index_xinfo",
+                                             "foreign_key_list", "table_list"};
+
+static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    const char *p = sql;
+    rst_token name, token, argument = {TOKEN_END, sql, 0};
+    bool negative = false;
+    (void)rst_token_next(&p, end);
+    name = rst_token_next(&p, end);
+    token = rst_token_next(&p, end);
+    if (rst_token_mark(&token, ".")) {
+        if (!rst_token_same_name(&name, "main")) return SQLITE_OK;
+        name = rst_token_next(&p, end);
         token = rst_token_next(&p, end);
     }
-    return end;
+    if (rst_token_mark(&token, "=") || rst_token_mark(&token, "(")) {
+        argument = rst_token_next(&p, end);
+        if (rst_token_mark(&argument, "-") || rst_token_mark(&argument, "+")) {
+            negative = rst_token_mark(&argument, "-");
+            argument = rst_token_next(&p, end);
+        }
+    }
+    for (size_t i = 0; i < sizeof schema_pragmas / sizeof schema_pragmas[0]; i++) {
+        if (!rst_token_same_name(&name, schema_pragmas[i])) continue;
+        if (argument.type == TOKEN_END) {
+            if (strcmp(schema_pragmas[i], "table_list") != 0) return SQLITE_OK;
+            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list UNION ALL SELECT * FROM pragma_table_list WHERE "
+                                   "schema NOT IN ('main','rootstock') AND name NOT GLOB 'rootstock *' AND NOT (schema='temp' "
+                                   "AND name='sqlite_temp_schema')");
+        } else {
+            char *text = rst_token_name(&argument);
+            if (text == NULL) return SQLITE_NOMEM;
+            if (!in_store(c, &argument) && sqlite3_strnicmp(text, "sqlite_", 7) != 0 && elsewhere(c, &argument, true)) {
+                sqlite3_free(text);
+                return SQLITE_OK;
+            }
+            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q)", schema_pragmas[i], text);
+            sqlite3_free(text);
+        }
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "user_version") || rst_token_same_name(&name, "application_id")) {
+        const char *which = rst_token_same_name(&name, "user_version") ? "user_version" : "application_id";
+        if (argument.type == TOKEN_END) *out = sqlite3_mprintf("SELECT rootstock_meta('%s') AS %s", which, which);
+        else {
+            *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_meta_set('%s', %s%.*s)", which, negative ? "-" : "",
+                                   (int)argument.size, argument.text);
+        }
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "ignore_check_constraints") && argument.type != TOKEN_END) {
+        char *text = sqlite3_mprintf("PRAGMA ignore_check_constraints=%.*s", (int)argument.size, argument.text);
+        if (text == NULL) return SQLITE_NOMEM;
+        (void)sqlite3_exec(c->mirror, text, NULL, NULL, NULL);
+        sqlite3_free(text);
+        for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
+        return SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "foreign_key_check")) {
+        if (argument.type == TOKEN_END) *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check");
+        else {
+            char *text = rst_token_name(&argument);
+            if (text == NULL) return SQLITE_NOMEM;
+            *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check WHERE \"table\"=%Q COLLATE NOCASE", text);
+            sqlite3_free(text);
+        }
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "integrity_check") || rst_token_same_name(&name, "quick_check")) {
+        const char *which = rst_token_same_name(&name, "quick_check") ? "quick_check" : "integrity_check";
+        *out = sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check", which);
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "database_list")) {
+        *out = sqlite3_mprintf("SELECT * FROM pragma_database_list WHERE name<>'rootstock'");
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    UNUSED(message);
+    return SQLITE_OK;
+}
+
+static int append_arguments(const rst_parameters *parameters, sqlite3_str *out, char **message) {
+    int used = 0;
+    for (int n = 1; n <= parameters->highest; n++) {
+        if (parameters->names[n] == NULL) continue;
+        if (++used > 120) {
+            rst_set_message(message, "more than 120 parameters in one statement that a store runs itself");
+            return SQLITE_ERROR;
+        }
+        sqlite3_str_appendf(out, ",%s", parameters->names[n]);
+    }
+    return SQLITE_OK;
+}
+
+static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    rst_statement_parts parts;
+    rst_table *table;
+    int code;
+    rst_statement_parse(sql, end, &parts);
+    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return rst_transform_names(c, sql, end, out, message);
+    table = rst_target(c, &parts.schema, &parts.table);
+    if (table == NULL) return rst_transform_names(c, sql, end, out, message);
+    if (rst_needs_program(c, table, &parts)) {
+        rst_code *compiled = NULL;
+        sqlite3_str *text;
+        char *whole = span_text(parts.whole.start, parts.whole.end);
+        if (whole == NULL) return SQLITE_NOMEM;
+        code = rst_code_get(c, whole, &compiled, message);
+        if (code != SQLITE_OK) {
+            sqlite3_free(whole);
+            return code;
+        }
+        text = sqlite3_str_new(NULL);
+        if (compiled->returning != NULL) {
+            sqlite3_str_appendall(text, "SELECT ");
+            code = rst_returning_names(c, compiled, text, message);
+            sqlite3_str_appendf(text, " FROM rootstock_returning(%Q", whole);
+        } else {
+            sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_run(%Q", whole);
+        }
+        if (code == SQLITE_OK) code = append_arguments(&compiled->parameters, text, message);
+        sqlite3_str_appendall(text, ")");
+        sqlite3_free(whole);
+        *out = sqlite3_str_finish(text);
+        if (code != SQLITE_OK) {
+            sqlite3_free(*out);
+            *out = NULL;
+        }
+        return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
+    }
+    if (parts.kind == KIND_INSERT) {
+        char *filled = NULL, *named = NULL;
+        code = rst_transform_insert(c, table, &parts, NULL, false, &filled, message);
+        if (code != SQLITE_OK || filled == NULL) {
+            return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
+        }
+        code = rst_transform_names(c, filled, filled + strlen(filled), &named, message);
+        if (code == SQLITE_OK && named == NULL) *out = filled;
+        else sqlite3_free(filled);
+        if (named != NULL) *out = named;
+        return code;
+    }
+    if (parts.kind == KIND_UPDATE && table->has_generated) {
+        code = rst_refuse_generated(table, &parts, message);
+        if (code != SQLITE_OK) return code;
+    }
+    return rst_transform_names(c, sql, end, out, message);
+}
+
+static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    const char *p = sql;
+    rst_token token;
+    char *inner = NULL, *text;
+    int code;
+    rst_statement_parts parts;
+    rst_table *table;
+    (void)rst_token_next(&p, end);
+    {
+        const char *q = p;
+        token = rst_token_next(&q, end);
+        if (!rst_token_is(&token, "QUERY")) return rst_transform_names(c, sql, end, out, message);
+        token = rst_token_next(&q, end);
+        if (!rst_token_is(&token, "PLAN")) return SQLITE_OK;
+        p = q;
+    }
+    rst_statement_parse(p, end, &parts);
+    table = parts.kind >= KIND_INSERT ? rst_target(c, &parts.schema, &parts.table) : NULL;
+    if (table != NULL && rst_needs_program(c, table, &parts)) {
+        rst_code *compiled = NULL;
+        text = span_text(parts.whole.start, parts.whole.end);
+        if (text == NULL) return SQLITE_NOMEM;
+        code = rst_code_get(c, text, &compiled, message);
+        sqlite3_free(text);
+        if (code != SQLITE_OK) return code;
+        inner = sqlite3_mprintf("%s", compiled->inner);
+    } else {
+        code = rst_transform_names(c, p, end, &inner, message);
+        if (code != SQLITE_OK) return code;
+        if (inner == NULL) inner = span_text(p, end);
+    }
+    if (inner == NULL) return SQLITE_NOMEM;
+    *out = sqlite3_mprintf("SELECT id, parent, notused, detail FROM rootstock_explain(%Q)", inner);
+    sqlite3_free(inner);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
-    const char *stop = statement_end(sql, end), *p = sql;
+    const char *stop = rst_statement_end(sql, end), *p = sql, *last = stop;
     rst_token token = rst_token_next(&p, stop);
+    int code;
     *rewritten = NULL;
     if (tail != NULL) *tail = stop;
-    if (c->shared == NULL || c->sidecar) return SQLITE_OK;
-    {
-        int code = rst_schema_refresh(c, message);
-        if (code != SQLITE_OK) return code;
+    if (c->shared == NULL || c->sidecar || token.type == TOKEN_END) return SQLITE_OK;
+    code = rst_schema_refresh(c, message);
+    if (code != SQLITE_OK) return code;
+    while (last > sql && (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r')) last--;
+    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) return rst_transform_names(c, sql, stop, rewritten, message);
+    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE")
+        || rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
+        return rewrite_change(c, sql, last, rewritten, message);
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
-        const char *last = stop;
-        rst_token second = rst_token_next(&p, stop);
-        if (rst_token_is(&second, "TEMP") || rst_token_is(&second, "TEMPORARY") || rst_token_is(&second, "VIRTUAL")) return SQLITE_OK;
-        while (last > sql && (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n')) last--;
-        {
-            char *text = sqlite3_mprintf("%.*s", (int)(last - sql), sql);
-            if (text == NULL) return SQLITE_NOMEM;
-            *rewritten = sqlite3_mprintf("SELECT 1 WHERE rootstock_ddl(%Q)", text);
-            sqlite3_free(text);
-        }
-        return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        return rewrite_schema(c, sql, last, rewritten, message);
+    }
+    if (rst_token_is(&token, "PRAGMA")) return rewrite_pragma(c, sql, last, rewritten, message);
+    if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
+    if (rst_token_is(&token, "REINDEX")) return quoted_call("rootstock_reindex", sql, last, rewritten);
+    if (rst_token_is(&token, "ANALYZE")) return quoted_call("rootstock_analyze", sql, last, rewritten);
+    if (rst_token_is(&token, "VACUUM")) return quoted_call("rootstock_vacuum", sql, last, rewritten);
+    if ((rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END")) && c->deferred_violations > 0
+        && !sqlite3_get_autocommit(c->db)) {
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        return SQLITE_CONSTRAINT_FOREIGNKEY; /* the transaction stays open, as natively */
     }
     return SQLITE_OK;
 }
@@ -67,7 +351,7 @@ int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten,
     *rewritten = NULL;
     if (c == NULL) {
         const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
-        if (tail != NULL) *tail = statement_end(sql, end);
+        if (tail != NULL) *tail = rst_statement_end(sql, end);
         return SQLITE_OK;
     }
     return rst_rewrite(c, sql, bytes, rewritten, tail, message);

@@ -111,6 +111,7 @@ struct rst_table {
     bool has_evaluated_index;
     bool has_defaults;       /* some column has a DEFAULT other than NULL */
     bool has_generated;
+    bool has_conflict_clauses; /* ON CONFLICT in CREATE TABLE */
     bool has_rowid_name;     /* a column is called rowid, oid or _rowid_ (bits unused) */
     int rowid_column;        /* the INTEGER PRIMARY KEY column, or -1 */
     int rowid_on_conflict;
@@ -237,9 +238,18 @@ struct rst_connection {
     int last_error;          /* extended code, see rootstock_last_error */
     struct rst_program *program; /* the front-door statement being run, innermost */
     int trigger_depth;
+    int trigger_objects;     /* temp views and triggers made for triggers */
+    uint64_t triggers_epoch; /* the schema they were made for */
+    char **temporary_triggers; /* texts of CREATE TEMP TRIGGER on store tables */
+    int temporary_trigger_count;
+    int moment;              /* of the trigger body under way: 1 begun, 2 ended */
     struct rst_firing *firing;
     struct rst_upsert *upserts;
     int64_t upsert_count;
+    struct rst_code *codes;  /* compiled front-door statements */
+    int code_count;
+    bool program_autocommit;
+    int raised;              /* conflict mode of the last RAISE */
 };
 
 /* ---- connection.c ---- */
@@ -251,6 +261,8 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...);
 /* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
 void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
+/* Before a statement of ours is kept: see connection.c. */
+void rst_sentinel_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
 rst_table *rst_table_find(rst_connection *c, const char *name);
 void rst_table_release(rst_table *table);
@@ -264,6 +276,8 @@ extern const sqlite3_module rst_marker_module;
 
 /* ---- control.c ---- */
 int rst_control_attach(rst_connection *c, char **message);
+/* The connection whose store db has open, or null; without preparing a statement. */
+rst_connection *rst_control_connection(sqlite3 *db);
 
 /* ---- transaction.c ---- */
 int rst_check_usable(rst_connection *c, char **message);
@@ -410,5 +424,11 @@ int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **));
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);
 void rst_programs_free(rst_connection *c);
+int rst_pragma_register(rst_connection *c);
+int rst_maintain_register(rst_connection *c);
+int rst_runner_register(rst_connection *c);
+void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values);
+void rst_upserts_free(rst_connection *c);
+void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values);
 
 #endif

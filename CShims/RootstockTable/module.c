@@ -152,6 +152,18 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
         if (code != SQLITE_OK) return code;
     }
     table = rst_table_find(c, arguments[2]);
+    if (table == NULL && c->undeclaring) {
+        /* About to be dropped: SQLite wants it connected first. */
+        rst_vtab *vtab;
+        code = sqlite3_declare_vtab(c->db, "CREATE TABLE x(a)");
+        if (code != SQLITE_OK) return code;
+        vtab = sqlite3_malloc64(sizeof *vtab);
+        if (vtab == NULL) return SQLITE_NOMEM;
+        memset(vtab, 0, sizeof *vtab);
+        vtab->connection = c;
+        *out = &vtab->base;
+        return SQLITE_OK;
+    }
     if (table == NULL) {
         rst_set_message(message, "no such table in the store %s: %s", c->shared->path, arguments[2]);
         return SQLITE_ERROR;
@@ -161,6 +173,10 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
 
 static int table_disconnect(sqlite3_vtab *base) {
     rst_vtab *vtab = (rst_vtab *)base;
+    if (vtab->table == NULL) {
+        sqlite3_free(vtab);
+        return SQLITE_OK;
+    }
     *vtab->link = vtab->next;
     if (vtab->next != NULL) vtab->next->link = vtab->link;
     rst_table_release(vtab->table);
@@ -171,7 +187,7 @@ static int table_disconnect(sqlite3_vtab *base) {
 static int table_destroy(sqlite3_vtab *base) {
     rst_vtab *vtab = (rst_vtab *)base;
     rst_connection *c = vtab->connection;
-    if (!c->undeclaring) {
+    if (!c->undeclaring && vtab->table != NULL) {
         char *message = NULL, *sql = sqlite3_mprintf("DROP TABLE \"%w\"", vtab->table->name);
         int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
         if (code == SQLITE_OK) code = rst_schema_change(c, sql, &message);

@@ -351,12 +351,13 @@ static int read_foreign_keys(rst_table *table, char **message) {
 }
 
 /* Name of a conflict algorithm behind ON CONFLICT, or 0. */
-static int read_conflict(const char **p, const char *end) {
+static int read_conflict(const char **p, const char *end, bool *any) {
     const char *q = *p;
     rst_token on = rst_token_next(&q, end), conflict = rst_token_next(&q, end), word;
     if (!rst_token_is(&on, "ON") || !rst_token_is(&conflict, "CONFLICT")) return CONFLICT_DEFAULT;
     word = rst_token_next(&q, end);
     *p = q;
+    *any = true;
     if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
     if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
     if (rst_token_is(&word, "FAIL")) return SQLITE_FAIL;
@@ -419,7 +420,7 @@ static int read_clauses(rst_table *table) {
         if (rst_token_is(&token, "CHECK")) table->needs_mirror = true;
         if (rst_token_is(&token, "NOT")) negated = true;
         if (rst_token_is(&token, "NULL") && negated) {
-            if (read_conflict(&p, end) != CONFLICT_DEFAULT) table->needs_mirror = true;
+            if (read_conflict(&p, end, &table->has_conflict_clauses) != CONFLICT_DEFAULT) table->needs_mirror = true;
         }
         if (rst_token_is(&token, "CONSTRAINT")) (void)rst_token_next(&p, end);
         if (rst_token_is(&token, "DEFERRABLE")) {
@@ -466,7 +467,7 @@ static int read_clauses(rst_table *table) {
                 columns[count++] = column;
                 if (rst_token_is(&token, "ASC") || rst_token_is(&token, "DESC")) p = q;
             }
-            set_conflict(table, columns, count, primary, read_conflict(&p, end));
+            set_conflict(table, columns, count, primary, read_conflict(&p, end, &table->has_conflict_clauses));
         }
     }
     return SQLITE_OK;

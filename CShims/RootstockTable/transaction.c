@@ -112,12 +112,16 @@ static void reader_stop(rst_connection *c) {
     }
 }
 
+static int control_statement(rst_connection *c) {
+    if (c->control_read != NULL) return SQLITE_OK;
+    rst_sentinel_touch(c);
+    return sqlite3_prepare_v3(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, SQLITE_PREPARE_PERSISTENT, &c->control_read,
+                              NULL);
+}
+
 /* Takes a read lock on the control file, which lasts as long as the explicit transaction does. */
 static int pin_snapshot(rst_connection *c) {
-    int code = SQLITE_OK;
-    if (c->control_read == NULL) {
-        code = sqlite3_prepare_v2(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, &c->control_read, NULL);
-    }
+    int code = control_statement(c);
     if (code == SQLITE_OK) {
         sqlite3_step(c->control_read);
         code = sqlite3_reset(c->control_read);
@@ -238,10 +242,8 @@ int rst_write_begin(rst_connection *c, char **message) {
     code = rst_write_try(c);
     if (code == SQLITE_BUSY && !c->reader_pinned && c->control != NULL && sqlite3_get_autocommit(c->db)) {
         /* Let SQLite ask the application's busy handler, through the control file. */
-        if (c->control_read == NULL) {
-            code = sqlite3_prepare_v2(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, &c->control_read, NULL);
-            if (code != SQLITE_OK) return code;
-        }
+        code = control_statement(c);
+        if (code != SQLITE_OK) return code;
         c->control_wants_writer = true;
         sqlite3_step(c->control_read);
         code = sqlite3_reset(c->control_read);
@@ -358,12 +360,51 @@ void rst_savepoint(rst_connection *c, int number) {
 }
 
 void rst_savepoint_release(rst_connection *c, int number) {
+    if (number < 0) number = 0;
     if (number < c->mark_count) c->mark_count = number;
     if (!logging(c)) c->undo.size = 0;
 }
 
+/* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */
+static int restart_writer(rst_connection *c) {
+    uint64_t identifier = c->writer_identifier;
+    int code;
+    if (!c->wrote) return SQLITE_OK;
+    if (c->schema_changed) {
+        c->schema_stale = true;
+        c->catalog.open = false;
+    }
+    c->schema_changed = false;
+    rst_cursors_detach(c);
+    c->engine->abort(c->writer);
+    for (int i = 0; i < c->table_count; i++) {
+        c->tables[i]->last_rowid_known = false;
+        c->tables[i]->last_key_transaction = 0;
+        c->tables[i]->sequence_rowid = 0;
+    }
+    code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
+    if (code != ROOTSTOCK_OK) {
+        c->writer = NULL;
+        writer_finished(c);
+        return rst_map_code(c, code);
+    }
+    c->wrote = false;
+    c->writer_broken = false;
+    c->undo.size = 0;
+    c->mark_count = 0;
+    c->deferred_violations = c->immediate_violations = 0;
+    c->writer_identifier = c->engine->transaction_identifier(c->writer);
+    if (c->writer_identifier != identifier) {
+        c->writer_broken = true; /* another process wrote in between: this transaction's snapshot is gone */
+        return SQLITE_BUSY_SNAPSHOT;
+    }
+    return SQLITE_OK;
+}
+
 int rst_savepoint_rollback(rst_connection *c, int number) {
     int code = SQLITE_OK;
+    if (c->writer == NULL) return SQLITE_OK;
+    if (number < 0) return restart_writer(c);
     if (number < c->mark_count) {
         code = rst_mark_undo(c, c->marks[number]);
         c->mark_count = number + 1;

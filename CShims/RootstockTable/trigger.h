@@ -15,8 +15,7 @@ struct rst_trigger {
     bool temporary;
     int event;
     uint64_t columns;  /* UPDATE OF these (bit 63: column 63 and on); 0: any */
-    char *view;        /* temp view whose INSTEAD OF trigger has the body */
-    char *fire_sql;    /* statement on the view */
+    char *fire_sql;    /* statement on the temp view whose INSTEAD OF trigger has the body */
     bool firing;
 };
 
@@ -37,6 +36,8 @@ int rst_program_conflict(rst_table *table, int told);
 /* UPSERT: runs clause set `operation` against `row`. SQLITE_OK: go on inserting; SQLITE_DONE: it did what was to be done (or
 ** nothing); an extended code and *message. */
 int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
+/* OR FAIL has met its row: the statement's other rows are passed over. */
+bool rst_program_stopped(const rst_table *table);
 /* What xUpdate returns to SQLite for what the change came to (SQLITE_DONE: ignored). */
 int rst_program_result(rst_table *table, int told, int conflict, int code, char **message);
 

@@ -370,7 +370,7 @@ static int remove_row(rst_table *table, const rst_hand *old, char **message) {
 /* ---- checks ---- */
 
 /* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
-static int check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
     int code;
     if (!table->needs_mirror) {
         for (int i = 0; i < table->column_count; i++) {
@@ -534,7 +534,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         row->values[table->rowid_column].type = VALUE_INTEGER;
         row->values[table->rowid_column].as.integer = row->rowid;
     }
-    if (code == SQLITE_OK) code = check_row(table, row, conflict, message);
+    if (code == SQLITE_OK) code = rst_check_row(table, row, conflict, message);
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = learn_last_key(table);
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
@@ -632,7 +632,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
             rst_hand_end(table, &again);
         }
     }
-    if (code == SQLITE_OK) code = check_row(table, row, conflict, message);
+    if (code == SQLITE_OK) code = rst_check_row(table, row, conflict, message);
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, &known, message);
     same_key = code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
@@ -782,7 +782,8 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     } else if (code == SQLITE_OK) {
         code = rst_row_insert(table, &row, has_rowid, conflict, message);
     }
-    if (code == SQLITE_OK) *rowid = row.rowid;
+    /* A WITHOUT ROWID table has no rowid to report: last_insert_rowid() stays. */
+    if (code == SQLITE_OK) *rowid = table->without_rowid ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
     rst_hand_end(table, &row);
     return code;
 }
@@ -799,6 +800,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         rst_set_message(&message, "an earlier failure broke this transaction: ROLLBACK it");
         code = SQLITE_FULL;
     }
+    if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
     conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
     c->last_mode = 0;
     if (code == SQLITE_OK) {

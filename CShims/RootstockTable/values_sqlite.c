@@ -97,6 +97,7 @@ int rst_value_affinity(rootstock_value *value, sqlite3_value *source, char affin
                 }
             }
             if (affinity == AFFINITY_REAL) {
+                if (value->type == VALUE_REAL && value->as.real == 0.0) value->as.real = 0.0; /* SQLite stores -0.0 as 0 here */
                 if (value->type == VALUE_INTEGER) {
                     value->as.real = (double)value->as.integer;
                     value->type = VALUE_REAL;

@@ -1,0 +1,297 @@
+/*
+** foreign.c - foreign keys between the tables of a store, while PRAGMA foreign_keys is on.
+**
+** As SQLite does it: each violation that a row's change makes is counted, each that it cures is counted down; immediate ones
+** must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does. RESTRICT fails at
+** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
+*/
+#include "foreign.h"
+
+#include <string.h>
+
+bool rst_foreign_enabled(rst_connection *c) {
+    int on = 0;
+    return sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &on) == SQLITE_OK && on != 0;
+}
+
+static bool all_deferred(rst_connection *c) {
+    sqlite3_stmt *statement;
+    bool on = false;
+    if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
+    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return on;
+}
+
+/* The parent's columns, in the order of the key. SQLITE_ERROR with SQLite's words if there is no such key. */
+static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns, char **message) {
+    int count = foreign->column_count;
+    bool unique = false;
+    if (count > 64) return SQLITE_TOOBIG;
+    for (int k = 0; k < count; k++) columns[k] = -1;
+    if (foreign->parent_columns[0] == NULL) {
+        int found = 0;
+        for (int i = 0; i < parent->column_count; i++) {
+            int place = parent->columns[i].primary_key;
+            if (place > 0 && place <= count) columns[place - 1] = i;
+            found += place > 0;
+        }
+        unique = found == count;
+    } else {
+        for (int k = 0; k < count; k++) {
+            for (int i = 0; i < parent->column_count; i++) {
+                if (sqlite3_stricmp(parent->columns[i].name, foreign->parent_columns[k]) == 0) columns[k] = i;
+            }
+        }
+        if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
+        if (parent->without_rowid && parent->key_count == count) {
+            bool all = true;
+            for (int k = 0; k < count && all; k++) {
+                bool there = false;
+                for (int p = 0; p < count; p++) there |= parent->key[p].column == columns[k];
+                all = there;
+            }
+            unique |= all;
+        }
+        for (int n = 0; n < parent->index_count && !unique; n++) {
+            const rst_index *index = &parent->indexes[n];
+            bool all = index->unique && index->part_count == count && index->where == NULL;
+            for (int k = 0; k < count && all; k++) {
+                bool there = false;
+                for (int p = 0; p < count; p++) {
+                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k]
+                             && sqlite3_stricmp(index->parts[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
+                }
+                all = there;
+            }
+            unique = all;
+        }
+    }
+    for (int k = 0; k < count; k++) unique &= columns[k] >= 0;
+    if (unique) return SQLITE_OK;
+    rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", child->name, parent->name);
+    return SQLITE_ERROR;
+}
+
+static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *values, const int *columns, int count,
+               const rootstock_value *more, const int *more_columns, sqlite3_int64 *result, char **message) {
+    char *sql = sqlite3_str_finish(text);
+    sqlite3_stmt *statement = NULL;
+    struct rst_program *program = c->program;
+    int code;
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = rst_statement_get(c, sql, &statement);
+    if (code == SQLITE_OK) {
+        for (int k = 0; k < count && code == SQLITE_OK; k++) code = rst_bind(statement, k + 1, &values[columns[k]]);
+        for (int k = 0; k < count && more != NULL && code == SQLITE_OK; k++) {
+            code = rst_bind(statement, count + k + 1, &more[more_columns[k]]);
+        }
+        c->program = NULL;
+        c->trigger_depth++;
+        while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            if (result != NULL) *result = sqlite3_column_int64(statement, 0);
+            code = SQLITE_OK;
+        }
+        c->trigger_depth--;
+        c->program = program;
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) {
+            code = sqlite3_extended_errcode(c->db);
+            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        }
+        rst_statement_done(c, statement);
+    } else {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_free(sql);
+    return code;
+}
+
+static bool any_null(const rootstock_value *values, const int *columns, int count) {
+    for (int k = 0; k < count; k++) {
+        if (values[columns[k]].type == VALUE_NULL) return true;
+    }
+    return false;
+}
+
+static bool same(const rootstock_value *a, const rootstock_value *b) {
+    if (a->type != b->type) return false;
+    switch (a->type) {
+        case VALUE_INTEGER: return a->as.integer == b->as.integer;
+        case VALUE_REAL: return a->as.real == b->as.real;
+        case VALUE_TEXT:
+        case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
+        default: return true;
+    }
+}
+
+static bool same_at(const rootstock_value *a, const rootstock_value *b, const int *columns, int count) {
+    for (int k = 0; k < count; k++) {
+        if (!same(&a[columns[k]], &b[columns[k]])) return false;
+    }
+    return true;
+}
+
+static void count_violations(rst_connection *c, const rst_foreign_key *foreign, bool defer, int64_t change) {
+    int64_t *counter = foreign->deferred || defer ? &c->deferred_violations : &c->immediate_violations;
+    *counter += change;
+    if (*counter < 0) *counter = 0;
+}
+
+/* Whether the parent of these child values is there. */
+static int parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                         const rootstock_value *values, bool *exists, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_int64 found = 0;
+    int code;
+    sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", parent->declared_name);
+    for (int k = 0; k < foreign->column_count; k++) {
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", parent->columns[columns[k]].name, k + 1);
+    }
+    sqlite3_str_appendall(text, " LIMIT 1");
+    code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);
+    *exists = found != 0;
+    return code;
+}
+
+static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign, const rst_table *parent,
+                            const int *columns) {
+    for (int k = 0; k < foreign->column_count; k++) {
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d COLLATE \"%w\"", k > 0 ? " AND " : " WHERE ",
+                            child->columns[foreign->child_columns[k]].name, k + 1,
+                            parent->columns[columns[k]].collation_name);
+    }
+}
+
+static int child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                       const rootstock_value *values, sqlite3_int64 *count, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    *count = 0;
+    sqlite3_str_appendf(text, "SELECT count(*) FROM main.\"%w\"", child->declared_name);
+    append_children(text, child, foreign, parent, columns);
+    return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
+}
+
+static int act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+               rst_action action, const rootstock_value *old, const rootstock_value *fresh, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
+    if (action == ACTION_CASCADE && fresh == NULL) {
+        sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", child->declared_name);
+    } else {
+        sqlite3_str_appendf(text, "UPDATE main.\"%w\" SET ", child->declared_name);
+        for (int k = 0; k < foreign->column_count; k++) {
+            const rst_column *column = &child->columns[foreign->child_columns[k]];
+            sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
+            if (cascade_update) sqlite3_str_appendf(text, "?%d", foreign->column_count + k + 1);
+            else if (action == ACTION_SET_DEFAULT && column->default_text != NULL) sqlite3_str_appendf(text, "(%s)", column->default_text);
+            else sqlite3_str_appendall(text, "NULL");
+        }
+    }
+    append_children(text, child, foreign, parent, columns);
+    return run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
+}
+
+static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
+                       bool defer, char **message) {
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        rst_table *parent = rst_table_find(c, foreign->parent);
+        int columns[64], code;
+        bool exists = false;
+        bool old_counts = old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
+        bool new_counts = new_values != NULL && !any_null(new_values, foreign->child_columns, foreign->column_count);
+        if (old_values != NULL && new_values != NULL
+            && same_at(old_values, new_values, foreign->child_columns, foreign->column_count)) {
+            continue;
+        }
+        if (parent == NULL) {
+            if (new_values == NULL) continue;
+            rst_set_message(message, "no such table: main.%s", foreign->parent);
+            return SQLITE_ERROR;
+        }
+        code = parent_columns(table, foreign, parent, columns, message);
+        if (code != SQLITE_OK) return code;
+        if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+            code = parent_exists(c, foreign, parent, columns, old_values, &exists, message);
+            if (code != SQLITE_OK) return code;
+            if (!exists) count_violations(c, foreign, defer, -1);
+        }
+        if (new_counts) {
+            code = parent_exists(c, foreign, parent, columns, new_values, &exists, message);
+            if (code != SQLITE_OK) return code;
+            if (!exists) count_violations(c, foreign, defer, 1);
+        }
+    }
+    return SQLITE_OK;
+}
+
+static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
+                        bool defer, char **message) {
+    for (int t = 0; t < c->table_count; t++) {
+        rst_table *child = c->tables[t];
+        for (int i = 0; i < child->foreign_key_count; i++) {
+            const rst_foreign_key *foreign = &child->foreign_keys[i];
+            int columns[64], code;
+            sqlite3_int64 count;
+            rst_action action;
+            if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+            code = parent_columns(child, foreign, table, columns, message);
+            if (code != SQLITE_OK) {
+                if (old_values == NULL) {
+                    sqlite3_free(message != NULL ? *message : NULL);
+                    if (message != NULL) *message = NULL;
+                    continue;
+                }
+                return code;
+            }
+            if (old_values != NULL && new_values != NULL && same_at(old_values, new_values, columns, foreign->column_count)) {
+                continue;
+            }
+            action = new_values == NULL ? foreign->on_delete : foreign->on_update;
+            if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
+                if (action == ACTION_NONE || action == ACTION_RESTRICT) {
+                    code = child_count(c, child, foreign, table, columns, old_values, &count, message);
+                    if (code != SQLITE_OK) return code;
+                    if (count > 0 && action == ACTION_RESTRICT && !defer) {
+                        rst_set_message(message, "FOREIGN KEY constraint failed");
+                        return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
+                    }
+                    count_violations(c, foreign, defer, count);
+                } else {
+                    code = act(c, child, foreign, table, columns, action, old_values, new_values, message);
+                    if (code != SQLITE_OK) return code;
+                }
+            }
+            if (new_values != NULL && !any_null(new_values, columns, foreign->column_count)
+                && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+                code = child_count(c, child, foreign, table, columns, new_values, &count, message);
+                if (code != SQLITE_OK) return code;
+                if (child == table) {
+                    /* A row that refers to itself found its parent in check_child. */
+                    bool itself = !any_null(new_values, foreign->child_columns, foreign->column_count);
+                    for (int k = 0; k < foreign->column_count && itself; k++) {
+                        itself = same(&new_values[foreign->child_columns[k]], &new_values[columns[k]]);
+                    }
+                    if (itself && count > 0) count--;
+                }
+                count_violations(c, foreign, defer, -count);
+            }
+        }
+    }
+    return SQLITE_OK;
+}
+
+int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
+                      const rootstock_value *new_values, int64_t new_rowid, char **message) {
+    rst_connection *c = table->connection;
+    bool defer;
+    int code;
+    UNUSED(old_rowid);
+    UNUSED(new_rowid);
+    if (!rst_foreign_enabled(c)) return SQLITE_OK;
+    defer = all_deferred(c);
+    code = check_child(c, table, old_values, new_values, defer, message);
+    if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, defer, message);
+    return code;
+}

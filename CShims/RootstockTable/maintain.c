@@ -1,0 +1,444 @@
+/*
+** maintain.c - REINDEX, ANALYZE, VACUUM INTO, PRAGMA foreign_key_check and integrity_check, EXPLAIN QUERY PLAN, temp triggers.
+*/
+#include "change.h"
+#include "declare.h"
+#include "foreign.h"
+#include "runner.h"
+#include "trigger.h"
+
+#include <string.h>
+
+int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message) {
+    const char *p = parts->set.start;
+    bool start = true;
+    if (p == NULL) return SQLITE_OK;
+    for (;;) {
+        rst_token token = rst_token_next(&p, parts->set.end);
+        if (token.type == TOKEN_END) return SQLITE_OK;
+        if (start && rst_token_mark(&token, "(")) continue;
+        if (start && rst_token_names(&token)) {
+            for (int i = 0; i < table->column_count; i++) {
+                if (table->columns[i].generated && rst_token_same_name(&token, table->columns[i].name)) {
+                    rst_set_message(message, "cannot UPDATE generated column \"%s\"", table->columns[i].name);
+                    return SQLITE_ERROR;
+                }
+            }
+        }
+        if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(&p, parts->set.end);
+        start = rst_token_mark(&token, ",");
+    }
+}
+
+/* Begins a change that SQLite knows of as a write (see rst_ddl), inside a savepoint of that name. */
+static int change_begin(rst_connection *c, char **message) {
+    int code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
+    if (code != SQLITE_OK) return code;
+    code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
+    if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    return code;
+}
+
+static int change_end(rst_connection *c, int code, char **message) {
+    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
+    if (code != SQLITE_OK) {
+        (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock change\"");
+        (void)rst_execute(c, NULL, "RELEASE \"rootstock change\"");
+    }
+    return code;
+}
+
+/* ---- REINDEX ---- */
+
+static int reindex(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token name, dot;
+    char *text = NULL;
+    int code;
+    (void)rst_token_next(&p, end);
+    name = rst_token_next(&p, end);
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
+    if (sqlite3_exec(c->mirror, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        return sqlite3_extended_errcode(c->mirror);
+    }
+    if (name.type != TOKEN_END) {
+        text = rst_token_name(&name);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    code = change_begin(c, message);
+    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
+        rst_table *table = c->tables[t];
+        for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+            rst_index *index = &table->indexes[i];
+            bool wanted = text == NULL || sqlite3_stricmp(text, table->name) == 0 || sqlite3_stricmp(text, index->name) == 0;
+            for (int k = 0; k < index->part_count && !wanted; k++) {
+                wanted = index->parts[k].collation_name != NULL && sqlite3_stricmp(index->parts[k].collation_name, text) == 0;
+            }
+            if (!wanted) continue;
+            code = rst_clear(c, &index->tree);
+            if (code == SQLITE_OK) code = rst_index_fill(table, i, message);
+        }
+    }
+    sqlite3_free(text);
+    return change_end(c, code, message);
+}
+
+static void text_call(sqlite3_context *context, sqlite3_value **values, int (*run)(rst_connection *, const char *, char **)) {
+    rst_connection *c = sqlite3_user_data(context);
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
+static void reindex_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, reindex);
+}
+
+/* ---- ANALYZE ---- */
+
+/* sqlite_stat1's text for an index: rows, then rows per distinct value of each prefix. */
+static int index_statistics(rst_table *table, rst_index *index, char **text) {
+    rst_connection *c = table->connection;
+    uint64_t rows = 0, *distinct = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof *distinct);
+    rootstock_buffer previous = {0};
+    rst_walker walker;
+    rootstock_slice key, value;
+    sqlite3_str *out;
+    int code;
+    *text = NULL;
+    if (distinct == NULL) return SQLITE_NOMEM;
+    memset(distinct, 0, ((size_t)index->part_count + 1) * sizeof *distinct);
+    code = rst_walker_open(c, c->writer, &index->tree, &walker);
+    if (code != SQLITE_OK) {
+        sqlite3_free(distinct);
+        return code;
+    }
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        size_t offset = 0;
+        bool differs = rows == 0;
+        rows++;
+        for (int p = 0; p < index->part_count; p++) {
+            if (rootstock_key_skip(key.data, key.size, &offset, &index->parts[p].key) != SQLITE_OK) {
+                code = ROOTSTOCK_CORRUPT;
+                break;
+            }
+            if (!differs) differs = offset > previous.size || memcmp(key.data, previous.data, offset) != 0;
+            if (differs) distinct[p]++;
+        }
+        if (code != ROOTSTOCK_OK) break;
+        previous.size = 0;
+        if (rootstock_buffer_append(&previous, key.data, key.size) != SQLITE_OK) {
+            code = ROOTSTOCK_NO_MEMORY;
+            break;
+        }
+    }
+    rst_walker_close(&walker);
+    rootstock_buffer_free(&previous);
+    if (code != ROOTSTOCK_NOT_FOUND) {
+        sqlite3_free(distinct);
+        return rst_map_code(c, code);
+    }
+    if (rows > 0) {
+        out = sqlite3_str_new(NULL);
+        sqlite3_str_appendf(out, "%llu", (unsigned long long)rows);
+        for (int p = 0; p < index->part_count; p++) {
+            sqlite3_str_appendf(out, " %llu", (unsigned long long)((rows + distinct[p] - 1) / distinct[p]));
+        }
+        *text = sqlite3_str_finish(out);
+    }
+    sqlite3_free(distinct);
+    return rows > 0 && *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int write_statistics(rst_connection *c, const char *table, const char *index, const char *text, char **message) {
+    return rst_execute(c, message, "INSERT INTO main.rootstock_stat1(tbl,idx,stat) VALUES(%Q,%Q,%Q)", table, index, text);
+}
+
+static int analyze(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token name, dot;
+    char *text = NULL;
+    int code;
+    (void)rst_token_next(&p, end);
+    name = rst_token_next(&p, end);
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
+    if (name.type != TOKEN_END && !rst_token_same_name(&name, "main")) {
+        text = rst_token_name(&name);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    code = change_begin(c, message);
+    if (code == SQLITE_OK && (rst_table_find(c, "sqlite_stat1") == NULL || text != NULL)) {
+        code = rst_schema_change(c, sql, message);
+        if (code == SQLITE_OK) code = rst_schema_declare(c, message);
+    }
+    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
+        rst_table *table = c->tables[t];
+        bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0;
+        bool any = false;
+        uint64_t entries = 0;
+        rootstock_tree_statistics statistics;
+        if (table->internal) continue;
+        code = rst_tree_ready(c, c->writer, &table->tree, false);
+        if (code != SQLITE_OK) break;
+        {
+            int result = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+            if (result != ROOTSTOCK_OK) {
+                code = rst_map_error(c, result, message);
+                break;
+            }
+            entries = statistics.entries;
+        }
+        if (whole) code = rst_execute(c, message, "DELETE FROM main.rootstock_stat1 WHERE tbl=%Q", table->name);
+        for (int i = table->index_count - 1; i >= 0 && code == SQLITE_OK; i--) {
+            rst_index *index = &table->indexes[i];
+            char *line = NULL;
+            if (!whole && sqlite3_stricmp(text, index->name) != 0) continue;
+            if (!whole) {
+                code = rst_execute(c, message, "DELETE FROM main.rootstock_stat1 WHERE tbl=%Q AND idx=%Q", table->name, index->name);
+            }
+            if (code == SQLITE_OK) code = index_statistics(table, index, &line);
+            if (code == SQLITE_OK && line != NULL) {
+                code = write_statistics(c, table->name, index->name, line, message);
+                if (index->where == NULL) any = true;
+            }
+            sqlite3_free(line);
+        }
+        if (code == SQLITE_OK && whole && table->without_rowid && entries > 0) {
+            rst_index key = {.tree = table->tree, .parts = table->key, .part_count = table->key_count};
+            char *line = NULL;
+            code = index_statistics(table, &key, &line);
+            if (code == SQLITE_OK && line != NULL) code = write_statistics(c, table->name, table->name, line, message);
+            any = true;
+            sqlite3_free(line);
+        }
+        if (code == SQLITE_OK && whole && !any && entries > 0) {
+            char line[32];
+            sqlite3_snprintf(sizeof line, line, "%llu", (unsigned long long)entries);
+            code = write_statistics(c, table->name, NULL, line, message);
+        }
+    }
+    if (code == SQLITE_OK) {
+        /* Plans are made anew with the figures. */
+        c->epoch++;
+        code = rst_statistics_load(c, c->tables, c->table_count);
+        c->triggers_epoch = c->epoch;
+    }
+    sqlite3_free(text);
+    return change_end(c, code, message);
+}
+
+static void analyze_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, analyze);
+}
+
+int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
+    rst_table *statistics = NULL;
+    rst_walker walker;
+    rootstock_slice key, value;
+    rootstock_transaction *transaction = c->loading != NULL ? c->loading : c->writer;
+    int code;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
+    }
+    if (statistics == NULL || transaction == NULL) return SQLITE_OK;
+    code = rst_walker_open(c, transaction, &statistics->tree, &walker);
+    if (code != SQLITE_OK) return SQLITE_OK; /* being created */
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        rootstock_row row;
+        rootstock_value texts[3];
+        if (rootstock_row_open(&row, value.data, value.size) != SQLITE_OK || row.count < 3) continue;
+        for (int i = 0; i < 3; i++) {
+            if (rootstock_row_column(&row, i, &texts[i], NULL) != SQLITE_OK) texts[i].type = VALUE_NULL;
+        }
+        if (texts[0].type != VALUE_TEXT || texts[2].type != VALUE_TEXT) continue;
+        for (int t = 0; t < count; t++) {
+            rst_table *table = tables[t];
+            const char *p = texts[2].as.data, *end = p + texts[2].size;
+            rst_token token = rst_token_next(&p, end);
+            double rows = 0;
+            if (strlen(table->name) != texts[0].size || sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0) continue;
+            for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++) rows = rows * 10 + (token.text[i] - '0');
+            if (rows > 0) table->table_rows = rows;
+            for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
+                rst_index *index = &table->indexes[i];
+                if (strlen(index->name) != texts[1].size || sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0) continue;
+                if (index->rows_per_prefix == NULL) {
+                    index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
+                }
+                if (index->rows_per_prefix == NULL) break;
+                for (int k = 0; k < index->part_count; k++) {
+                    double per = 0;
+                    token = rst_token_next(&p, end);
+                    for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++) per = per * 10 + (token.text[d] - '0');
+                    index->rows_per_prefix[k] = per > 0 ? per : 1;
+                }
+            }
+        }
+    }
+    rst_walker_close(&walker);
+    return SQLITE_OK;
+}
+
+/* ---- VACUUM ---- */
+
+static int vacuum(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token;
+    char *path;
+    int code;
+    (void)rst_token_next(&p, end);
+    token = rst_token_next(&p, end);
+    if (rst_token_names(&token) && !rst_token_is(&token, "INTO")) token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "INTO")) {
+        rst_set_message(message, "VACUUM in place is not supported on a store: VACUUM INTO 'file' writes a compact copy");
+        return SQLITE_ERROR;
+    }
+    token = rst_token_next(&p, end);
+    path = rst_token_names(&token) ? rst_token_name(&token) : NULL;
+    if (path == NULL || c->engine->copy == NULL) {
+        rst_set_message(message, "VACUUM INTO needs a file name in quotes, and an engine that can copy");
+        sqlite3_free(path);
+        return SQLITE_ERROR;
+    }
+    if (!sqlite3_get_autocommit(c->db)) {
+        rst_set_message(message, "cannot VACUUM from within a transaction");
+        sqlite3_free(path);
+        return SQLITE_ERROR;
+    }
+    code = c->engine->copy(c->shared->environment, path);
+    sqlite3_free(path);
+    return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_error(c, code, message);
+}
+
+static void vacuum_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, vacuum);
+}
+
+/* ---- user_version, application_id ---- */
+
+int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message);
+int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message);
+
+static void meta_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = sqlite3_user_data(context);
+    const char *which = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int64_t value = 0;
+    int code;
+    if (which == NULL || c->shared == NULL) return;
+    if (count == 2) code = rst_meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
+    else code = rst_meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
+    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    else sqlite3_result_int64(context, value);
+}
+
+/* ---- temp triggers ---- */
+
+static char *trigger_name(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end), dot;
+    const char *q;
+    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+    token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "IF")) {
+        (void)rst_token_next(&p, end);
+        (void)rst_token_next(&p, end);
+        token = rst_token_next(&p, end);
+    }
+    q = p;
+    dot = rst_token_next(&q, end);
+    if (rst_token_mark(&dot, ".")) token = rst_token_next(&q, end);
+    return rst_token_name(&token);
+}
+
+int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        bool same = other != NULL && rst_token_same_name(name, other);
+        sqlite3_free(other);
+        if (same) return i;
+    }
+    return -1;
+}
+
+static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
+    char **more, *name = trigger_name(sql);
+    int code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    if (name == NULL) return SQLITE_NOMEM;
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        sqlite3_free(name);
+        return sqlite3_extended_errcode(c->mirror);
+    }
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        bool same = other != NULL && sqlite3_stricmp(other, name) == 0;
+        sqlite3_free(other);
+        if (same) { /* IF NOT EXISTS, or the mirror would have refused */
+            sqlite3_free(name);
+            return SQLITE_OK;
+        }
+    }
+    sqlite3_free(name);
+    more = sqlite3_realloc64(c->temporary_triggers, ((sqlite3_uint64)c->temporary_trigger_count + 1) * sizeof *more);
+    if (more == NULL) return SQLITE_NOMEM;
+    c->temporary_triggers = more;
+    more[c->temporary_trigger_count] = sqlite3_mprintf("%s", sql);
+    if (more[c->temporary_trigger_count] == NULL) return SQLITE_NOMEM;
+    c->temporary_trigger_count++;
+    return rst_triggers_load(c, message);
+}
+
+static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
+    const char *p = name;
+    rst_token token = rst_token_next(&p, name + strlen(name));
+    int at = rst_temporary_trigger_find(c, &token);
+    char *text = rst_token_name(&token), *sql;
+    if (text == NULL) return SQLITE_NOMEM;
+    sql = sqlite3_mprintf("DROP TRIGGER IF EXISTS temp.\"%w\"", text);
+    if (sql != NULL) (void)sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    sqlite3_free(text);
+    if (at >= 0) {
+        sqlite3_free(c->temporary_triggers[at]);
+        c->temporary_triggers[at] = c->temporary_triggers[--c->temporary_trigger_count];
+    }
+    return rst_triggers_load(c, message);
+}
+
+static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, temporary_trigger);
+}
+
+static void drop_temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, drop_temporary_trigger);
+}
+
+int rst_maintain_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_reindex", 1, SQLITE_DIRECTONLY, reindex_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_analyze", 1, SQLITE_DIRECTONLY, analyze_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_vacuum", 1, SQLITE_DIRECTONLY, vacuum_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta", 1, SQLITE_DIRECTONLY, meta_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta_set", 2, SQLITE_DIRECTONLY, meta_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
+    if (code == SQLITE_OK) {
+        code = rst_function(c, "rootstock_drop_temp_trigger", 1, SQLITE_DIRECTONLY, drop_temporary_trigger_function);
+    }
+    return code;
+}

@@ -1,0 +1,215 @@
+/*
+** pragma.c - the schema as a user sees it: sqlite_schema, PRAGMA table_info and its kin, answered by the mirror.
+**
+** The mirror holds the schema natively, so that what it answers is SQLite's own answer. Each is an eponymous table-valued
+** function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the names a user writes.
+*/
+#include "internal.h"
+
+#include <string.h>
+
+typedef struct pragma_definition {
+    const char *name;      /* of the module */
+    const char *columns;   /* declaration */
+    int column_count;
+    bool argument;
+    const char *sql;       /* on the mirror; ?1 the argument */
+} pragma_definition;
+
+static const pragma_definition definitions[] = {
+    {"rootstock_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
+     "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"},
+    {"rootstock_pragma_table_info", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT", 6, true,
+     "SELECT * FROM pragma_table_info(?1)"},
+    {"rootstock_pragma_table_xinfo", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT, hidden INT", 7, true,
+     "SELECT * FROM pragma_table_xinfo(?1)"},
+    {"rootstock_pragma_index_list", "seq INT, name TEXT, \"unique\" INT, origin TEXT, partial INT", 5, true,
+     "SELECT * FROM pragma_index_list(?1)"},
+    {"rootstock_pragma_index_info", "seqno INT, cid INT, name TEXT", 3, true, "SELECT * FROM pragma_index_info(?1)"},
+    {"rootstock_pragma_index_xinfo", "seqno INT, cid INT, name TEXT, \"desc\" INT, coll TEXT, \"key\" INT", 6, true,
+     "SELECT * FROM pragma_index_xinfo(?1)"},
+    {"rootstock_pragma_foreign_key_list",
+     "id INT, seq INT, \"table\" TEXT, \"from\" TEXT, \"to\" TEXT, on_update TEXT, on_delete TEXT, \"match\" TEXT", 8, true,
+     "SELECT * FROM pragma_foreign_key_list(?1)"},
+    {"rootstock_pragma_table_list", "schema TEXT, name TEXT, type TEXT, ncol INT, wr INT, strict INT", 6, true,
+     "SELECT * FROM pragma_table_list WHERE ?1 IS NULL OR name=?1 COLLATE NOCASE"},
+};
+
+enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
+
+typedef struct pragma_vtab {
+    sqlite3_vtab base;
+    rst_connection *connection;
+    const pragma_definition *definition;
+} pragma_vtab;
+
+typedef struct pragma_cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_stmt *statement;
+    bool eof;
+    sqlite3_int64 number;
+} pragma_cursor;
+
+static int pragma_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    const pragma_definition *definition = NULL;
+    pragma_vtab *vtab;
+    char *sql;
+    int code;
+    UNUSED(count);
+    UNUSED(message);
+    for (int i = 0; i < DEFINITIONS; i++) {
+        if (sqlite3_stricmp(arguments[0], definitions[i].name) == 0) definition = &definitions[i];
+    }
+    if (definition == NULL) return SQLITE_ERROR;
+    sql = sqlite3_mprintf("CREATE TABLE x(%s, arg HIDDEN, schema_ HIDDEN)", definition->columns);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_declare_vtab(db, sql);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->connection = context;
+    vtab->definition = definition;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+static int pragma_disconnect(sqlite3_vtab *vtab) {
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    const pragma_definition *definition = ((pragma_vtab *)base)->definition;
+    info->estimatedCost = 100;
+    info->estimatedRows = 20;
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn - definition->column_count;
+        if (column < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        if (column == 0) {
+            info->aConstraintUsage[i].argvIndex = 1;
+            info->idxNum = 1;
+        }
+        info->aConstraintUsage[i].omit = 1;
+    }
+    return SQLITE_OK;
+}
+
+static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    pragma_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+    UNUSED(base);
+    if (cursor == NULL) return SQLITE_NOMEM;
+    memset(cursor, 0, sizeof *cursor);
+    *out = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int pragma_close(sqlite3_vtab_cursor *base) {
+    sqlite3_finalize(((pragma_cursor *)base)->statement);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int pragma_next(sqlite3_vtab_cursor *base) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    int code = sqlite3_step(cursor->statement);
+    cursor->eof = code != SQLITE_ROW;
+    cursor->number++;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        sqlite3_free(base->pVtab->zErrMsg);
+        base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(((pragma_vtab *)base->pVtab)->connection->mirror));
+        return code;
+    }
+    return SQLITE_OK;
+}
+
+static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    const pragma_vtab *vtab = (pragma_vtab *)base->pVtab;
+    int code;
+    UNUSED(text);
+    sqlite3_finalize(cursor->statement);
+    cursor->statement = NULL;
+    cursor->number = 0;
+    cursor->eof = true;
+    if (vtab->connection->mirror == NULL) return SQLITE_OK;
+    code = sqlite3_prepare_v2(vtab->connection->mirror, vtab->definition->sql, -1, &cursor->statement, NULL);
+    if (code != SQLITE_OK) return code;
+    if (number == 1 && count > 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
+    return pragma_next(base);
+}
+
+static int pragma_eof(sqlite3_vtab_cursor *base) { return ((pragma_cursor *)base)->eof; }
+
+static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    if (column < ((pragma_vtab *)base->pVtab)->definition->column_count) {
+        sqlite3_result_value(context, sqlite3_column_value(cursor->statement, column));
+    }
+    return SQLITE_OK;
+}
+
+static int pragma_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((pragma_cursor *)base)->number;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module pragma_module = {
+    .xConnect = pragma_connect,
+    .xBestIndex = pragma_best,
+    .xDisconnect = pragma_disconnect,
+    .xOpen = pragma_open,
+    .xClose = pragma_close,
+    .xFilter = pragma_filter,
+    .xNext = pragma_next,
+    .xEof = pragma_eof,
+    .xColumn = pragma_column,
+    .xRowid = pragma_rowid,
+};
+
+int rst_pragma_register(rst_connection *c) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++) code = rst_module(c, definitions[i].name, &pragma_module);
+    return code;
+}
+
+/* ---- user_version and application_id ---- */
+
+int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message) {
+    rootstock_transaction *transaction = NULL;
+    bool is_writer = false;
+    rst_catalog meta;
+    int code = rst_read_begin(c, &transaction, &is_writer, message);
+    if (code != SQLITE_OK) return code;
+    code = rst_catalog_read_meta(c, transaction, &meta, message);
+    *value = application ? meta.application_id : meta.user_version;
+    rst_read_end(c, is_writer);
+    return code;
+}
+
+int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message) {
+    rst_catalog meta;
+    int code = rst_execute(c, message, "SAVEPOINT \"rootstock meta\"");
+    if (code != SQLITE_OK) return code;
+    code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
+    if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
+    if (code == SQLITE_OK) {
+        if (application) meta.application_id = (int32_t)value;
+        else meta.user_version = (int32_t)value;
+        code = rst_catalog_write_meta(c, &meta);
+        c->loaded.user_version = meta.user_version;
+        c->loaded.application_id = meta.application_id;
+    }
+    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock meta\"");
+    if (code != SQLITE_OK) {
+        (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock meta\"");
+        (void)rst_execute(c, NULL, "RELEASE \"rootstock meta\"");
+    }
+    return code;
+}

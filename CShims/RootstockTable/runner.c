@@ -1,0 +1,548 @@
+/*
+** runner.c - programs: statements that the front door runs itself, through one statement of SQLite's.
+**
+** rootstock_run(text, arguments ...) and the table-valued rootstock_returning(text, arguments ...) compile the text once
+** (rst_code), run its inner statement as OR IGNORE, and let update.c decide each row's fate by the statement's own
+** conflict mode: a row that is refused and skipped is then not counted by changes(), as on a native table. RETURNING
+** lists are evaluated over an image of each changed row, at once. Invariant: when a program fails, the statement leaves
+** nothing behind, save what OR FAIL keeps.
+*/
+#include "runner.h"
+
+#include "foreign.h"
+#include "trigger.h"
+
+#include <string.h>
+
+enum { CODES_KEPT = 128, RETURNING_COLUMNS = 256, RETURNING_ARGUMENTS = 120 };
+
+static void code_free(rst_code *code) {
+    sqlite3_free(code->text);
+    sqlite3_free(code->table_name);
+    sqlite3_free(code->inner);
+    sqlite3_free(code->returning);
+    rst_clauses_free(code->clauses, code->clause_count);
+    rst_parameters_free(&code->parameters);
+    sqlite3_free(code);
+}
+
+void rst_programs_free(rst_connection *c) {
+    rst_upserts_free(c);
+    while (c->codes != NULL) {
+        rst_code *code = c->codes;
+        c->codes = code->next;
+        code_free(code);
+    }
+    c->code_count = 0;
+}
+
+bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    int event = parts->kind == KIND_INSERT ? TRIGGER_INSERT : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
+    if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
+    if (rst_trigger_any(table, event)) return true;
+    if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
+    if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
+    if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
+    return (table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(c);
+}
+
+/* SQLite's own word on the statement, from the mirror, where it has one about the statement itself. */
+static int ask_mirror(rst_connection *c, const char *text, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->mirror, text, -1, &statement, NULL);
+    const char *words;
+    sqlite3_finalize(statement);
+    if (code == SQLITE_OK) return SQLITE_OK;
+    words = sqlite3_errmsg(c->mirror);
+    if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0
+        || strncmp(words, "no such collation", 17) == 0 || strncmp(words, "unknown database", 16) == 0
+        || strncmp(words, "no such module", 14) == 0 || strncmp(words, "wrong number of arguments", 25) == 0) {
+        return SQLITE_OK; /* the mirror does not know this connection's own things */
+    }
+    rst_set_message(message, "%s", words);
+    return sqlite3_extended_errcode(c->mirror);
+}
+
+static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code, char **message) {
+    char *text = NULL, *named = NULL;
+    int result;
+    if (parts->kind == KIND_INSERT) {
+        result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
+        if (result != SQLITE_OK) return result;
+    } else {
+        sqlite3_str *out = sqlite3_str_new(NULL);
+        sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
+        sqlite3_str_appendall(out, parts->kind == KIND_UPDATE ? "UPDATE OR IGNORE" : "DELETE FROM");
+        sqlite3_str_appendf(out, " main.\"%w\"", table->declared_name);
+        if (parts->alias.type != TOKEN_END) {
+            sqlite3_str_appendall(out, " AS ");
+            sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+        } else if (strcmp(table->name, table->declared_name) != 0) {
+            sqlite3_str_appendf(out, " AS \"%w\"", table->name);
+        }
+        sqlite3_str_appendall(out, " ");
+        sqlite3_str_append(out, parts->after_table.start, (int)(parts->after_table.end - parts->after_table.start));
+        text = sqlite3_str_finish(out);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    result = rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (result == SQLITE_OK && named != NULL) {
+        sqlite3_free(text);
+        text = named;
+    }
+    code->inner = text;
+    return result;
+}
+
+static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code, char **message) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    sqlite3_stmt *statement = NULL;
+    char *text, *named = NULL;
+    int result;
+    sqlite3_str_appendf(out, "SELECT %.*s FROM main.\"%w\" AS ", (int)(parts->returning.end - parts->returning.start),
+                        parts->returning.start, table->declared_name);
+    if (parts->alias.type != TOKEN_END) sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+    else sqlite3_str_appendf(out, "\"%w\"", table->name);
+    sqlite3_str_appendall(out, " WHERE \"rootstock row\"=1");
+    text = sqlite3_str_finish(out);
+    if (text == NULL) return SQLITE_NOMEM;
+    result = rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (named != NULL) {
+        sqlite3_free(text);
+        text = named;
+    }
+    code->returning = text;
+    if (result == SQLITE_OK) result = rst_statement_get(c, text, &statement);
+    if (result != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return result;
+    }
+    code->returning_columns = sqlite3_column_count(statement);
+    rst_statement_done(c, statement);
+    if (code->returning_columns > RETURNING_COLUMNS) {
+        rst_set_message(message, "RETURNING gives at most %d columns on a store", RETURNING_COLUMNS);
+        return SQLITE_ERROR;
+    }
+    return SQLITE_OK;
+}
+
+int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
+    rst_statement_parts parts;
+    rst_table *table;
+    rst_code *code, **link = &c->codes;
+    sqlite3_str *numbered;
+    char *normal;
+    int result;
+    for (; *link != NULL; link = &(*link)->next) {
+        code = *link;
+        if (strcmp(code->text, text) != 0) continue;
+        if (code->epoch == c->epoch) {
+            *out = code;
+            return SQLITE_OK;
+        }
+        if (c->program == NULL && c->trigger_depth == 0) {
+            *link = code->next;
+            code_free(code);
+            c->code_count--;
+        }
+        break;
+    }
+    code = sqlite3_malloc64(sizeof *code);
+    if (code == NULL) return SQLITE_NOMEM;
+    memset(code, 0, sizeof *code);
+    code->epoch = c->epoch;
+    code->text = sqlite3_mprintf("%s", text);
+    numbered = sqlite3_str_new(NULL);
+    result = rst_parameters_number(text, text + strlen(text), &code->parameters, numbered);
+    normal = sqlite3_str_finish(numbered);
+    if (result == SQLITE_RANGE) rst_set_message(message, "too many parameters for a statement on a store (at most %d)", 1023);
+    if (code->text == NULL || normal == NULL) result = SQLITE_NOMEM;
+    if (result == SQLITE_OK) {
+        rst_statement_parse(normal, normal + strlen(normal), &parts);
+        table = parts.kind == KIND_OTHER || parts.kind == KIND_SELECT ? NULL : rst_target(c, &parts.schema, &parts.table);
+        if (table == NULL) {
+            rst_set_message(message, "no table of the store in: %s", text);
+            result = SQLITE_ERROR;
+        }
+    }
+    if (result == SQLITE_OK) result = ask_mirror(c, normal, message);
+    if (result == SQLITE_OK) {
+        code->kind = parts.kind;
+        code->conflict = parts.conflict;
+        code->table_name = sqlite3_mprintf("%s", table->name);
+        if (code->table_name == NULL) result = SQLITE_NOMEM;
+    }
+    if (result == SQLITE_OK) {
+        result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+    }
+    if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
+    if (result == SQLITE_OK && parts.returning.start != NULL) result = compile_returning(c, table, &parts, code, message);
+    sqlite3_free(normal);
+    if (result != SQLITE_OK) {
+        code_free(code);
+        return result;
+    }
+    if (c->code_count >= CODES_KEPT && c->program == NULL && c->trigger_depth == 0) {
+        while (c->codes != NULL) {
+            rst_code *old = c->codes;
+            c->codes = old->next;
+            code_free(old);
+        }
+        c->code_count = 0;
+    }
+    code->next = c->codes;
+    c->codes = code;
+    c->code_count++;
+    *out = code;
+    return SQLITE_OK;
+}
+
+void rst_program_clear(rst_program *program) {
+    while (program->first != NULL) {
+        rst_result_row *row = program->first;
+        program->first = row->next;
+        for (int i = 0; program->code != NULL && i < program->code->returning_columns; i++) sqlite3_value_free(row->values[i]);
+        sqlite3_free(row);
+    }
+    program->last = NULL;
+    sqlite3_free(program->message);
+    program->message = NULL;
+}
+
+static void bind_arguments(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement) {
+    int used = 0, highest = sqlite3_bind_parameter_count(statement);
+    for (int n = 1; n <= parameters->highest; n++) {
+        if (parameters->names[n] == NULL) continue;
+        if (used < count && n <= highest) sqlite3_bind_value(statement, n, values[used]);
+        used++;
+    }
+}
+
+int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message) {
+    sqlite3_stmt *statement = NULL;
+    bool savepoint = false;
+    int64_t deferred = 0;
+    int code = rst_check_usable(c, message);
+    memset(program, 0, sizeof *program);
+    if (code == SQLITE_OK) code = rst_code_get(c, text, &program->code, message);
+    if (code != SQLITE_OK) return code;
+    program->table = rst_table_find(c, program->code->table_name);
+    if (program->table == NULL) return SQLITE_SCHEMA;
+    program->values = values;
+    program->value_count = count;
+    if (!sqlite3_get_autocommit(c->db)) {
+        code = rst_execute(c, message, "SAVEPOINT \"rootstock run\"");
+        if (code != SQLITE_OK) return code;
+        savepoint = true;
+    }
+    deferred = c->deferred_violations;
+    c->immediate_violations = 0;
+    code = rst_statement_get(c, program->code->inner, &statement);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = sqlite3_extended_errcode(c->db);
+    } else {
+        bind_arguments(&program->code->parameters, values, count, statement);
+        program->table->references++;
+        program->outer = c->program;
+        c->program = program;
+        c->program_autocommit = sqlite3_get_autocommit(c->db) != 0;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {}
+        c->program = program->outer;
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) {
+            if (program->error != 0) {
+                code = program->error;
+                rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));
+            } else {
+                code = sqlite3_extended_errcode(c->db);
+                rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+            }
+        }
+        rst_statement_done(c, statement);
+        rst_table_release(program->table);
+        program->table = NULL;
+        if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
+    }
+    if (code == SQLITE_OK && c->immediate_violations > 0 && savepoint) {
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
+    if (program->rolls_back && code != SQLITE_OK) {
+        if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+        return code;
+    }
+    if (savepoint && !sqlite3_get_autocommit(c->db)) {
+        if (code != SQLITE_OK) {
+            (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
+            c->deferred_violations = deferred;
+        }
+        (void)rst_execute(c, NULL, "RELEASE \"rootstock run\"");
+    }
+    c->immediate_violations = 0;
+    if (code == SQLITE_OK && program->stopped) {
+        code = program->error;
+        rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));
+    }
+    return code;
+}
+
+/* ---- what update.c asks ---- */
+
+int rst_program_conflict(rst_table *table, int told) {
+    const rst_program *program = table->connection->program;
+    if (program == NULL || program->table != table) return told;
+    return program->code->conflict;
+}
+
+bool rst_program_stopped(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->stopped;
+}
+
+int rst_program_result(rst_table *table, int told, int conflict, int code, char **message) {
+    rst_connection *c = table->connection;
+    rst_program *program = c->program;
+    int mode;
+    if (program == NULL || program->table != table) {
+        if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
+        return code;
+    }
+    if (program->code->kind == KIND_DELETE) {
+        if (code == SQLITE_DONE) return SQLITE_OK;
+        if (code == SQLITE_OK) return SQLITE_OK;
+    }
+    if (code == SQLITE_DONE) return SQLITE_CONSTRAINT; /* OR IGNORE passes over it, uncounted */
+    if (code == SQLITE_OK) return SQLITE_OK;
+    if (program->error == 0) {
+        program->error = code;
+        program->message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
+    }
+    mode = c->last_mode != 0 ? c->last_mode : conflict;
+    if ((code & 0xff) != SQLITE_CONSTRAINT) return code;
+    if (mode == SQLITE_FAIL && (code == SQLITE_CONSTRAINT_TRIGGER ? c->raised == SQLITE_FAIL : true)) {
+        program->stopped = true;
+        return SQLITE_CONSTRAINT;
+    }
+    if (mode == SQLITE_ROLLBACK) program->rolls_back = true;
+    return SQLITE_ERROR; /* not a constraint's code, which OR IGNORE would swallow */
+}
+
+/* A row of the program's table changed: evaluate RETURNING on it. */
+int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *row, char **message) {
+    rst_connection *c = table->connection;
+    rst_program *program = c->program;
+    const rst_hand *shown = row != NULL ? row : old;
+    rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
+    rst_result_row *result;
+    sqlite3_stmt *statement = NULL;
+    int code, columns;
+    if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
+    columns = program->code->returning_columns;
+    code = rst_statement_get(c, program->code->returning, &statement);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return code;
+    }
+    bind_arguments(&program->code->parameters, program->values, program->value_count, statement);
+    table->images[0] = &image;
+    c->program = NULL;
+    code = sqlite3_step(statement);
+    c->program = program;
+    if (code == SQLITE_ROW) {
+        result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));
+        code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        if (result != NULL) {
+            result->next = NULL;
+            for (int i = 0; i < columns; i++) {
+                result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
+                if (result->values[i] == NULL) code = SQLITE_NOMEM;
+            }
+            if (program->last == NULL) program->first = result;
+            else program->last->next = result;
+            program->last = result;
+        }
+    } else {
+        code = sqlite3_reset(statement);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
+    }
+    table->images[0] = saved;
+    rst_statement_done(c, statement);
+    return code;
+}
+
+/* ---- SQL ---- */
+
+static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = sqlite3_user_data(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    rst_program program;
+    int code;
+    if (text == NULL || c->shared == NULL) {
+        rst_function_fail(context, c, SQLITE_MISUSE, sqlite3_mprintf("no store is open on this connection"));
+        return;
+    }
+    code = rst_program_run(c, text, count - 1, values + 1, &program, &message);
+    rst_program_clear(&program);
+    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
+typedef struct returning_cursor {
+    sqlite3_vtab_cursor base;
+    rst_program program;
+    rst_result_row *row;
+    sqlite3_int64 number;
+} returning_cursor;
+
+typedef struct returning_vtab {
+    sqlite3_vtab base;
+    rst_connection *connection;
+} returning_vtab;
+
+static int returning_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                             char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    returning_vtab *vtab;
+    char *sql;
+    int code;
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    sqlite3_str_appendall(text, "CREATE TABLE x(");
+    for (int i = 0; i < RETURNING_COLUMNS; i++) sqlite3_str_appendf(text, "c%d,", i);
+    sqlite3_str_appendall(text, "statement HIDDEN");
+    for (int i = 0; i < RETURNING_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
+    sqlite3_str_appendall(text, ")");
+    sql = sqlite3_str_finish(text);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_declare_vtab(db, sql);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->connection = context;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+static int returning_disconnect(sqlite3_vtab *vtab) {
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static int returning_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+    int highest = 0;
+    UNUSED(vtab);
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn - RETURNING_COLUMNS;
+        if (column < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = column + 1;
+        info->aConstraintUsage[i].omit = 1;
+        if (column + 1 > highest) highest = column + 1;
+    }
+    info->idxNum = highest;
+    info->estimatedCost = 1;
+    return highest == 0 ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+static int returning_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
+    returning_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+    UNUSED(vtab);
+    if (cursor == NULL) return SQLITE_NOMEM;
+    memset(cursor, 0, sizeof *cursor);
+    *out = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int returning_close(sqlite3_vtab_cursor *base) {
+    rst_program_clear(&((returning_cursor *)base)->program);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    returning_cursor *cursor = (returning_cursor *)base;
+    rst_connection *c = ((returning_vtab *)base->pVtab)->connection;
+    const char *sql = count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    char *message = NULL;
+    int code;
+    UNUSED(number);
+    UNUSED(text);
+    rst_program_clear(&cursor->program);
+    if (sql == NULL || c->shared == NULL) return SQLITE_MISUSE;
+    code = rst_program_run(c, sql, count - 1, values + 1, &cursor->program, &message);
+    cursor->row = cursor->program.first;
+    cursor->number = 1;
+    if (code != SQLITE_OK) {
+        c->last_error = code;
+        sqlite3_free(base->pVtab->zErrMsg);
+        base->pVtab->zErrMsg = message;
+        return code;
+    }
+    sqlite3_free(message);
+    return SQLITE_OK;
+}
+
+static int returning_next(sqlite3_vtab_cursor *base) {
+    returning_cursor *cursor = (returning_cursor *)base;
+    cursor->row = cursor->row->next;
+    cursor->number++;
+    return SQLITE_OK;
+}
+
+static int returning_eof(sqlite3_vtab_cursor *base) { return ((returning_cursor *)base)->row == NULL; }
+
+static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    returning_cursor *cursor = (returning_cursor *)base;
+    if (column < cursor->program.code->returning_columns) sqlite3_result_value(context, cursor->row->values[column]);
+    return SQLITE_OK;
+}
+
+static int returning_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((returning_cursor *)base)->number;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module returning_module = {
+    .xConnect = returning_connect,
+    .xBestIndex = returning_best,
+    .xDisconnect = returning_disconnect,
+    .xOpen = returning_open,
+    .xClose = returning_close,
+    .xFilter = returning_filter,
+    .xNext = returning_next,
+    .xEof = returning_eof,
+    .xColumn = returning_column,
+    .xRowid = returning_rowid,
+};
+
+int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int result = rst_statement_get(c, code->returning, &statement);
+    if (result != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return result;
+    }
+    for (int i = 0; i < code->returning_columns; i++) {
+        sqlite3_str_appendf(out, "%sc%d AS \"%w\"", i > 0 ? "," : "", i, sqlite3_column_name(statement, i));
+    }
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}
+
+int rst_runner_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, 0, rst_upsert_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, 0, rst_moment_function);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &returning_module);
+    return code;
+}

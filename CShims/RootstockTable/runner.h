@@ -1,0 +1,68 @@
+/*
+** runner.h - statements that the front door runs itself: UPSERT, RETURNING, triggers, foreign keys, constraints' own conflict modes.
+*/
+#ifndef ROOTSTOCK_RUNNER_H
+#define ROOTSTOCK_RUNNER_H
+
+#include "change.h"
+#include "transform.h"
+
+typedef struct rst_clause {
+    int *targets;        /* -1: the key; else index numbers */
+    int target_count;    /* 0: any */
+    bool update;
+    char *select;        /* values of the assignments, then the WHERE */
+    int *columns;        /* assigned columns; -1: rowid */
+    int column_count;
+    bool has_where;
+} rst_clause;
+
+/* A statement compiled once and kept by its text. */
+typedef struct rst_code {
+    struct rst_code *next;
+    char *text;
+    uint64_t epoch;
+    char *table_name;
+    rst_kind kind;
+    int conflict;
+    char *inner;         /* what SQLite runs */
+    char *returning;     /* SELECT of the RETURNING list over a row image, or null */
+    int returning_columns;
+    rst_clause *clauses;
+    int clause_count;
+    rst_parameters parameters;
+} rst_code;
+
+typedef struct rst_result_row {
+    struct rst_result_row *next;
+    sqlite3_value *values[];
+} rst_result_row;
+
+typedef struct rst_program {
+    struct rst_program *outer;
+    rst_code *code;
+    rst_table *table;
+    sqlite3_value **values; /* arguments in the order of the used parameters */
+    int value_count;
+    bool stopped;        /* OR FAIL met its row: the others are passed over */
+    bool rolls_back;     /* the whole transaction goes */
+    int error;
+    char *message;
+    rst_result_row *first, *last;
+} rst_program;
+
+/* Whether a change of the table has to go through a program. */
+bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
+int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
+int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message);
+void rst_program_clear(rst_program *program);
+/* Clauses of "ON CONFLICT ..." for the table. */
+int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias, rst_clause **clauses,
+                      int *count, char **message);
+void rst_clauses_free(rst_clause *clauses, int count);
+int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
+int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
+/* Names of the RETURNING columns, as a SELECT list over c0, c1 ...: from sqlite3_malloc. */
+int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message);
+
+#endif

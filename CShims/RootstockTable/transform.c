@@ -1,0 +1,367 @@
+/*
+** transform.c - what a statement's text has to become: schema tables under their other names, index hints taken out, defaults
+** written out. Invariant: text that needs none of this comes back as "no change", whatever it is.
+*/
+#include "transform.h"
+
+#include "declare.h"
+
+#include <string.h>
+
+static const char *const follow_words[] = {"WHERE", "ORDER", "GROUP", "LIMIT",  "JOIN",  "LEFT",   "INNER",     "CROSS",
+                                           "NATURAL", "ON",  "USING", "UNION",  "EXCEPT", "INTERSECT", "HAVING", "WINDOW",
+                                           "INDEXED", "NOT", "RIGHT", "FULL",   "SET",   "RETURNING", "VALUES", "SELECT", "DEFAULT", "AS"};
+
+static bool may_be_alias(const rst_token *token) {
+    if (token->type == TOKEN_NAME || token->type == TOKEN_STRING) return true;
+    if (token->type != TOKEN_WORD) return false;
+    for (size_t i = 0; i < sizeof follow_words / sizeof follow_words[0]; i++) {
+        if (rst_token_is(token, follow_words[i])) return false;
+    }
+    return true;
+}
+
+/* Whether any of the words that concern us is there at all: most statements end here. */
+static bool concerns(const char *text, const char *end) {
+    for (const char *p = text; p < end; p++) {
+        switch (*p) {
+            case 's':
+            case 'S':
+                if (end - p > 7 && sqlite3_strnicmp(p, "sqlite_", 7) == 0) return true;
+                break;
+            case 'p':
+            case 'P':
+                if (end - p > 7 && sqlite3_strnicmp(p, "pragma_", 7) == 0) return true;
+                break;
+            case 'i':
+            case 'I':
+                if (end - p > 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
+                break;
+            default: break;
+        }
+    }
+    return false;
+}
+
+static bool index_exists(const rst_connection *c, const rst_token *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (strcmp(c->loaded.objects[i].type, "index") == 0 && rst_token_same_name(name, c->loaded.objects[i].name)) return true;
+    }
+    return false;
+}
+
+static const char *const pragma_names[] = {"table_info", "table_xinfo", "index_list", "index_info", "index_xinfo",
+                                           "foreign_key_list", "table_list", "foreign_key_check"};
+
+int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
+    sqlite3_str *str;
+    const char *p = text, *copied = text;
+    rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
+    bool changed = false;
+    *out = NULL;
+    if (!concerns(text, end)) return SQLITE_OK;
+    str = sqlite3_str_new(NULL);
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), next;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        next = rst_token_next(&q, end);
+        if (rst_token_is(&token, "INDEXED") && rst_token_is(&next, "BY")) {
+            rst_token name = rst_token_next(&q, end);
+            if (rst_token_names(&name) && !index_exists(c, &name)) {
+                char *text_name = rst_token_name(&name);
+                rst_set_message(message, "no such index: %s", text_name == NULL ? "" : text_name);
+                sqlite3_free(text_name);
+                sqlite3_free(sqlite3_str_finish(str));
+                return SQLITE_ERROR;
+            }
+            sqlite3_str_append(str, copied, (int)(token.text - copied));
+            p = copied = name.text + name.size;
+            changed = true;
+        } else if (rst_token_is(&token, "NOT") && rst_token_is(&next, "INDEXED")) {
+            sqlite3_str_append(str, copied, (int)(token.text - copied));
+            p = copied = next.text + next.size;
+            changed = true;
+        } else if (rst_token_names(&token) && token.type != TOKEN_STRING && !rst_token_mark(&next, ".")
+                   && token.size > 7) {
+            const char *replacement = NULL, *alias = NULL;
+            bool dotted = rst_token_mark(&previous, ".");
+            bool main_schema = dotted && rst_token_same_name(&before, "main");
+            const rst_token *context = dotted ? &before_before : &previous;
+            bool place = rst_token_is(context, "FROM") || rst_token_is(context, "JOIN") || rst_token_is(context, "INTO")
+                         || rst_token_is(context, "UPDATE") || rst_token_mark(context, ",") || rst_token_is(context, "IN")
+                         || rst_token_mark(context, "(");
+            if (rst_token_is(context, "OR")) place = false;
+            if ((!dotted || main_schema) && place) {
+                if (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")) {
+                    replacement = "rootstock_schema";
+                    alias = rst_token_same_name(&token, "sqlite_master") ? "sqlite_master" : "sqlite_schema";
+                } else if (rst_token_same_name(&token, "sqlite_sequence") && rst_table_find(c, "sqlite_sequence") != NULL) {
+                    replacement = "rootstock_sequence";
+                    alias = "sqlite_sequence";
+                } else if (rst_token_same_name(&token, "sqlite_stat1") && rst_table_find(c, "sqlite_stat1") != NULL) {
+                    replacement = "rootstock_stat1";
+                    alias = "sqlite_stat1";
+                } else if (rst_token_mark(&next, "(") || !dotted) {
+                    for (size_t i = 0; i < sizeof pragma_names / sizeof pragma_names[0]; i++) {
+                        char name[64];
+                        sqlite3_snprintf(sizeof name, name, "pragma_%s", pragma_names[i]);
+                        if (rst_token_same_name(&token, name)) {
+                            sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
+                            sqlite3_str_appendf(str, "rootstock_%s", name);
+                            copied = token.text + token.size;
+                            changed = true;
+                        }
+                    }
+                }
+            }
+            if (replacement != NULL && !(rst_token_mark(context, ",") || rst_token_mark(context, "(")) ) {
+                sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
+                sqlite3_str_appendall(str, replacement);
+                if (!rst_token_is(context, "IN") && !rst_token_is(&next, "AS") && !may_be_alias(&next)) {
+                    sqlite3_str_appendf(str, " AS %s", alias);
+                }
+                copied = token.text + token.size;
+                changed = true;
+            } else if (replacement != NULL && (may_be_alias(&next) || next.type == TOKEN_END || rst_token_is(&next, "WHERE") || rst_token_is(&next, "JOIN"))) {
+                /* a later item of FROM */
+                sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
+                sqlite3_str_appendall(str, replacement);
+                if (!rst_token_is(&next, "AS") && !may_be_alias(&next)) sqlite3_str_appendf(str, " AS %s", alias);
+                copied = token.text + token.size;
+                changed = true;
+            }
+        }
+        before_before = before;
+        before = previous;
+        previous = token;
+    }
+    sqlite3_str_append(str, copied, (int)(end - copied));
+    *out = sqlite3_str_finish(str);
+    if (*out == NULL) return SQLITE_NOMEM;
+    if (!changed) {
+        sqlite3_free(*out);
+        *out = NULL;
+    }
+    return SQLITE_OK;
+}
+
+rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name) {
+    char *text;
+    rst_table *table;
+    if (schema->type != TOKEN_END && !rst_token_same_name(schema, "main")) return NULL;
+    text = rst_token_name(name);
+    if (text == NULL) return NULL;
+    table = rst_table_find(c, text);
+    if (table != NULL && schema->type == TOKEN_END) {
+        if (sqlite3_table_column_metadata(c->db, "temp", text, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK) table = NULL;
+    }
+    sqlite3_free(text);
+    return table;
+}
+
+/* ---- parameters ---- */
+
+void rst_parameters_free(rst_parameters *parameters) {
+    for (int i = 1; i <= parameters->highest && i < 1024; i++) sqlite3_free(parameters->names[i]);
+    memset(parameters, 0, sizeof *parameters);
+}
+
+int rst_parameters_number(const char *text, const char *end, rst_parameters *parameters, sqlite3_str *out) {
+    const char *p = text, *copied = text;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        int number = 0;
+        if (token.type == TOKEN_END) break;
+        if (token.type != TOKEN_VARIABLE) continue;
+        if (token.text[0] == '?' && token.size == 1) {
+            number = parameters->highest + 1;
+        } else if (token.text[0] == '?') {
+            for (size_t i = 1; i < token.size && number < 100000; i++) number = number * 10 + (token.text[i] - '0');
+        } else {
+            for (int i = 1; i <= parameters->highest; i++) {
+                if (parameters->names[i] != NULL && strlen(parameters->names[i]) == token.size
+                    && memcmp(parameters->names[i], token.text, token.size) == 0) {
+                    number = i;
+                }
+            }
+            if (number == 0) number = parameters->highest + 1;
+        }
+        if (number < 1 || number >= 1024) return SQLITE_RANGE;
+        if (parameters->names[number] == NULL) {
+            parameters->names[number] = token.text[0] == '?' ? sqlite3_mprintf("?%d", number)
+                                                            : sqlite3_mprintf("%.*s", (int)token.size, token.text);
+            if (parameters->names[number] == NULL) return SQLITE_NOMEM;
+        }
+        if (number > parameters->highest) parameters->highest = number;
+        if (out != NULL) {
+            sqlite3_str_append(out, copied, (int)(token.text - copied));
+            sqlite3_str_appendf(out, "?%d", number);
+        }
+        copied = token.text + token.size;
+    }
+    if (out != NULL) sqlite3_str_append(out, copied, (int)(end - copied));
+    return SQLITE_OK;
+}
+
+/* ---- INSERT ---- */
+
+static void append_default(sqlite3_str *out, const char *text) {
+    const char *p = text, *end = text + strlen(text);
+    rst_token token = rst_token_next(&p, end), next = rst_token_next(&p, end);
+    bool keyword = rst_token_is(&token, "NULL") || rst_token_is(&token, "TRUE") || rst_token_is(&token, "FALSE")
+                   || rst_token_is(&token, "CURRENT_TIME") || rst_token_is(&token, "CURRENT_DATE")
+                   || rst_token_is(&token, "CURRENT_TIMESTAMP");
+    if (next.type == TOKEN_END && ((token.type == TOKEN_WORD && !keyword) || token.type == TOKEN_NAME)) {
+        char *name = rst_token_name(&token); /* DEFAULT word means the text */
+        sqlite3_str_appendf(out, "%Q", name == NULL ? "" : name);
+        sqlite3_free(name);
+    } else {
+        sqlite3_str_appendf(out, "(%s)", text);
+    }
+}
+
+static bool real_default(const rst_column *column) {
+    return column->default_text != NULL && !column->generated && sqlite3_stricmp(column->default_text, "NULL") != 0;
+}
+
+static void append_extras(sqlite3_str *out, const rst_table *table, const bool *listed, const char *operation) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (listed[i] || !real_default(&table->columns[i])) continue;
+        sqlite3_str_appendall(out, ",");
+        append_default(out, table->columns[i].default_text);
+    }
+    if (operation != NULL) sqlite3_str_appendf(out, ",%s", operation);
+}
+
+/* VALUES (...), (...) with more at the end of each; false if something other than tuples follows. */
+static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *table, const bool *listed, const char *operation) {
+    const char *p = source.start;
+    rst_token token = rst_token_next(&p, source.end);
+    bool first = true;
+    if (!rst_token_is(&token, "VALUES")) return false;
+    sqlite3_str_appendall(out, "VALUES");
+    for (;;) {
+        const char *start;
+        token = rst_token_next(&p, source.end);
+        if (token.type == TOKEN_END) return !first;
+        if (!first) {
+            if (!rst_token_mark(&token, ",")) return false;
+            token = rst_token_next(&p, source.end);
+        }
+        if (!rst_token_mark(&token, "(")) return false;
+        start = p;
+        if (!rst_token_skip_parentheses(&p, source.end)) return false;
+        sqlite3_str_appendf(out, "%s(", first ? "" : ",");
+        sqlite3_str_append(out, start, (int)(p - 1 - start));
+        append_extras(out, table, listed, operation);
+        sqlite3_str_appendall(out, ")");
+        first = false;
+    }
+}
+
+int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
+                         bool ignore, char **out, char **message) {
+    bool *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count + 1);
+    bool extras = operation != NULL, any_listed = parts->columns.start != NULL;
+    sqlite3_str *str;
+    int code = SQLITE_OK;
+    UNUSED(c);
+    *out = NULL;
+    if (listed == NULL) return SQLITE_NOMEM;
+    memset(listed, 0, (size_t)table->column_count + 1);
+    if (any_listed) {
+        const char *p = parts->columns.start;
+        rst_token previous = {TOKEN_PUNCTUATION, ",", 1};
+        for (;;) {
+            rst_token token = rst_token_next(&p, parts->columns.end);
+            if (token.type == TOKEN_END) break;
+            if (rst_token_names(&token) && rst_token_mark(&previous, ",")) {
+                for (int i = 0; i < table->column_count; i++) {
+                    if (!rst_token_same_name(&token, table->columns[i].name)) continue;
+                    if (table->columns[i].generated) {
+                        rst_set_message(message, "cannot INSERT into generated column \"%s\"", table->columns[i].name);
+                        sqlite3_free(listed);
+                        return SQLITE_ERROR;
+                    }
+                    listed[i] = true;
+                }
+            }
+            previous = token;
+        }
+    } else if (parts->source != SOURCE_DEFAULT) {
+        for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
+    }
+    for (int i = 0; i < table->column_count; i++) extras |= !listed[i] && real_default(&table->columns[i]);
+    if (!extras && !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore
+        && parts->upsert.start == NULL && parts->returning.start == NULL) {
+        sqlite3_free(listed);
+        return SQLITE_OK;
+    }
+    str = sqlite3_str_new(NULL);
+    sqlite3_str_append(str, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
+    if (ignore) sqlite3_str_appendall(str, "INSERT OR IGNORE INTO ");
+    else sqlite3_str_append(str, parts->verb.start, (int)(parts->verb.end - parts->verb.start));
+    sqlite3_str_appendf(str, parts->schema.type == TOKEN_END && !ignore ? " \"%w\"" : " main.\"%w\"", table->declared_name);
+    if (parts->alias.type != TOKEN_END) {
+        sqlite3_str_appendall(str, " AS ");
+        sqlite3_str_append(str, parts->alias.text, (int)parts->alias.size);
+    }
+    if (any_listed || extras || table->has_generated) {
+        bool first = true;
+        sqlite3_str_appendall(str, "(");
+        if (any_listed) {
+            sqlite3_str_append(str, parts->columns.start, (int)(parts->columns.end - parts->columns.start));
+            first = false;
+        } else {
+            for (int i = 0; i < table->column_count; i++) {
+                if (!listed[i]) continue;
+                sqlite3_str_appendf(str, "%s\"%w\"", first ? "" : ",", table->columns[i].name);
+                first = false;
+            }
+        }
+        for (int i = 0; i < table->column_count; i++) {
+            if (listed[i] || !real_default(&table->columns[i])) continue;
+            sqlite3_str_appendf(str, "%s\"%w\"", first ? "" : ",", table->columns[i].name);
+            first = false;
+        }
+        if (operation != NULL) sqlite3_str_appendf(str, "%s\"rootstock operation\"", first ? "" : ",");
+        if (first && operation == NULL) {
+            /* DEFAULT VALUES with generated columns only */
+            sqlite3_str_appendf(str, "\"%w\"", table->columns[0].name);
+        }
+        sqlite3_str_appendall(str, ") ");
+    } else {
+        sqlite3_str_appendall(str, " ");
+    }
+    if (parts->source == SOURCE_DEFAULT && (extras || table->has_generated)) {
+        sqlite3_str *values = sqlite3_str_new(NULL);
+        char *text;
+        append_extras(values, table, listed, operation);
+        text = sqlite3_str_finish(values);
+        sqlite3_str_appendf(str, "VALUES(%s)", text == NULL ? "NULL" : text + 1);
+        sqlite3_free(text);
+    } else if (!extras) {
+        sqlite3_str_append(str, parts->source_text.start, (int)(parts->source_text.end - parts->source_text.start));
+    } else {
+        sqlite3_str *tuples = sqlite3_str_new(NULL);
+        bool done = parts->source == SOURCE_VALUES && append_tuples(tuples, parts->source_text, table, listed, operation);
+        char *text = sqlite3_str_finish(tuples);
+        if (done) {
+            sqlite3_str_appendall(str, text);
+        } else {
+            sqlite3_str *more = sqlite3_str_new(NULL);
+            char *added;
+            append_extras(more, table, listed, operation);
+            added = sqlite3_str_finish(more);
+            sqlite3_str_appendf(str, "SELECT *%s FROM (%.*s)", added == NULL ? "" : added,
+                                (int)(parts->source_text.end - parts->source_text.start), parts->source_text.start);
+            sqlite3_free(added);
+        }
+        sqlite3_free(text);
+    }
+    sqlite3_free(listed);
+    *out = sqlite3_str_finish(str);
+    if (*out == NULL) code = SQLITE_NOMEM;
+    return code;
+}

@@ -1,0 +1,28 @@
+/*
+** transform.h - statement text as it runs on a connection with a store.
+*/
+#ifndef ROOTSTOCK_TRANSFORM_H
+#define ROOTSTOCK_TRANSFORM_H
+
+#include "internal.h"
+#include "statement.h"
+
+/* Names of the schema's own tables, pragma functions and index hints in [text, end). *out: null where nothing changes. */
+int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
+/* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null. The
+** upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
+int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
+                         bool ignore, char **out, char **message);
+/* The statements of a trigger's body. */
+int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out, char **message);
+/* A table of the store that an unqualified or main-qualified name means on this connection (temp tables hide it), or null. */
+rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
+/* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */
+typedef struct rst_parameters {
+    char *names[1024]; /* by number from 1; null: none; "?" unnamed */
+    int highest;
+} rst_parameters;
+int rst_parameters_number(const char *text, const char *end, rst_parameters *parameters, sqlite3_str *out);
+void rst_parameters_free(rst_parameters *parameters);
+
+#endif
