@@ -8,13 +8,18 @@ seconds=${1:-20}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 table=$root/CShims/RootstockTable
+engine=$root/CShims/RootstockEngine
 out=$root/build/fuzz
 clang=${CLANG:-$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang}
-[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows
+[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file
 mkdir -p "$out"
 for target in "$@"; do
+    case $target in
+    fuzz_lmdb_file) sources=$engine/engine_lmdb_file.c ;;
+    *) sources="$table/values.c $table/keys.c $table/rows.c" ;;
+    esac
     "$clang" -std=c11 -g -O1 -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined -fuse-ld=lld \
-        -I"$table" "$here/$target.c" "$table/values.c" "$table/keys.c" "$table/rows.c" -lsqlite3 -o "$out/$target"
+        -I"$table" -I"$engine" -I"$engine/include" "$here/$target.c" $sources -lsqlite3 -o "$out/$target"
     mkdir -p "$out/corpus-$target"
     echo "$target: $seconds seconds"
     "$out/$target" -max_total_time="$seconds" -max_len=4096 -print_final_stats=0 -verbosity=0 \
