@@ -88,7 +88,9 @@ public struct EngineOptions: Sendable {
 public protocol KeyValueEnvironment: AnyObject, Sendable {
     /// Begins a transaction.
     ///
-    /// - Parameter busy: To be asked each time that another process's writer is in the way of this one.
+    /// - Parameters:
+    ///   - writing: Whether it is the write transaction, and not a read snapshot.
+    ///   - busy: To be asked each time that another process's writer is in the way of this one.
     func begin(writing: Bool, busy: BusyHandler) throws(EngineError) -> any KeyValueTransaction
     /// The longest key taken, in bytes; 0 for no limit.
     var maximumKeySize: Int { get }
