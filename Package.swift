@@ -52,7 +52,8 @@ let package = Package(
         .target(
             name: "RootstockEngineProbe", dependencies: ["RootstockEngine"], path: "Tests/RootstockEngineProbe"),
         .testTarget(
-            name: "RootstockEngineTests", dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe"],
+            name: "RootstockEngineTests",
+            dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe", "TestSupport"],
             path: "Tests/RootstockEngineTests"),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .target(

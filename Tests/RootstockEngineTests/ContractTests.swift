@@ -1,6 +1,8 @@
 // Every registered engine against the contract of rootstock_engine.h.
 
+import Foundation
 import RootstockEngine
+import TestSupport
 import Testing
 
 @Suite struct ContractTests {
@@ -72,6 +74,16 @@ import Testing
 
     @Test(arguments: engines, [1, 2, 3]) func anyOrderOfOperations(_ engine: EngineUnderTest, seed: UInt64) throws {
         try EngineContract.anyOrderOfOperations(engine, seed: seed, operations: 20_000)
+    }
+
+    /// New seeds each time, a few seconds' worth or as long as ROOTSTOCK_TEST_SECONDS says.
+    @Test(arguments: engines) func anyOrderForAWhile(_ engine: EngineUnderTest) throws {
+        let end = Date(timeIntervalSinceNow: environmentSeconds(default: 2) / Double(Self.engines.count))
+        var seed = SeededGenerator.environmentSeed()
+        repeat {
+            try EngineContract.anyOrderOfOperations(engine, seed: seed, operations: 5000)
+            seed += 1
+        } while Date() < end
     }
 
     @Test(arguments: engines) func manyThreads(_ engine: EngineUnderTest) throws {

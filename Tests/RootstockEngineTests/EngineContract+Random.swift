@@ -4,21 +4,8 @@
 
 import Foundation
 import RootstockEngine
+import TestSupport
 import Testing
-
-/// Park and Miller's minimal generator: the same everywhere for the same seed.
-struct MinimalGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed % 2_147_483_646 + 1 }
-
-    private mutating func step() -> UInt64 {
-        state = state * 16807 % 2_147_483_647
-        return state
-    }
-
-    mutating func next() -> UInt64 { step() << 40 ^ step() << 20 ^ step() }
-}
 
 /// A sorted array: slow, and plainly right.
 private struct Model {
@@ -83,7 +70,7 @@ extension EngineContract {
     static func anyOrderOfOperations(_ engine: EngineUnderTest, seed: UInt64, operations: Int) throws {
         let scratch = Scratch()
         let environment = try engine.open(scratch.path())
-        var generator = MinimalGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         let keyLimit = environment.maximumKeySize == 0 ? 600 : environment.maximumKeySize
         let keySpace = seed % 2 == 0 ? 400 : 3000
         let moves = [
