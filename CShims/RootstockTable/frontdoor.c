@@ -47,6 +47,15 @@ static bool elsewhere(rst_connection *c, const rst_token *name, bool attached) {
     return found;
 }
 
+bool rst_index_elsewhere(rst_connection *c, const rst_token *name) { return elsewhere(c, name, true); }
+
+static bool is_schema(rst_connection *c, const rst_token *name) {
+    char *text = rst_token_name(name);
+    bool found = text != NULL && sqlite3_db_filename(c->db, text) != NULL;
+    sqlite3_free(text);
+    return found;
+}
+
 static bool in_store(const rst_connection *c, const rst_token *name) {
     for (int i = 0; i < c->loaded.count; i++) {
         if (rst_token_same_name(name, c->loaded.objects[i].name)) return true;
@@ -160,13 +169,17 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         } else {
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
-            if (!in_store(c, &argument) && sqlite3_strnicmp(text, "sqlite_", 7) != 0 && elsewhere(c, &argument, true)) {
+            if (sqlite3_strnicmp(text, "sqlite_", 7) != 0 && elsewhere(c, &argument, !in_store(c, &argument))) {
                 sqlite3_free(text);
                 return SQLITE_OK;
             }
             *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q)", schema_pragmas[i], text);
             sqlite3_free(text);
         }
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "schema_version") && argument.type == TOKEN_END) {
+        *out = sqlite3_mprintf("SELECT %lld AS schema_version", (long long)c->generation);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "user_version") || rst_token_same_name(&name, "application_id")) {
@@ -335,8 +348,14 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
     }
     if (rst_token_is(&token, "PRAGMA")) return rewrite_pragma(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
-    if (rst_token_is(&token, "REINDEX")) return quoted_call("rootstock_reindex", sql, last, rewritten);
-    if (rst_token_is(&token, "ANALYZE")) return quoted_call("rootstock_analyze", sql, last, rewritten);
+    if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
+        /* Of a temp or attached object, or schema: SQLite's own. */
+        rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
+        bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main")
+                   || (!rst_token_mark(&dot, ".") && in_store(c, &name) && !elsewhere(c, &name, false));
+        if (!own && name.type != TOKEN_END && (rst_token_mark(&dot, ".") || elsewhere(c, &name, true) || is_schema(c, &name))) return SQLITE_OK;
+        return quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last, rewritten);
+    }
     if (rst_token_is(&token, "VACUUM")) return quoted_call("rootstock_vacuum", sql, last, rewritten);
     if ((rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END")) && c->deferred_violations > 0
         && !sqlite3_get_autocommit(c->db)) {

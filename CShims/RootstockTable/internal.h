@@ -249,6 +249,10 @@ struct rst_connection {
     struct rst_code *codes;  /* compiled front-door statements */
     int code_count;
     bool program_autocommit;
+    bool upsert_updated;     /* the last INSERT ended in DO UPDATE */
+    int override_conflict;   /* of the outer statement, for those in its triggers */
+    int nested_error;        /* constraint that such a statement ran into */
+    char *nested_message;
     int raised;              /* conflict mode of the last RAISE */
 };
 
@@ -394,7 +398,7 @@ int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
 /* Hidden columns come after the declared ones. */
-enum { HIDDEN_ROW = 0, HIDDEN_OPERATION = 1, HIDDEN_KEY = 2 };
+enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 
 /* ---- update.c ---- */
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid);

@@ -98,6 +98,20 @@ static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **stateme
     return prepare_mirror(table->connection, text, statement, message);
 }
 
+/* RETURNING gives some numbers before their affinity: a whole REAL as an integer, a generated INTEGER as a real. */
+static int settle_affinity(sqlite3_stmt *statement, int column, char affinity, rootstock_value *value) {
+    rootstock_buffer unused = {0};
+    sqlite3_value *copy;
+    int code;
+    if (affinity < AFFINITY_NUMERIC || value->type == VALUE_BLOB || value->type == VALUE_NULL) return SQLITE_OK;
+    if (value->type != VALUE_TEXT) return rst_value_affinity(value, NULL, affinity, &unused);
+    copy = sqlite3_value_dup(sqlite3_column_value(statement, column));
+    if (copy == NULL) return SQLITE_NOMEM;
+    code = rst_value_affinity(value, copy, affinity, &unused);
+    sqlite3_value_free(copy);
+    return code;
+}
+
 int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt **slot = old ? &table->twin_insert_old : &table->twin_insert;
@@ -126,8 +140,9 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
     code = sqlite3_step(statement);
     if (code == SQLITE_ROW) {
         for (int i = 0; i < table->column_count; i++) {
-            /* Text and blobs given in stay the caller's where nothing changed them. */
             rst_column_value(statement, i, &values[i]);
+            code = settle_affinity(statement, i, table->columns[i].affinity, &values[i]);
+            if (code != SQLITE_OK) return code;
         }
         return SQLITE_OK;
     }

@@ -31,7 +31,7 @@ static int declare(rst_table *table, char **message) {
         if (column->not_null) sqlite3_str_appendall(text, " NOT NULL");
         sqlite3_str_appendall(text, ",");
     }
-    sqlite3_str_appendall(text, "\"rootstock row\" HIDDEN,\"rootstock operation\" HIDDEN");
+    sqlite3_str_appendall(text, "\"rootstock hint\" HIDDEN,\"rootstock row\" HIDDEN,\"rootstock operation\" HIDDEN");
     if (table->without_rowid) {
         sqlite3_str_appendall(text, ",\"rootstock key\" BLOB HIDDEN NOT NULL PRIMARY KEY) WITHOUT ROWID");
     } else {

@@ -26,6 +26,8 @@ typedef struct candidate {
     int index;
     const rst_part *parts;
     int part_count;
+    int hint;        /* constraint number of an index hint, or -1 */
+    bool forced;     /* INDEXED BY names it */
     int equal[64];   /* constraint numbers */
     int equals;
     int lower, upper; /* constraint numbers, or -1 */
@@ -320,6 +322,10 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
         info->aConstraintUsage[k->upper].argvIndex = argument++;
         info->aConstraintUsage[k->upper].omit = affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC;
     }
+    if (k->hint >= 0) {
+        info->aConstraintUsage[k->hint].argvIndex = argument;
+        info->aConstraintUsage[k->hint].omit = 1;
+    }
     code = describe(table, k, &plan);
     if (code == SQLITE_OK) code = intern(table, &plan, &number);
     if (code != SQLITE_OK) return code;
@@ -353,7 +359,7 @@ static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, c
     if (!k->ordered) k->descending = false;
     /* An index that neither narrows, orders nor covers is no help. */
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered
-        && !k->covering) {
+        && !k->covering && !k->forced) {
         return;
     }
     estimate(table, k);
@@ -372,19 +378,32 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     static const rst_part rowid_part = {.column = -1};
     candidate best, k;
     bool any = false;
-    int hidden = table->column_count + HIDDEN_ROW;
+    int hidden = table->column_count + HIDDEN_ROW, hint = -1;
+    const char *hinted = NULL;
     for (int i = 0; i < info->nConstraint; i++) {
         if (info->aConstraint[i].iColumn == hidden && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
             if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
             memset(&k, 0, sizeof k);
             k.source = PLAN_ROW;
-            k.lower = k.upper = -1;
+            k.lower = k.upper = k.hint = -1;
             info->aConstraintUsage[i].argvIndex = 1;
             info->aConstraintUsage[i].omit = 1;
             return choose(table, info, &k);
         }
     }
+    /* INDEXED BY and NOT INDEXED arrive as t('name') and t(''), the front door's work. */
+    for (int i = 0; i < info->nConstraint; i++) {
+        sqlite3_value *value = NULL;
+        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT) continue;
+        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || !info->aConstraint[i].usable
+            || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK) {
+            return SQLITE_CONSTRAINT;
+        }
+        hint = i;
+        hinted = (const char *)sqlite3_value_text(value);
+    }
     memset(&k, 0, sizeof k);
+    k.hint = hint;
     if (table->without_rowid) {
         k.source = PLAN_KEY;
         k.parts = table->key;
@@ -394,15 +413,25 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.parts = &rowid_part;
         k.part_count = 1;
     }
-    consider(table, info, &k, &best, &any);
+    if (hinted == NULL || hinted[0] == '\0') consider(table, info, &k, &best, &any);
     for (int i = 0; i < table->index_count; i++) {
+        bool forced = hinted != NULL && sqlite3_stricmp(hinted, table->indexes[i].name) == 0;
+        if (hinted != NULL && !forced) continue;
         if (table->indexes[i].evaluated) continue; /* SQLite does not tell a module what would make these usable */
         memset(&k, 0, sizeof k);
         k.source = PLAN_INDEX;
+        k.hint = hint;
+        k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;
         k.part_count = table->indexes[i].part_count;
         consider(table, info, &k, &best, &any);
+    }
+    if (!any) {
+        /* The named index is partial or on expressions, or another table's. */
+        sqlite3_free(vtab->zErrMsg);
+        vtab->zErrMsg = sqlite3_mprintf("no query solution");
+        return SQLITE_ERROR;
     }
     return choose(table, info, &best);
 }

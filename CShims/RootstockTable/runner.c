@@ -36,6 +36,27 @@ void rst_programs_free(rst_connection *c) {
     c->code_count = 0;
 }
 
+/* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values made first.
+** That differs only where SET looks at other rows, or something else changes rows on the way. */
+static bool is_rowwise(const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->set.start;
+    rst_token token;
+    if (parts->kind != KIND_UPDATE || p == NULL) return false;
+    token = rst_token_next(&p, parts->whole.end);
+    for (p = parts->set.end; p < parts->whole.end;) {
+        token = rst_token_next(&p, parts->whole.end);
+        if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
+        break;
+    }
+    if (rst_trigger_any(table, TRIGGER_UPDATE)) return true;
+    for (p = parts->set.start; p < parts->set.end;) {
+        token = rst_token_next(&p, parts->set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_is(&token, "SELECT")) return true;
+    }
+    return false;
+}
+
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     int event = parts->kind == KIND_INSERT ? TRIGGER_INSERT : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
     if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
@@ -43,6 +64,7 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
+    if (is_rowwise(table, parts)) return true;
     return (table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(c);
 }
 
@@ -63,6 +85,18 @@ static int ask_mirror(rst_connection *c, const char *text, char **message) {
     return sqlite3_extended_errcode(c->mirror);
 }
 
+/* The target of an UPDATE or DELETE takes no index hint here. */
+static const char *skip_hint(const char *p, const char *end) {
+    const char *q = p;
+    rst_token first = rst_token_next(&q, end), second = rst_token_next(&q, end);
+    if (rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED")) return q;
+    if (rst_token_is(&first, "INDEXED") && rst_token_is(&second, "BY")) {
+        (void)rst_token_next(&q, end);
+        return q;
+    }
+    return p;
+}
+
 static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code, char **message) {
     char *text = NULL, *named = NULL;
     int result;
@@ -81,7 +115,16 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
             sqlite3_str_appendf(out, " AS \"%w\"", table->name);
         }
         sqlite3_str_appendall(out, " ");
-        sqlite3_str_append(out, parts->after_table.start, (int)(parts->after_table.end - parts->after_table.start));
+        if (code->rowwise) {
+            /* Which rows; what becomes of them is clauses[0]. */
+            int column = 0;
+            while (column < table->column_count - 1 && table->columns[column].generated) column++;
+            sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
+            sqlite3_str_append(out, parts->set.end, (int)(parts->after_table.end - parts->set.end));
+        } else {
+            const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
+            sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
+        }
         text = sqlite3_str_finish(out);
         if (text == NULL) return SQLITE_NOMEM;
     }
@@ -99,6 +142,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     sqlite3_stmt *statement = NULL;
     char *text, *named = NULL;
     int result;
+    sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* its WITH */
     sqlite3_str_appendf(out, "SELECT %.*s FROM main.\"%w\" AS ", (int)(parts->returning.end - parts->returning.start),
                         parts->returning.start, table->declared_name);
     if (parts->alias.type != TOKEN_END) sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
@@ -174,6 +218,18 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     if (result == SQLITE_OK) {
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+    }
+    if (result == SQLITE_OK && is_rowwise(table, &parts)) {
+        rst_span with = {parts.whole.start, parts.verb.start};
+        code->rowwise = true;
+        code->clauses = sqlite3_malloc64(sizeof *code->clauses);
+        if (code->clauses == NULL) {
+            result = SQLITE_NOMEM;
+        } else {
+            memset(code->clauses, 0, sizeof *code->clauses);
+            code->clause_count = 1;
+            result = rst_set_parse(c, table, parts.set, with, &parts.alias, &code->clauses[0], message);
+        }
     }
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
     if (result == SQLITE_OK && parts.returning.start != NULL) result = compile_returning(c, table, &parts, code, message);
@@ -291,8 +347,22 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
 
 int rst_program_conflict(rst_table *table, int told) {
     const rst_program *program = table->connection->program;
-    if (program == NULL || program->table != table) return told;
+    if (program == NULL || program->table != table) {
+        /* Inside a trigger the outer statement's OR overrides the inner one's. */
+        return table->connection->override_conflict != 0 ? table->connection->override_conflict : told;
+    }
     return program->code->conflict;
+}
+
+bool rst_program_rowwise(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->rowwise;
+}
+
+int rst_program_update_row(rst_table *table, rst_hand *old, char **message) {
+    rst_program *program = table->connection->program;
+    return rst_clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
+                             &program->code->parameters, program->values, program->value_count, message);
 }
 
 bool rst_program_stopped(const rst_table *table) {
@@ -306,6 +376,13 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
+        if ((code & 0xff) == SQLITE_CONSTRAINT && c->override_conflict != 0) {
+            /* The inner statement's own OR IGNORE must not swallow it. */
+            c->nested_error = code;
+            sqlite3_free(c->nested_message);
+            c->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
+            return SQLITE_ERROR;
+        }
         return code;
     }
     if (program->code->kind == KIND_DELETE) {
@@ -346,6 +423,7 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
     }
     bind_arguments(&program->code->parameters, program->values, program->value_count, statement);
     table->images[0] = &image;
+    if (old == NULL && !table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
     c->program = NULL;
     code = sqlite3_step(statement);
     c->program = program;

@@ -30,6 +30,7 @@ typedef struct rst_code {
     int returning_columns;
     rst_clause *clauses;
     int clause_count;
+    bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
     rst_parameters parameters;
 } rst_code;
 
@@ -59,6 +60,10 @@ void rst_program_clear(rst_program *program);
 /* Clauses of "ON CONFLICT ..." for the table. */
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias, rst_clause **clauses,
                       int *count, char **message);
+int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
+                      const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
+int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias, rst_clause *clause,
+                  char **message);
 void rst_clauses_free(rst_clause *clauses, int count);
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);

@@ -50,6 +50,21 @@ static bool index_exists(const rst_connection *c, const rst_token *name) {
     return false;
 }
 
+/* An index hint becomes an argument of the table: t AS x INDEXED BY i -> t('i') AS x. The target of an UPDATE or DELETE takes
+** none: there it is left out. */
+static void append_hint(sqlite3_str *str, const char **copied, const rst_token *hint, const rst_token *previous,
+                        const rst_token *before, const rst_token *before_before, const char *name, bool target) {
+    const rst_token *table = previous;
+    if (rst_token_is(before, "AS")) table = before_before;
+    else if (rst_token_names(before) && may_be_alias(before) && !rst_token_is(before, "FROM")) table = before;
+    if (table->text >= *copied && rst_token_names(table) && !target) {
+        sqlite3_str_append(str, *copied, (int)(table->text + table->size - *copied));
+        sqlite3_str_appendf(str, "(%Q)", name);
+        *copied = table->text + table->size;
+    }
+    sqlite3_str_append(str, *copied, (int)(hint->text - *copied));
+}
+
 static const char *const pragma_names[] = {"table_info", "table_xinfo", "index_list", "index_info", "index_xinfo",
                                            "foreign_key_list", "table_list", "foreign_key_check"};
 
@@ -57,17 +72,29 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
     sqlite3_str *str;
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
-    bool changed = false;
+    bool changed = false, target_zone;
     *out = NULL;
     if (!concerns(text, end)) return SQLITE_OK;
+    {
+        const char *first_position = text;
+        rst_token first = rst_token_next(&first_position, end);
+        target_zone = rst_token_is(&first, "UPDATE") || rst_token_is(&first, "DELETE");
+    }
     str = sqlite3_str_new(NULL);
     for (;;) {
         rst_token token = rst_token_next(&p, end), next;
         const char *q = p;
         if (token.type == TOKEN_END) break;
         next = rst_token_next(&q, end);
+        if (rst_token_is(&token, "SET") || rst_token_is(&token, "WHERE")) target_zone = false;
         if (rst_token_is(&token, "INDEXED") && rst_token_is(&next, "BY")) {
             rst_token name = rst_token_next(&q, end);
+            if (rst_token_names(&name) && !index_exists(c, &name) && rst_index_elsewhere(c, &name)) {
+                before_before = before;
+                before = previous;
+                previous = token;
+                continue; /* a temp or attached table's */
+            }
             if (rst_token_names(&name) && !index_exists(c, &name)) {
                 char *text_name = rst_token_name(&name);
                 rst_set_message(message, "no such index: %s", text_name == NULL ? "" : text_name);
@@ -75,11 +102,15 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
                 sqlite3_free(sqlite3_str_finish(str));
                 return SQLITE_ERROR;
             }
-            sqlite3_str_append(str, copied, (int)(token.text - copied));
+            {
+                char *text_name = rst_token_name(&name);
+                append_hint(str, &copied, &token, &previous, &before, &before_before, text_name == NULL ? "" : text_name, target_zone);
+                sqlite3_free(text_name);
+            }
             p = copied = name.text + name.size;
             changed = true;
         } else if (rst_token_is(&token, "NOT") && rst_token_is(&next, "INDEXED")) {
-            sqlite3_str_append(str, copied, (int)(token.text - copied));
+            append_hint(str, &copied, &token, &previous, &before, &before_before, "", target_zone);
             p = copied = next.text + next.size;
             changed = true;
         } else if (rst_token_names(&token) && token.type != TOKEN_STRING && !rst_token_mark(&next, ".")

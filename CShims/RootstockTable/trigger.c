@@ -462,8 +462,10 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     }
     if (code == SQLITE_OK) {
         bool was = trigger->firing;
+        int override = c->override_conflict;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         if (old != NULL) table->images[0] = &image;
+        if (program != NULL && program->code->conflict != CONFLICT_DEFAULT) c->override_conflict = program->code->conflict;
         c->program = NULL;
         c->trigger_depth++;
         trigger->firing = true;
@@ -475,7 +477,12 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         c->trigger_depth--;
         c->program = program;
         if (old != NULL) table->images[0] = saved;
-        if (code != SQLITE_OK) {
+        c->override_conflict = override;
+        if (code != SQLITE_OK && c->nested_error != 0) {
+            code = c->nested_error;
+            rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
+            c->nested_error = 0;
+        } else if (code != SQLITE_OK) {
             code = sqlite3_extended_errcode(c->db);
             rst_set_message(message, "%s", sqlite3_errmsg(c->db));
             if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;

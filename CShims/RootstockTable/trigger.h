@@ -36,6 +36,9 @@ int rst_program_conflict(rst_table *table, int told);
 /* UPSERT: runs clause set `operation` against `row`. SQLITE_OK: go on inserting; SQLITE_DONE: it did what was to be done (or
 ** nothing); an extended code and *message. */
 int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
+/* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
+bool rst_program_rowwise(const rst_table *table);
+int rst_program_update_row(rst_table *table, rst_hand *old, char **message);
 /* OR FAIL has met its row: the statement's other rows are passed over. */
 bool rst_program_stopped(const rst_table *table);
 /* What xUpdate returns to SQLite for what the change came to (SQLITE_DONE: ignored). */

@@ -9,6 +9,7 @@
 #include "foreign.h"
 #include "trigger.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
@@ -112,6 +113,27 @@ static int unique_failed(const rst_table *table, int number, char **message) {
 
 /* ---- the key ---- */
 
+/* As CAST AS INTEGER: whatever a user wrote into sqlite_sequence. */
+static int64_t as_integer(const rootstock_value *value) {
+    char text[64];
+    if (value->type == VALUE_INTEGER) return value->as.integer;
+    if (value->type == VALUE_REAL) {
+        if (value->as.real >= 9223372036854775807.0) return INT64_MAX;
+        if (value->as.real <= -9223372036854775808.0) return INT64_MIN;
+        return (int64_t)value->as.real;
+    }
+    if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) {
+        size_t size = value->size < sizeof text - 1 ? value->size : sizeof text - 1;
+        double real;
+        memcpy(text, value->as.data, size);
+        text[size] = '\0';
+        real = strtod(text, NULL);
+        if (strcspn(text, ".eE") < strspn(text, " \t\n\v\f\r+-0123456789.eE")) return real >= 9223372036854775807.0 ? INT64_MAX : (int64_t)real;
+        return (int64_t)strtoll(text, NULL, 10);
+    }
+    return 0;
+}
+
 static int sequence_find(rst_connection *c, rst_table *sequence, const char *name, int64_t *rowid, int64_t *value) {
     rst_walker walker;
     rootstock_slice key, bytes;
@@ -129,7 +151,7 @@ static int sequence_find(rst_connection *c, rst_table *sequence, const char *nam
         }
         if (text.type == VALUE_TEXT && text.size == strlen(name) && memcmp(text.as.data, name, text.size) == 0) {
             *rowid = rootstock_rowid_decode(key.data);
-            *value = number.type == VALUE_INTEGER ? number.as.integer : number.type == VALUE_REAL ? (int64_t)number.as.real : 0;
+            *value = as_integer(&number);
             rst_walker_close(&walker);
             return SQLITE_ROW;
         }
@@ -369,6 +391,7 @@ static int remove_row(rst_table *table, const rst_hand *old, char **message) {
 
 /* ---- checks ---- */
 
+
 /* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
     int code;
@@ -384,7 +407,10 @@ int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message)
             rst_set_message(message, "NOT NULL constraint failed: %s.%s", table->name, column->name);
             return SQLITE_CONSTRAINT_NOTNULL;
         }
-        return SQLITE_OK;
+        {
+            bool twin = false;
+            return twin_begin_old(table, row, &twin, message); /* for the indexes on expressions */
+        }
     }
     code = rst_twin_insert(table, row->values, row->rowid, conflict, false, message);
     if (code != SQLITE_OK) {
@@ -492,7 +518,7 @@ static bool plain_overwrite(const rst_table *table, int conflict) {
 /* ---- the three changes ---- */
 
 static int settle(rst_connection *c, rst_mark mark, int code) {
-    if (code != SQLITE_OK) {
+    if (code != SQLITE_OK && code != SQLITE_DONE) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);
         if (undone != SQLITE_OK) code = undone;
     }
@@ -506,6 +532,39 @@ static bool needs_mark(const rst_table *table) {
     return table->triggers != NULL || table->foreign_key_count > 0 || table->is_parent;
 }
 
+/* BEFORE triggers see the generated columns of the row to be. */
+static int complete_generated(rst_table *table, rst_hand *row, char **message) {
+    rootstock_buffer fresh = {0};
+    size_t total = 0;
+    int code;
+    if (!table->has_generated || table->triggers == NULL) return SQLITE_OK;
+    code = rst_twin_insert(table, row->values, row->rowid, 0, true, message);
+    if (code != SQLITE_OK) {
+        /* A NULL where none may be: the row's own check will say it. */
+        rst_twin_clear(table);
+        if (message != NULL) {
+            sqlite3_free(*message);
+            *message = NULL;
+        }
+        return SQLITE_OK;
+    }
+    for (int i = 0; i < table->column_count; i++) {
+        if (row->values[i].type == VALUE_TEXT || row->values[i].type == VALUE_BLOB) total += row->values[i].size;
+    }
+    code = rootstock_buffer_reserve(&fresh, total + 1);
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        rootstock_value *value = &row->values[i];
+        if (value->type != VALUE_TEXT && value->type != VALUE_BLOB) continue;
+        if (value->size > 0) memcpy(fresh.data + fresh.size, value->as.data, value->size);
+        value->as.data = fresh.data + fresh.size;
+        fresh.size += value->size;
+    }
+    rst_twin_clear(table);
+    rootstock_buffer_free(&row->hold);
+    row->hold = fresh;
+    return code;
+}
+
 int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message) {
     rst_connection *c = table->connection;
     bool key_free = false, marked = needs_mark(table);
@@ -517,6 +576,10 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         has_rowid = true;
         key_free = !table->autoincrement;
     }
+    if (table->autoincrement && has_rowid) {
+        code = sequence_raise(table, row->rowid); /* a rowid once given is used up, even if the row is refused and ignored */
+        if (code != SQLITE_OK) return code;
+    }
     if (marked) mark = rst_mark_set(c);
     if (table->triggers != NULL) {
         if (!has_rowid) row->rowid = -1;
@@ -524,10 +587,12 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
             row->values[table->rowid_column].type = VALUE_INTEGER;
             row->values[table->rowid_column].as.integer = row->rowid;
         }
-        code = rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message);
+        code = complete_generated(table, row, message);
+        if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message);
         if (code == SQLITE_OK && !table->without_rowid && !has_rowid) {
             code = new_rowid(table, &row->rowid, message);
             key_free = code == SQLITE_OK;
+            if (code == SQLITE_OK && table->autoincrement) code = sequence_raise(table, row->rowid);
         }
     }
     if (table->rowid_column >= 0) {
@@ -541,7 +606,6 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         code = put_row(table, row, false);
         if (table->needs_mirror) rst_twin_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) table->last_rowid = row->rowid;
-        if (code == SQLITE_OK && table->autoincrement) code = sequence_raise(table, row->rowid);
         return marked ? settle(c, mark, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
@@ -559,7 +623,6 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
         table->last_rowid = row->rowid;
     }
-    if (code == SQLITE_OK && table->autoincrement) code = sequence_raise(table, row->rowid);
     if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
         code = rst_foreign_after(table, NULL, 0, row->values, row->rowid, message);
     }
@@ -607,7 +670,8 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
     if (table->triggers != NULL) {
-        code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
+        code = complete_generated(table, row, message);
+        if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_OK && rst_trigger_any(table, TRIGGER_UPDATE)) {
             /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
             rootstock_slice key = {old->key.size, old->key.data};
@@ -734,6 +798,10 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (count == 1) {
             code = rst_row_delete(table, &old, false, message);
         } else {
+            if (rst_program_rowwise(table)) {
+                code = rst_program_update_row(table, &old, message);
+                goto done;
+            }
             code = take_values(table, values + 2, &row, &old, &changed);
             row.rowid = old.rowid;
             if (code == SQLITE_OK && !table->without_rowid) {
@@ -753,6 +821,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
             if (code == SQLITE_OK) code = rst_row_update(table, &old, &row, conflict, changed, message);
         }
     }
+done:
     rst_hand_end(table, &old);
     rst_hand_end(table, &row);
     return code;
@@ -763,6 +832,7 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     uint64_t changed;
     bool has_rowid = false;
     sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
+    rst_connection *c = table->connection;
     int code = rst_hand_begin(table, &row);
     if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
     if (code == SQLITE_OK && !table->without_rowid) {
@@ -777,13 +847,14 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
             has_rowid = true;
         }
     }
+    c->upsert_updated = false;
     if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER) {
         code = rst_upsert_apply(table, sqlite3_value_int64(operation), &row, has_rowid, conflict, message);
     } else if (code == SQLITE_OK) {
         code = rst_row_insert(table, &row, has_rowid, conflict, message);
     }
-    /* A WITHOUT ROWID table has no rowid to report: last_insert_rowid() stays. */
-    if (code == SQLITE_OK) *rowid = table->without_rowid ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
+    /* A WITHOUT ROWID table has no rowid to report, nor has an UPSERT that updated: last_insert_rowid() stays. */
+    if (code == SQLITE_OK) *rowid = table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
     rst_hand_end(table, &row);
     return code;
 }

@@ -299,9 +299,10 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
 }
 
 /* Evaluates a DO UPDATE and carries it out. SQLITE_DONE: its WHERE said no. */
-static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded,
+static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded, int conflict,
                      const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
-    rst_row_image there = {old->values, old->rowid}, wanted = {excluded->values, excluded->rowid};
+    const rst_hand *wants = excluded != NULL ? excluded : old;
+    rst_row_image there = {old->values, old->rowid}, wanted = {wants->values, wants->rowid};
     rst_row_image *saved[2] = {table->images[0], table->images[1]};
     sqlite3_stmt *statement = NULL;
     rst_program *program = c->program;
@@ -373,8 +374,8 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
         if (column >= 0) changed |= (uint64_t)1 << (column < 63 ? column : 63);
         sqlite3_value_free(copy);
     }
-    if (code == SQLITE_OK) code = rst_row_update(table, old, &row, CONFLICT_DEFAULT, changed, message);
-    if (code == SQLITE_OK) excluded->rowid = row.rowid;
+    if (code == SQLITE_OK) code = rst_row_update(table, old, &row, conflict, changed, message);
+    if (code == SQLITE_OK && excluded != NULL) excluded->rowid = row.rowid;
     rst_hand_end(table, &row);
     rst_statement_done(c, statement);
     return code;
@@ -406,7 +407,13 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                 code = rst_hand_begin(table, &old);
                 if (table->has_evaluated_index) rst_twin_clear(table);
                 if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
-                if (code == SQLITE_ROW) code = do_update(c, table, clause, &old, row, parameters, values, value_count, message);
+                if (code == SQLITE_ROW) {
+                    int override = c->override_conflict;
+                    c->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
+                    code = do_update(c, table, clause, &old, row, CONFLICT_DEFAULT, parameters, values, value_count, message);
+                    c->override_conflict = override;
+                    if (code == SQLITE_OK) c->upsert_updated = true;
+                }
                 rst_hand_end(table, &old);
                 goto done;
             }
@@ -414,6 +421,36 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
     }
 done:
     rootstock_buffer_free(&found);
+    return code;
+}
+
+int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
+                      const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
+    return do_update(c, table, clause, old, NULL, conflict, parameters, values, value_count, message);
+}
+
+/* The SET list of an UPDATE as a clause. with: the statement's WITH text, to stand before. */
+int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias, rst_clause *clause,
+                  char **message) {
+    sqlite3_str *select = sqlite3_str_new(NULL);
+    const char *p = set.start;
+    char *text;
+    int code;
+    memset(clause, 0, sizeof *clause);
+    clause->update = true;
+    sqlite3_str_append(select, with.start, (int)(with.end - with.start));
+    sqlite3_str_appendall(select, " SELECT ");
+    code = read_assignments(table, &p, set.end, alias, clause, select);
+    text = sqlite3_str_finish(select);
+    if (code == SQLITE_OK && text == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) {
+        code = rst_transform_names(c, text, text + strlen(text), &clause->select, message);
+        if (code == SQLITE_OK && clause->select == NULL) {
+            clause->select = text;
+            text = NULL;
+        }
+    }
+    sqlite3_free(text);
     return code;
 }
 
