@@ -12,6 +12,8 @@ public enum Layer: String, Codable, Sendable, CaseIterable {
     case floor
     /// SQLite's C calls on prepared statements: the thinnest SQL.
     case cInterface = "c-api"
+    /// Rootstock's Swift API, as its documentation shows it.
+    case swiftInterface = "swift-api"
 }
 
 public struct Contender: Codable, Sendable, Hashable, CustomStringConvertible {

@@ -57,7 +57,7 @@ public enum Turn {
             }
             switch request.contender.layer {
             case .floor: return try measureFloor(workload, request)
-            case .cInterface: return try measure(workload, request)
+            case .cInterface, .swiftInterface: return try measure(workload, request)
             }
         }
     }
@@ -75,8 +75,8 @@ public enum Turn {
             options = choice.options(durability)
             settling = choice.settling
         }
-        // The session keeps its statements itself; what it lets go of is to be prepared anew.
-        options.statementCacheCapacity = 0
+        // The session keeps its statements itself; what it lets go of is to be prepared anew. The Swift API has its cache.
+        if request.contender.layer != .swiftInterface { options.statementCacheCapacity = 0 }
         let engine = Engine(name: request.contender.engine)
         return try Session(
             parameters: Parameters(size: size, seed: request.parameters.seed), settling: settling,
@@ -89,7 +89,7 @@ public enum Turn {
         case .floor:
             guard let build = fixture.buildFloor else { throw WorkloadError("fixture \(fixture.name) has no floor") }
             try build(try FloorStore(path: request.path, durability: .off), request.parameters)
-        case .cInterface:
+        case .cInterface, .swiftInterface:
             let session = try open(request, path: request.path, durability: .off, size: request.parameters.size)
             defer { session.close() }
             try fixture.build(session)
@@ -102,6 +102,7 @@ public enum Turn {
 
     private static func measure(_ workload: Workload, _ request: TurnRequest) throws -> TurnReport {
         let size = request.parameters.size
+        let run = try body(of: workload, request.contender.layer)
         switch workload.starting {
         case .fresh:
             let warmPath = request.path + ".warm-up"
@@ -109,7 +110,7 @@ public enum Turn {
             let warmUp = try open(
                 request, path: warmPath, durability: request.durability, size: max(1, size / TurnRequest.warmUpDivisor))
             try workload.setUp(warmUp)
-            try workload.run(warmUp, Meter(operations: 1))
+            try run(warmUp, Meter(operations: 1))
             warmUp.close()
             try StoreFiles.remove(warmPath)
             try StoreFiles.remove(request.path)
@@ -129,14 +130,14 @@ public enum Turn {
             if workload.starting != .fresh { try hashContent(workload, session) }
         } else {
             session.isChecking = true
-            try workload.run(session, Meter(operations: 1, lapOperations: workload.lapOperations))
+            try run(session, Meter(operations: 1, lapOperations: workload.lapOperations))
             checksum = session.answers
             session.isChecking = false
         }
         session.answers = AnswerHash()
 
         let stretch = MeasuredStretch(workload, operations: workload.operations(size))
-        try workload.run(session, stretch.meter)
+        try run(session, stretch.meter)
         let touched = session.answers
         if workload.writes {
             session.answers = AnswerHash()
@@ -145,6 +146,15 @@ public enum Turn {
         }
         session.close()
         return stretch.report(touched: touched, checksum: checksum, storeBytes: StoreFiles.bytes(request.path))
+    }
+
+    private static func body(of workload: Workload, _ layer: Layer) throws -> @Sendable (Session, Meter) throws -> Void
+    {
+        guard layer == .swiftInterface else { return workload.run }
+        guard let run = workload.runInSwift else {
+            throw WorkloadError("case \(workload.name) is not written in the Swift API")
+        }
+        return run
     }
 
     private static func hashContent(_ workload: Workload, _ session: Session) throws {

@@ -29,7 +29,8 @@ public struct ComparisonPlan: Sendable {
     public var durability: DurabilityClass
     public var repeats: Int
     public var seed: UInt32
-    public var withFloor: Bool
+    /// Layers beside the C interface, which is always measured.
+    public var layers: Set<Layer>
     /// For the report: how it was asked for, and by which version.
     public var command: String
     public var rootstockVersion: String
@@ -37,7 +38,7 @@ public struct ComparisonPlan: Sendable {
     /// - Parameter durability: the class for workloads that do not name one themselves.
     public init(
         items: [PlanItem], engines: [String], configurations: [String], durability: DurabilityClass, repeats: Int,
-        seed: UInt32, withFloor: Bool, command: String, rootstockVersion: String
+        seed: UInt32, layers: [String] = [], command: String, rootstockVersion: String
     ) throws {
         guard !engines.isEmpty else { throw PlanError("no engine was named") }
         guard repeats > 0 else { throw PlanError("repeats must be 1 or more") }
@@ -56,7 +57,14 @@ public struct ComparisonPlan: Sendable {
         self.durability = durability
         self.repeats = repeats
         self.seed = seed
-        self.withFloor = withFloor
+        self.layers = Set(
+            try layers.map { name in
+                guard let layer = Layer(rawValue: name) else {
+                    let known = Layer.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw PlanError("there is no layer '\(name)'; there are \(known)")
+                }
+                return layer
+            })
         self.command = command
         self.rootstockVersion = rootstockVersion
         for workload in items.flatMap(\.workloads) {
@@ -80,7 +88,14 @@ public struct ComparisonPlan: Sendable {
                 contenders.append(contender)
             }
         }
-        if withFloor && workload.floor != nil && engines.contains("lmdb") {
+        if layers.contains(.swiftInterface) && workload.runInSwift != nil {
+            contenders += contenders.map { contender in
+                var above = contender
+                above.layer = .swiftInterface
+                return above
+            }
+        }
+        if layers.contains(.floor) && workload.floor != nil && engines.contains("lmdb") {
             contenders.append(Contender(engine: "lmdb", configuration: "default", layer: .floor))
         }
         return contenders

@@ -110,6 +110,9 @@ struct HTMLSuite {
     var ticks: [Tick]
     var bars: [Bar]
     var hasBars: Bool
+    var layerColumns: [Cell]
+    var layerRows: [Row]
+    var hasLayers: Bool
     var curves: [HTMLCurve]
     var costs: [CostRow]
 
@@ -154,6 +157,13 @@ struct HTMLSuite {
         let styles = table.columns.map { $0.alignment == .right ? "number" : "text" }
         columns = zip(table.columns, styles).map { Cell(text: $0.title, style: $1) }
         rows = table.rows.map { row in Row(cells: zip(row, styles).map { Cell(text: $0, style: $1) }) }
+        let layers = report.layerTable(suite: name)
+        let layerStyles = (layers?.columns ?? []).map { $0.alignment == .right ? "number" : "text" }
+        layerColumns = zip(layers?.columns ?? [], layerStyles).map { Cell(text: $0.title, style: $1) }
+        layerRows = (layers?.rows ?? []).map { row in
+            Row(cells: zip(row, layerStyles).map { Cell(text: $0, style: $1) })
+        }
+        hasLayers = layers != nil
         let summaries = report.summaries.filter { $0.suite == name }
         let rivals = summaries.flatMap { summary in summary.rivals.map { (summary, $0) } }
         let ratios = rivals.map(\.1.ratio)

@@ -48,6 +48,13 @@ enum HTMLTemplate {
         <div class="scroll"><table><thead><tr>{{#columns}}<th scope="col" class="{{style}}">{{text}}</th>{{/columns}}</tr></thead>
         <tbody>{{#rows}}<tr>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
         {{/rows}}</tbody></table></div>
+        {{#hasLayers}}
+        <h3>Layers</h3>
+        <p class="quiet">The same operations without SQL (floor), by SQLite's C calls, and by the Swift API.</p>
+        <div class="scroll"><table><thead><tr>{{#layerColumns}}<th scope="col" class="{{style}}">{{text}}</th>{{/layerColumns}}</tr></thead>
+        <tbody>{{#layerRows}}<tr>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
+        {{/layerRows}}</tbody></table></div>
+        {{/hasLayers}}
         <h3>Latency</h3>
         {{#curves}}
         <details><summary>{{name}}</summary>

@@ -95,6 +95,31 @@ extension ComparisonReport {
         return Table(columns: columns, rows: rows)
     }
 
+    /// What each layer of the stack costs, engine by engine; null where only one layer was measured.
+    public func layerTable(suite: String) -> Table? {
+        let measured = results.filter { $0.suite == suite && $0.copy == 0 }
+        let layers = Layer.allCases.filter { layer in measured.contains { $0.layer == layer } }
+        guard layers.count > 1 else { return nil }
+        var columns = [Table.Column(title: "case", alignment: .left), .init(title: "engine", alignment: .left)]
+        columns += layers.map { .init(title: "\($0.rawValue) us/op", alignment: .right) }
+        var rows: [[String]] = []
+        for item in cases where item.suite == suite {
+            let ofCase = measured.filter { $0.case == item.case }
+            for base in ofCase where base.layer == .cInterface {
+                let stack = layers.map { layer in
+                    ofCase.first {
+                        $0.layer == layer && $0.engine == base.engine && $0.configuration == base.configuration
+                    }
+                }
+                guard stack.compactMap({ $0 }).count > 1 else { continue }
+                rows.append(
+                    [item.case, base.contender.description]
+                        + stack.map { $0.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-" })
+            }
+        }
+        return Table(columns: columns, rows: rows)
+    }
+
     public var suiteNames: [String] {
         cases.reduce(into: []) { names, item in if !names.contains(item.suite) { names.append(item.suite) } }
     }

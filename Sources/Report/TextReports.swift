@@ -14,6 +14,7 @@ extension ComparisonReport {
         for suite in suiteNames {
             text += "\n" + (colour ? "\u{1B}[1m\(suite)\u{1B}[0m" : suite) + "\n"
             text += table(suite: suite).terminalText()
+            if let layers = layerTable(suite: suite) { text += "\nlayers\n" + layers.terminalText() }
         }
         text += "\n" + legend.joined(separator: "\n") + "\n"
         for warning in warnings { text += "warning: \(warning)\n" }
@@ -62,6 +63,7 @@ extension ComparisonReport {
         text += "* `\(environment.command)`\n"
         for suite in suiteNames {
             text += "\n## \(suite)\n\n" + table(suite: suite).markdown()
+            if let layers = layerTable(suite: suite) { text += "\n### Layers\n\n" + layers.markdown() }
         }
         text += "\n" + legend.joined(separator: "\n") + "\n"
         if !warnings.isEmpty { text += "\n" + warnings.map { "* warning: \($0)\n" }.joined() }

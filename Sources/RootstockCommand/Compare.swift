@@ -52,8 +52,11 @@ struct Compare: ParsableCommand {
     @Flag(help: "Only the headline cases of each suite.")
     var headline = false
 
-    @Flag(help: "Measure the floor beside each case that has one: the engine's own calls, no SQL.")
-    var floor = false
+    @Option(
+        help: ArgumentHelp(
+            "Layers to measure beside the C interface: floor (the engine's own calls, no SQL), swift-api.",
+            valueName: "layer,..."))
+    var layers = ""
 
     @Option(help: "Where stores are made while measuring; a temporary directory otherwise.")
     var directory: String?
@@ -98,7 +101,7 @@ struct Compare: ParsableCommand {
         do {
             return try ComparisonPlan(
                 items: try items(), engines: Self.names(engines), configurations: Self.names(configuration),
-                durability: durability, repeats: repeats, seed: seed, withFloor: floor,
+                durability: durability, repeats: repeats, seed: seed, layers: Self.names(layers),
                 command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
         } catch let error as PlanError {

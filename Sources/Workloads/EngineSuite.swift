@@ -127,6 +127,7 @@ enum EngineSuite {
             contentQueries: [content],
             floor: schema == EngineSuite.schema
                 ? FloorWorkload { try FloorEngine.write($0, $1, $2, shape, rows: rows($1.size)) } : nil,
+            runInSwift: { try EngineSwift.write($0, $1, shape, rows: rows($0.parameters.size)) },
             run: { try runWrite($0, $1, shape, rows: rows($0.parameters.size)) })
     }
 
@@ -142,20 +143,23 @@ enum EngineSuite {
             case .missing: "random keys that are not there"
             case .hot: "random keys among one percent"
             }
+        let how = (inTransaction ? "in one transaction" : "autocommit") + (isWhole ? ", every byte read" : "")
+        let floorRun = FloorWorkload { store, parameters, meter in
+            try FloorEngine.read(
+                store, parameters, meter, rows: rows(parameters.size), keys: keys, inTransaction: inTransaction,
+                isWhole: isWhole)
+        }
+        let swiftRun: @Sendable (Session, Meter) throws -> Void = { session, meter in
+            try EngineSwift.read(session, meter, rows: rows(session.parameters.size), keys: keys)
+        }
         return Workload(
-            name: name,
-            summary: "point reads of \(which), " + (inTransaction ? "in one transaction" : "autocommit")
-                + (isWhole ? ", every byte read" : ""),
-            publishedName: publishedName, starting: .shared(fixture.name), writes: false, isHeadline: headline,
-            isVariant: variant, operations: rows,
-            floor: floor
-                ? FloorWorkload {
-                    try FloorEngine.read(
-                        $0, $1, $2, rows: rows($1.size), keys: keys, inTransaction: inTransaction, isWhole: isWhole)
-                } : nil,
-            run: {
+            name: name, summary: "point reads of \(which), \(how)", publishedName: publishedName,
+            starting: .shared(fixture.name), writes: false, isHeadline: headline, isVariant: variant, operations: rows,
+            floor: floor ? floorRun : nil, runInSwift: isWhole || inTransaction ? nil : swiftRun,
+            run: { session, meter in
                 try runRead(
-                    $0, $1, rows: rows($0.parameters.size), keys: keys, inTransaction: inTransaction, isWhole: isWhole)
+                    session, meter, rows: rows(session.parameters.size), keys: keys, inTransaction: inTransaction,
+                    isWhole: isWhole)
             })
     }
 
@@ -169,7 +173,7 @@ enum EngineSuite {
             lapOperations: 100, operations: { $0 },
             floor: fixture.name == filled.name
                 ? FloorWorkload { store, _, meter in try FloorEngine.scan(store, meter, backward: backward) } : nil,
-            run: { try runScan($0, $1, sql) })
+            runInSwift: { try EngineSwift.scan($0, $1, sql) }, run: { try runScan($0, $1, sql) })
     }
 
     // MARK: Inner loops
@@ -208,10 +212,12 @@ enum EngineSuite {
         meter.end()
     }
 
+    static let pointRead = "SELECT * FROM test WHERE key = ?"
+
     private static func runRead(
         _ session: Session, _ meter: Meter, rows: Int, keys: Keys, inTransaction: Bool, isWhole: Bool
     ) throws {
-        let statement = try session.statement("SELECT * FROM test WHERE key = ?")
+        let statement = try session.statement(pointRead)
         let key = KeyBuffer()
         var chooser = KeyChooser(keys, rows: rows, seed: session.parameters.seed)
         if inTransaction { try session.execute("BEGIN") }

@@ -75,6 +75,8 @@ public struct Workload: Sendable {
     /// A query whose rows are the content of the store, for workloads that write.
     public var contentQueries: [String]
     public var floor: FloorWorkload?
+    /// The workload in Rootstock's Swift API; null where it is not written.
+    public var runInSwift: (@Sendable (Session, Meter) throws -> Void)?
 
     public init(
         name: String, summary: String, publishedName: String? = nil, starting: Starting,
@@ -83,6 +85,7 @@ public struct Workload: Sendable {
         operations: @escaping @Sendable (_ size: Int) -> Int,
         setUp: @escaping @Sendable (Session) throws -> Void = { _ in },
         contentQueries: [String] = [], floor: FloorWorkload? = nil,
+        runInSwift: (@Sendable (Session, Meter) throws -> Void)? = nil,
         run: @escaping @Sendable (Session, Meter) throws -> Void
     ) {
         self.name = name
@@ -98,6 +101,7 @@ public struct Workload: Sendable {
         self.setUp = setUp
         self.contentQueries = contentQueries
         self.floor = floor
+        self.runInSwift = runInSwift
         self.run = run
     }
 }

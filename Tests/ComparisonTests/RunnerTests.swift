@@ -12,12 +12,12 @@ private func temporaryDirectory() -> URL {
 private func plan(
     _ suite: Suite = .engine, cases: [String]? = nil, size: Int = 2000, engines: [String] = ["sqlite", "sqlite"],
     configurations: [String] = ["leveldb"], durability: DurabilityClass = .off, repeats: Int = 4,
-    withFloor: Bool = false
+    layers: [String] = []
 ) throws -> ComparisonPlan {
     let workloads = cases.map { names in suite.workloads.filter { names.contains($0.name) } } ?? suite.workloads
     return try ComparisonPlan(
         items: [PlanItem(suite: suite, workloads: workloads, size: size)], engines: engines,
-        configurations: configurations, durability: durability, repeats: repeats, seed: 301, withFloor: withFloor,
+        configurations: configurations, durability: durability, repeats: repeats, seed: 301, layers: layers,
         command: "test", rootstockVersion: "test")
 }
 
@@ -28,7 +28,7 @@ private func plan(
         let suite = try #require(Suite.named(name))
         let directory = temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
-        let configurations = name == "engine" ? ConfigurationChoice.all.map(\.name) : ["leveldb", "default"]
+        let configurations = name == "engine" ? ConfigurationChoice.all.map(\.name) : ["leveldb"]
         let plan = try plan(
             suite, size: suite.smallestSize, engines: ["sqlite", "lmdb"], configurations: configurations, repeats: 1)
         let report = try Runner(plan: plan, directory: directory, launch: Turn.run).run()
@@ -67,6 +67,21 @@ private func plan(
             let expected = native.results.first { $0.case == workload.name }
             #expect(turn.checksum == expected?.checksum, "\(workload.name)")
         }
+    }
+
+    @Test func theSwiftInterfaceAnswersAsTheOthersDo() throws {
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let report = try Runner(
+            plan: plan(
+                cases: ["fillseqsync", "fillrandbatch", "overwrite", "readrandom", "readreverse"],
+                engines: ["sqlite", "lmdb"], repeats: 1, layers: ["floor", "swift-api"]),
+            directory: directory, launch: Turn.run
+        ).run()
+        #expect(report.failures.map(\.message) == [])
+        #expect(report.results.count == 5 * 5)
+        #expect(report.ratios.count == 5, "only SQL by the C interface is held against SQL by the C interface")
+        #expect(report.layers.count == 5 * 3)
     }
 
     @Test func noTimeIsReportedWhereAnswersDiffer() throws {
@@ -123,6 +138,7 @@ private func plan(
         #expect(throws: PlanError.self) { try plan(configurations: ["fastest"]) }
         #expect(throws: PlanError.self) { try plan(repeats: 0) }
         #expect(throws: PlanError.self) { try plan(size: 0) }
+        #expect(throws: PlanError.self) { try plan(layers: ["cellar"]) }
     }
 
     @Test func configurationsAreInForce() throws {
