@@ -52,6 +52,9 @@ struct Compare: ParsableCommand {
     @Flag(help: "Only the headline cases of each suite.")
     var headline = false
 
+    @Flag(help: "Short for --layers floor.")
+    var floor = false
+
     @Option(
         help: ArgumentHelp(
             "Layers to measure beside the C interface: floor (the engine's own calls, no SQL), swift-api.",
@@ -101,7 +104,7 @@ struct Compare: ParsableCommand {
         do {
             return try ComparisonPlan(
                 items: try items(), engines: Self.names(engines), configurations: Self.names(configuration),
-                durability: durability, repeats: repeats, seed: seed, layers: Self.names(layers),
+                durability: durability, repeats: repeats, seed: seed, layers: Self.names(layers) + (floor ? ["floor"] : []),
                 command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
         } catch let error as PlanError {
