@@ -1,11 +1,12 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its five files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its six files:
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_open.c          opening, closing, statistics, copy
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
+**   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
 **
 ** Invariants
 **  1. Every transaction of this process that is live is counted in environment.live, so that the map is only moved when
@@ -64,6 +65,7 @@ struct rootstock_transaction {
     int write;
     int live;               /* counted in environment.live */
     uint64_t changes;       /* puts, removes and clears so far */
+    int unnamed_changed;    /* records of the unnamed tree were put or removed (kv_lmdb.c) */
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
 };
 
@@ -119,13 +121,15 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
 int rootstock_lmdb_copy(rootstock_environment *environment, const char *path);
 
 /* engine_lmdb_trees.c */
-/* Opens handles for the trees that the last commit has and we do not. Returns LMDB's code. */
-int rootstock_lmdb_refresh_trees(rootstock_environment *environment);
+/* Opens handles for the trees that the last commit has and we do not: *count of them. Returns LMDB's code. */
+int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count);
 int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags,
                              rootstock_tree *tree);
-/* Ends a write transaction that created trees. Returns LMDB's code. */
+/* Ends a write transaction that created trees or changed the unnamed one. Returns LMDB's code. */
 int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
 void rootstock_lmdb_free_trees(lmdb_tree_list *list);
+/* Is this record of the unnamed tree LMDB's own, of a named tree? */
+int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value);
 
 /* engine_lmdb_file.c */
 /* What the file says of itself. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "engine_lmdb.h"
+#include "rootstock_kv.h"
 
 /* Address space, not disk: LMDB cannot grow a map under live snapshots, so it is made larger than any store at once. */
 #if SIZE_MAX > 0xffffffffu
@@ -99,6 +100,7 @@ static unsigned environment_flags(const rootstock_options *options) {
 /* The options, with the defaults put in and what the file needs respected. Returns LMDB's code. */
 static int configure(MDB_env *env, const rootstock_options *options, const lmdb_file_facts *facts) {
     uint64_t map = options->map_size;
+    if (map == ROOTSTOCK_KV_MAP_AS_WRITTEN) map = facts->map_bytes;
     if (map == 0) map = facts->map_bytes > DEFAULT_MAP_SIZE ? facts->map_bytes : DEFAULT_MAP_SIZE;
     /* With a write map LMDB truncates the file to the map's size: never below what another process has mapped. */
     if (options->write_map && map < facts->file_bytes) map = facts->file_bytes;
@@ -129,7 +131,31 @@ static int settle(rootstock_environment *environment) {
         mdb_txn_abort(txn);
         rootstock_lmdb_leave(environment);
     }
-    return code == MDB_SUCCESS ? rootstock_lmdb_refresh_trees(environment) : code;
+    size_t trees = 0;
+    return code == MDB_SUCCESS ? rootstock_lmdb_refresh_trees(environment, &trees) : code;
+}
+
+/* A file data.mdb may be LMDB's directory form: then its lock file is called lock.mdb, and a second lock file of our own beside
+** it would exclude nobody. Without any lock file it is taken for that form, since the name is LMDB's own. */
+static int choose_form(const char *real, const char *path, char *name, unsigned *flags, char **message) {
+    struct stat status;
+    size_t length = strlen(real);
+    strcpy(name, real);
+    if (length < strlen("/data.mdb") || strcmp(real + length - strlen("/data.mdb"), "/data.mdb") != 0)
+        return ROOTSTOCK_OK;
+    strcpy(name + length - strlen("data.mdb"), "lock.mdb");
+    int is_directory_form = stat(name, &status) == 0;
+    snprintf(name, length + sizeof "-lock", "%s-lock", real);
+    int is_file_form = stat(name, &status) == 0;
+    strcpy(name, real);
+    if (is_directory_form && is_file_form)
+        return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it has two lock files, lock.mdb and data.mdb-lock",
+                      "remove the one that its other users do not take");
+    if (is_file_form) return ROOTSTOCK_OK;
+    name[length - strlen("/data.mdb")] = 0;
+    if (name[0] == 0) strcpy(name, "/");
+    *flags &= ~(unsigned)MDB_NOSUBDIR;
+    return ROOTSTOCK_OK;
 }
 
 static void free_environment(rootstock_environment *environment) {
@@ -164,8 +190,15 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     if (lmdb == MDB_SUCCESS) {
         mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
         lmdb = configure(environment->env, options, &facts);
-        if (lmdb == MDB_SUCCESS)
-            lmdb = mdb_env_open(environment->env, environment->path, environment_flags(options), mode);
+        unsigned flags = environment_flags(options);
+        char name[PATH_MAX + 16];
+        if (lmdb == MDB_SUCCESS) code = choose_form(environment->path, path, name, &flags, message);
+        if (code != ROOTSTOCK_OK) {
+            mdb_env_close(environment->env);
+            free_environment(environment);
+            return code;
+        }
+        if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, name, flags, mode);
         if (lmdb == MDB_SUCCESS) lmdb = settle(environment);
         if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
             lmdb = MDB_VERSION_MISMATCH;

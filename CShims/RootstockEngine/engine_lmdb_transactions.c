@@ -82,7 +82,18 @@ int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB
 /* Has the snapshot a tree for which we had no handle when it began? (known was read before it.) */
 static int has_unknown_trees(rootstock_environment *environment, MDB_txn *txn, size_t known) {
     MDB_stat statistics;
-    return mdb_stat(txn, environment->unnamed, &statistics) == MDB_SUCCESS && statistics.ms_entries > known;
+    return mdb_stat(txn, environment->unnamed, &statistics) == MDB_SUCCESS && statistics.ms_entries != known;
+}
+
+/* Not every record of the unnamed tree need be a tree's: a file of another program may have plain ones there, and that
+** program may add some all the time. So a begin gives up comparing after a few refreshes that found no tree. */
+#define REFRESHES_IN_VAIN 2
+
+static int refresh_trees(rootstock_environment *environment, int *idle) {
+    size_t opened = 0;
+    int code = rootstock_lmdb_refresh_trees(environment, &opened);
+    if (opened == 0) ++*idle;
+    return code;
 }
 
 /* Takes the writer's lock that other processes of ours respect: flock on our own descriptor of the data file, which
@@ -131,13 +142,14 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             return code;
         }
     }
-    for (;;) {
+    for (int idle = 0;;) {
         size_t known = atomic_load(&environment->known_records);
         int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
-        if (code == MDB_SUCCESS && has_unknown_trees(environment, transaction->txn, known)) {
+        if (code == MDB_SUCCESS && idle < REFRESHES_IN_VAIN &&
+            has_unknown_trees(environment, transaction->txn, known)) {
             mdb_txn_abort(transaction->txn);
             rootstock_lmdb_leave(environment);
-            code = rootstock_lmdb_refresh_trees(environment);
+            code = refresh_trees(environment, &idle);
             if (code == MDB_SUCCESS) continue;
         }
         if (code != MDB_SUCCESS) {
@@ -183,8 +195,9 @@ int rootstock_lmdb_commit(rootstock_transaction *transaction) {
         forget(transaction);
         return rootstock_lmdb_refuse_forked(environment);
     }
-    int code =
-        transaction->created.count != 0 ? rootstock_lmdb_commit_trees(transaction) : mdb_txn_commit(transaction->txn);
+    int code = transaction->created.count != 0 || transaction->unnamed_changed
+                   ? rootstock_lmdb_commit_trees(transaction)
+                   : mdb_txn_commit(transaction->txn);
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;
     finish(transaction);
     return lmdb_result(environment, code);
@@ -209,18 +222,18 @@ void rootstock_lmdb_reset(rootstock_transaction *transaction) {
 int rootstock_lmdb_renew(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    for (int moves = 0;;) {
+    for (int moves = 0, idle = 0;;) {
         enter(environment);
         size_t known = atomic_load(&environment->known_records);
         int code = mdb_txn_renew(transaction->txn);
         if (code == MDB_SUCCESS) {
-            if (!has_unknown_trees(environment, transaction->txn, known)) {
+            if (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known)) {
                 transaction->live = 1;
                 return ROOTSTOCK_OK;
             }
             mdb_txn_reset(transaction->txn);
             rootstock_lmdb_leave(environment);
-            code = rootstock_lmdb_refresh_trees(environment);
+            code = refresh_trees(environment, &idle);
         } else {
             rootstock_lmdb_leave(environment);
             if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);

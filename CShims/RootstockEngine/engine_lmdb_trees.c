@@ -74,7 +74,11 @@ static void move_all(lmdb_tree_list *from, lmdb_tree_list *to) {
 static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, lmdb_tree_list *opened) {
     MDB_cursor *cursor;
     MDB_val key, value;
-    int code = mdb_cursor_open(txn, environment->unnamed, &cursor);
+    unsigned flags;
+    int code = mdb_dbi_flags(txn, environment->unnamed, &flags);
+    /* In a file of another program the unnamed tree may hold duplicates or integers: then LMDB keeps no tree in it. */
+    if (code != MDB_SUCCESS || flags & (MDB_DUPSORT | MDB_INTEGERKEY)) return code;
+    code = mdb_cursor_open(txn, environment->unnamed, &cursor);
     if (code != MDB_SUCCESS) return code;
     while ((code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
         int found;
@@ -99,7 +103,7 @@ static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, 
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
 }
 
-int rootstock_lmdb_refresh_trees(rootstock_environment *environment) {
+int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count) {
     lmdb_tree_list opened = {0};
     MDB_stat statistics;
     MDB_txn *txn;
@@ -116,9 +120,9 @@ int rootstock_lmdb_refresh_trees(rootstock_environment *environment) {
         }
         rootstock_lmdb_leave(environment);
         if (code == MDB_SUCCESS) {
+            *count = opened.count;
             move_all(&opened, &environment->trees);
-            if (statistics.ms_entries > atomic_load(&environment->known_records))
-                atomic_store(&environment->known_records, statistics.ms_entries);
+            atomic_store(&environment->known_records, statistics.ms_entries);
         }
     }
     pthread_mutex_unlock(&environment->trees_mutex);
@@ -131,6 +135,8 @@ int rootstock_lmdb_commit_trees(rootstock_transaction *transaction) {
     size_t count = transaction->created.count;
     pthread_mutex_lock(&environment->trees_mutex);
     int code = reserve(&environment->trees, count);
+    MDB_stat statistics;
+    if (code == 0) code = mdb_stat(transaction->txn, environment->unnamed, &statistics);
     if (code == 0) {
         code = mdb_txn_commit(transaction->txn);
     } else {
@@ -138,10 +144,23 @@ int rootstock_lmdb_commit_trees(rootstock_transaction *transaction) {
     }
     if (code == MDB_SUCCESS) {
         move_all(&transaction->created, &environment->trees);
-        atomic_fetch_add(&environment->known_records, count);
+        atomic_store(&environment->known_records, statistics.ms_entries);
     }
     pthread_mutex_unlock(&environment->trees_mutex);
     return code;
+}
+
+int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value) {
+    rootstock_environment *environment = transaction->environment;
+    if (value->mv_size != LMDB_TREE_RECORD_SIZE || memchr(key->mv_data, 0, key->mv_size) != NULL) return 0;
+    char name[LMDB_KEY_ROOM + 1];
+    memcpy(name, key->mv_data, key->mv_size);
+    name[key->mv_size] = 0;
+    int found;
+    pthread_mutex_lock(&environment->trees_mutex);
+    (void)position(&environment->trees, name, &found);
+    pthread_mutex_unlock(&environment->trees_mutex);
+    return found;
 }
 
 /* Does the tree exist in this transaction's snapshot? A handle may be younger than it. MDB_SUCCESS or MDB_NOTFOUND. */
