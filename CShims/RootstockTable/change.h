@@ -26,6 +26,8 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
 int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message);
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message);
 
+/* An automatic rowid, used up from now on. */
+int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
 /* Affinity is done; NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message);
 

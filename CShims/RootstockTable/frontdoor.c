@@ -121,6 +121,9 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
             if (rst_target(c, &on_schema, &table) != NULL) return quoted_call("rootstock_temp_trigger", sql, end, out);
             return rst_transform_object(c, sql, out, message);
         }
+        if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
+            return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
+        }
         if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) && elsewhere(c, &table, false)) {
             return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
         }
@@ -163,13 +166,11 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         if (!rst_token_same_name(&name, schema_pragmas[i])) continue;
         if (argument.type == TOKEN_END) {
             if (strcmp(schema_pragmas[i], "table_list") != 0) return SQLITE_OK;
-            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list UNION ALL SELECT * FROM pragma_table_list WHERE "
-                                   "schema NOT IN ('main','rootstock') AND name NOT GLOB 'rootstock *' AND NOT (schema='temp' "
-                                   "AND name='sqlite_temp_schema')");
+            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list");
         } else {
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
-            if (sqlite3_strnicmp(text, "sqlite_", 7) != 0 && elsewhere(c, &argument, !in_store(c, &argument))) {
+            if (sqlite3_strnicmp(text, "sqlite_", 7) != 0 && strcmp(schema_pragmas[i], "table_list") != 0 && elsewhere(c, &argument, !in_store(c, &argument))) {
                 sqlite3_free(text);
                 return SQLITE_OK;
             }

@@ -27,17 +27,49 @@ static void open_function(sqlite3_context *context, int count, sqlite3_value **v
     else rst_function_fail(context, c, code, message);
 }
 
+/* Every statement of the text; unchanged where none has to change. */
 static void rewrite_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = sqlite3_user_data(context);
-    char *message = NULL, *rewritten = NULL;
-    const char *sql = (const char *)sqlite3_value_text(values[0]);
-    int code;
+    char *message = NULL;
+    const char *sql = (const char *)sqlite3_value_text(values[0]), *p = sql, *end;
+    sqlite3_str *out;
+    bool changed = false;
+    int code = SQLITE_OK;
     UNUSED(count);
     if (sql == NULL) return;
-    code = rst_rewrite(c, sql, sqlite3_value_bytes(values[0]), &rewritten, NULL, &message);
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
-    else if (rewritten != NULL) sqlite3_result_text(context, rewritten, -1, sqlite3_free);
-    else sqlite3_result_value(context, values[0]);
+    end = sql + sqlite3_value_bytes(values[0]);
+    out = sqlite3_str_new(c->db);
+    while (p < end && code == SQLITE_OK) {
+        char *rewritten = NULL;
+        const char *tail = end;
+        code = rst_rewrite(c, p, (int)(end - p), &rewritten, &tail, &message);
+        if (code != SQLITE_OK) break;
+        if (rewritten != NULL) {
+            const char *rest = tail;
+            changed = true;
+            sqlite3_str_appendall(out, rewritten);
+            /* More to come: keep them apart. */
+            while (rest < end && (*rest == ' ' || *rest == '\n' || *rest == '\t' || *rest == '\r')) rest++;
+            if (rest < end) sqlite3_str_appendall(out, "; ");
+        } else {
+            sqlite3_str_append(out, p, (int)(tail - p));
+        }
+        sqlite3_free(rewritten);
+        if (tail <= p) break;
+        p = tail;
+    }
+    {
+        char *text = sqlite3_str_finish(out);
+        if (code != SQLITE_OK) {
+            sqlite3_free(text);
+            rst_function_fail(context, c, code, message);
+        } else if (changed && text != NULL) {
+            sqlite3_result_text(context, text, -1, sqlite3_free);
+        } else {
+            sqlite3_free(text);
+            sqlite3_result_value(context, values[0]);
+        }
+    }
 }
 
 /* rootstock_ddl(sql): runs a schema change; always 0, so that "SELECT 1 WHERE rootstock_ddl(...)" has no rows. */

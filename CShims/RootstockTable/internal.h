@@ -249,6 +249,7 @@ struct rst_connection {
     struct rst_code *codes;  /* compiled front-door statements */
     int code_count;
     bool program_autocommit;
+    struct rst_once **once;  /* answers of subqueries that the running program runs once */
     bool upsert_updated;     /* the last INSERT ended in DO UPDATE */
     int override_conflict;   /* of the outer statement, for those in its triggers */
     int nested_error;        /* constraint that such a statement ran into */

@@ -39,6 +39,7 @@ int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **messa
         sqlite3_close(mirror);
         return code;
     }
+    for (int i = 0; i < c->temporary_trigger_count; i++) (void)sqlite3_exec(mirror, c->temporary_triggers[i], NULL, NULL, NULL);
     for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
     sqlite3_close_v2(c->mirror);
     c->mirror = mirror;

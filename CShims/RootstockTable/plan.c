@@ -428,10 +428,20 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         consider(table, info, &k, &best, &any);
     }
     if (!any) {
-        /* The named index is partial or on expressions, or another table's. */
-        sqlite3_free(vtab->zErrMsg);
-        vtab->zErrMsg = sqlite3_mprintf("no query solution");
-        return SQLITE_ERROR;
+        bool ours = false;
+        for (int i = 0; i < table->index_count; i++) ours |= sqlite3_stricmp(hinted, table->indexes[i].name) == 0;
+        if (!ours) {
+            sqlite3_free(vtab->zErrMsg);
+            vtab->zErrMsg = sqlite3_mprintf("no query solution");
+            return SQLITE_ERROR;
+        }
+        /* Partial, or on expressions: SQLite does not tell a module what would make it usable. The table answers. */
+        memset(&k, 0, sizeof k);
+        k.hint = hint;
+        k.source = table->without_rowid ? PLAN_KEY : PLAN_ROWID;
+        k.parts = table->without_rowid ? table->key : &rowid_part;
+        k.part_count = table->without_rowid ? table->key_count : 1;
+        consider(table, info, &k, &best, &any);
     }
     return choose(table, info, &best);
 }

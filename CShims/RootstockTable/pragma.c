@@ -19,6 +19,8 @@ typedef struct pragma_definition {
 static const pragma_definition definitions[] = {
     {"rootstock_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
      "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"},
+    {"rootstock_temp_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
+     "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_temp_master"},
     {"rootstock_pragma_table_info", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT", 6, true,
      "SELECT * FROM pragma_table_info(?1)"},
     {"rootstock_pragma_table_xinfo", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT, hidden INT", 7, true,
@@ -47,6 +49,8 @@ typedef struct pragma_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *statement;
     bool eof;
+    bool others;       /* table_list: the other schemas' part is under way */
+    char *name;        /* table_list's argument */
     sqlite3_int64 number;
 } pragma_cursor;
 
@@ -110,6 +114,7 @@ static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
 
 static int pragma_close(sqlite3_vtab_cursor *base) {
     sqlite3_finalize(((pragma_cursor *)base)->statement);
+    sqlite3_free(((pragma_cursor *)base)->name);
     sqlite3_free(base);
     return SQLITE_OK;
 }
@@ -119,6 +124,19 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
     int code = sqlite3_step(cursor->statement);
     cursor->eof = code != SQLITE_ROW;
     cursor->number++;
+    if (code == SQLITE_DONE && !cursor->others
+        && strcmp(((pragma_vtab *)base->pVtab)->definition->name, "rootstock_pragma_table_list") == 0) {
+        /* Then what temp and attached schemas hold. */
+        cursor->others = true;
+        sqlite3_finalize(cursor->statement);
+        code = sqlite3_prepare_v2(((pragma_vtab *)base->pVtab)->connection->db,
+                                  "SELECT * FROM pragma_table_list WHERE schema NOT IN ('main','rootstock') AND name NOT GLOB "
+                                  "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
+                                  -1, &cursor->statement, NULL);
+        if (code != SQLITE_OK) return code;
+        if (cursor->name != NULL) sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
+        return pragma_next(base);
+    }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         sqlite3_free(base->pVtab->zErrMsg);
         base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(((pragma_vtab *)base->pVtab)->connection->mirror));
@@ -136,8 +154,26 @@ static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text
     cursor->statement = NULL;
     cursor->number = 0;
     cursor->eof = true;
+    cursor->others = false;
+    sqlite3_free(cursor->name);
+    cursor->name = number == 1 && count > 0 && sqlite3_value_type(values[0]) != SQLITE_NULL
+                       ? sqlite3_mprintf("%s", sqlite3_value_text(values[0]))
+                       : NULL;
     if (vtab->connection->mirror == NULL) return SQLITE_OK;
-    code = sqlite3_prepare_v2(vtab->connection->mirror, vtab->definition->sql, -1, &cursor->statement, NULL);
+    {
+        const char *name = number == 1 && count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+        const char *function = strstr(vtab->definition->sql, "(?1)");
+        if (name != NULL && function != NULL
+            && sqlite3_table_column_metadata(vtab->connection->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK) {
+            /* A temp table hides the store's. */
+            char *sql = sqlite3_mprintf("%.*s(?1,'temp')", (int)(function - vtab->definition->sql), vtab->definition->sql);
+            if (sql == NULL) return SQLITE_NOMEM;
+            code = sqlite3_prepare_v2(vtab->connection->db, sql, -1, &cursor->statement, NULL);
+            sqlite3_free(sql);
+        } else {
+            code = sqlite3_prepare_v2(vtab->connection->mirror, vtab->definition->sql, -1, &cursor->statement, NULL);
+        }
+    }
     if (code != SQLITE_OK) return code;
     if (number == 1 && count > 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
     return pragma_next(base);

@@ -38,7 +38,7 @@ void rst_programs_free(rst_connection *c) {
 
 /* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values made first.
 ** That differs only where SET looks at other rows, or something else changes rows on the way. */
-static bool is_rowwise(const rst_table *table, const rst_statement_parts *parts) {
+static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->set.start;
     rst_token token;
     if (parts->kind != KIND_UPDATE || p == NULL) return false;
@@ -52,7 +52,14 @@ static bool is_rowwise(const rst_table *table, const rst_statement_parts *parts)
     for (p = parts->set.start; p < parts->set.end;) {
         token = rst_token_next(&p, parts->set.end);
         if (token.type == TOKEN_END) break;
-        if (rst_token_is(&token, "SELECT")) return true;
+        if (rst_token_mark(&token, "(")) {
+            const char *q = p, *close = p;
+            rst_token first = rst_token_next(&q, parts->set.end);
+            if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
+            if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
+            if (!rst_subquery_stands_alone(c, p, (int)(close - 1 - p))) return true;
+            p = close;
+        }
     }
     return false;
 }
@@ -64,7 +71,7 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
-    if (is_rowwise(table, parts)) return true;
+    if (is_rowwise(c, table, parts)) return true;
     return (table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(c);
 }
 
@@ -219,7 +226,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK) {
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
     }
-    if (result == SQLITE_OK && is_rowwise(table, &parts)) {
+    if (result == SQLITE_OK && is_rowwise(c, table, &parts)) {
         rst_span with = {parts.whole.start, parts.verb.start};
         code->rowwise = true;
         code->clauses = sqlite3_malloc64(sizeof *code->clauses);
@@ -305,6 +312,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         c->program_autocommit = sqlite3_get_autocommit(c->db) != 0;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {}
         c->program = program->outer;
+        rst_once_free(&program->once);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
             if (program->error != 0) {
@@ -620,6 +628,7 @@ int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *ou
 int rst_runner_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, 0, rst_upsert_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, 0, rst_moment_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &returning_module);
     return code;

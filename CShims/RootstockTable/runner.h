@@ -49,6 +49,7 @@ typedef struct rst_program {
     bool rolls_back;     /* the whole transaction goes */
     int error;
     char *message;
+    struct rst_once *once;
     rst_result_row *first, *last;
 } rst_program;
 
@@ -62,6 +63,9 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
                       int *count, char **message);
 int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
+void rst_once_free(struct rst_once **list);
+void rst_once_function(sqlite3_context *context, int count, sqlite3_value **values);
+bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size);
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias, rst_clause *clause,
                   char **message);
 void rst_clauses_free(rst_clause *clauses, int count);

@@ -27,15 +27,15 @@ static bool concerns(const char *text, const char *end) {
         switch (*p) {
             case 's':
             case 'S':
-                if (end - p > 7 && sqlite3_strnicmp(p, "sqlite_", 7) == 0) return true;
+                if (end - p >= 7 && sqlite3_strnicmp(p, "sqlite_", 7) == 0) return true;
                 break;
             case 'p':
             case 'P':
-                if (end - p > 7 && sqlite3_strnicmp(p, "pragma_", 7) == 0) return true;
+                if (end - p >= 7 && sqlite3_strnicmp(p, "pragma_", 7) == 0) return true;
                 break;
             case 'i':
             case 'I':
-                if (end - p > 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
+                if (end - p >= 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
                 break;
             default: break;
         }
@@ -123,6 +123,21 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
                          || rst_token_is(context, "UPDATE") || rst_token_mark(context, ",") || rst_token_is(context, "IN")
                          || rst_token_mark(context, "(");
             if (rst_token_is(context, "OR")) place = false;
+            if ((dotted && rst_token_same_name(&before, "temp")
+                 && (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")))
+                || (!dotted && place
+                    && (rst_token_same_name(&token, "sqlite_temp_master") || rst_token_same_name(&token, "sqlite_temp_schema")))) {
+                if (rst_token_is(context, "FROM") || rst_token_is(context, "JOIN")) {
+                    sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
+                    sqlite3_str_appendall(str, "(SELECT * FROM temp.sqlite_master WHERE name NOT GLOB 'rootstock [tv]*' UNION ALL "
+                                               "SELECT * FROM rootstock_temp_schema)");
+                    if (!rst_token_is(&next, "AS") && !may_be_alias(&next)) {
+                        sqlite3_str_appendf(str, " AS %.*s", (int)token.size, token.text);
+                    }
+                    copied = token.text + token.size;
+                    changed = true;
+                }
+            }
             if ((!dotted || main_schema) && place) {
                 if (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")) {
                     replacement = "rootstock_schema";
@@ -294,6 +309,7 @@ static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *ta
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message) {
     bool *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count + 1);
+    rst_token loser = {TOKEN_END, NULL, 0}, rowid_name = {TOKEN_END, NULL, 0};
     bool extras = operation != NULL, any_listed = parts->columns.start != NULL;
     sqlite3_str *str;
     int code = SQLITE_OK;
@@ -308,6 +324,15 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
             rst_token token = rst_token_next(&p, parts->columns.end);
             if (token.type == TOKEN_END) break;
             if (rst_token_names(&token) && rst_token_mark(&previous, ",")) {
+                if (table->rowid_column >= 0
+                    && (rst_token_same_name(&token, table->columns[table->rowid_column].name)
+                        || (!table->has_rowid_name
+                            && (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid")
+                                || rst_token_same_name(&token, "_rowid_"))))) {
+                    /* Named twice, as itself and as rowid: the last one counts. */
+                    if (rowid_name.type != TOKEN_END) loser = rowid_name;
+                    rowid_name = token;
+                }
                 for (int i = 0; i < table->column_count; i++) {
                     if (!rst_token_same_name(&token, table->columns[i].name)) continue;
                     if (table->columns[i].generated) {
@@ -324,7 +349,7 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
     }
     for (int i = 0; i < table->column_count; i++) extras |= !listed[i] && real_default(&table->columns[i]);
-    if (!extras && !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore
+    if (!extras && loser.type == TOKEN_END && !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore
         && parts->upsert.start == NULL && parts->returning.start == NULL) {
         sqlite3_free(listed);
         return SQLITE_OK;
@@ -342,7 +367,13 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         bool first = true;
         sqlite3_str_appendall(str, "(");
         if (any_listed) {
-            sqlite3_str_append(str, parts->columns.start, (int)(parts->columns.end - parts->columns.start));
+            const char *from = parts->columns.start;
+            if (loser.type != TOKEN_END) {
+                sqlite3_str_append(str, from, (int)(loser.text - from));
+                sqlite3_str_appendall(str, "\"rootstock hint\"");
+                from = loser.text + loser.size;
+            }
+            sqlite3_str_append(str, from, (int)(parts->columns.end - from));
             first = false;
         } else {
             for (int i = 0; i < table->column_count; i++) {

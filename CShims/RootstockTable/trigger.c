@@ -115,7 +115,8 @@ static bool parse_trigger(const char *sql, parsed_trigger *out) {
 }
 
 /* NEW.rowid and OLD.rowid have no meaning on a view: they become a column of it. */
-static void append_row_names(sqlite3_str *out, const char *text, const char *end, bool rename) {
+static void append_row_names(sqlite3_str *out, const char *text, const char *end, const rst_table *table) {
+    bool rename = table != NULL && !table->has_rowid_name && !table->without_rowid;
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0};
     for (;;) {
@@ -123,8 +124,15 @@ static void append_row_names(sqlite3_str *out, const char *text, const char *end
         if (token.type == TOKEN_END) break;
         if (rename && rst_token_mark(&previous, ".") && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"))
             && (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") || rst_token_same_name(&token, "_rowid_"))) {
-            sqlite3_str_append(out, copied, (int)(token.text - copied));
-            sqlite3_str_appendall(out, "\"rootstock rowid\"");
+            /* SQLite gives these, and no other NEW or OLD column, an affinity. */
+            sqlite3_str_append(out, copied, (int)(before.text - copied));
+            sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);
+            copied = token.text + token.size;
+        } else if (table != NULL && table->rowid_column >= 0 && rst_token_mark(&previous, ".")
+                   && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"))
+                   && rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
+            sqlite3_str_append(out, copied, (int)(before.text - copied));
+            sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size, token.text);
             copied = token.text + token.size;
         }
         before = previous;
@@ -210,7 +218,6 @@ static int transform_statement(rst_connection *c, const char *text, const char *
 
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out, char **message) {
     const char *p = text;
-    bool rename = table != NULL && !table->has_rowid_name && !table->without_rowid;
     while (p < end) {
         const char *start = p, *stop;
         sqlite3_str *statement, *built;
@@ -231,7 +238,7 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
             }
         }
         statement = sqlite3_str_new(NULL);
-        append_row_names(statement, start, stop, rename);
+        append_row_names(statement, start, stop, table);
         renamed = sqlite3_str_finish(statement);
         if (renamed == NULL) return SQLITE_NOMEM;
         built = sqlite3_str_new(NULL);
@@ -327,10 +334,9 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         sqlite3_str_appendf(text, "CREATE TEMP TRIGGER \"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ", number,
                             events[parsed.event], number);
         if (parsed.when.start != NULL) {
-            bool rename = !table->has_rowid_name && !table->without_rowid;
             sqlite3_str *renamed = sqlite3_str_new(NULL);
             char *before, *when = NULL;
-            append_row_names(renamed, parsed.when.start, parsed.when.end, rename);
+            append_row_names(renamed, parsed.when.start, parsed.when.end, table);
             before = sqlite3_str_finish(renamed);
             if (before != NULL) code = rst_transform_names(c, before, before + strlen(before), &when, message);
             sqlite3_str_appendf(text, "WHEN %s ", when != NULL ? when : before != NULL ? before : "1");

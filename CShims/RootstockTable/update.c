@@ -124,11 +124,8 @@ static int64_t as_integer(const rootstock_value *value) {
     }
     if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) {
         size_t size = value->size < sizeof text - 1 ? value->size : sizeof text - 1;
-        double real;
         memcpy(text, value->as.data, size);
         text[size] = '\0';
-        real = strtod(text, NULL);
-        if (strcspn(text, ".eE") < strspn(text, " \t\n\v\f\r+-0123456789.eE")) return real >= 9223372036854775807.0 ? INT64_MAX : (int64_t)real;
         return (int64_t)strtoll(text, NULL, 10);
     }
     return 0;
@@ -258,6 +255,13 @@ static int sequence_raise(rst_table *table, int64_t rowid) {
     row.data = encoded;
     rootstock_rowid_encode(at, bytes);
     return rst_put(c, &sequence->tree, &key, &row, 0);
+}
+
+/* An automatic rowid, used up from now on. */
+int rst_new_rowid(rst_table *table, int64_t *rowid, char **message) {
+    int code = new_rowid(table, rowid, message);
+    if (code == SQLITE_OK && table->autoincrement) code = sequence_raise(table, *rowid);
+    return code;
 }
 
 /* ---- writing ---- */
