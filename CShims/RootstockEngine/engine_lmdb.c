@@ -216,20 +216,33 @@ static int move_after_change(rootstock_cursor *cursor, rootstock_move move, MDB_
     return code;
 }
 
-static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
-                            rootstock_slice *value) {
-    MDB_val *lmdb_key = (MDB_val *)key, *lmdb_value = (MDB_val *)value;
+/* A move from nowhere, or of a write transaction's cursor. Not inlined, to keep the common step short. */
+__attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
+                                                    MDB_val *value) {
     if (!cursor->positioned && move == ROOTSTOCK_NEXT) move = ROOTSTOCK_FIRST;
     if (!cursor->positioned && move == ROOTSTOCK_PREVIOUS) move = ROOTSTOCK_LAST;
     int code = cursor->write && cursor->changes != cursor->transaction->changes
-                   ? move_after_change(cursor, move, lmdb_key, lmdb_value)
-                   : mdb_cursor_get(cursor->cursor, lmdb_key, lmdb_value, cursor_operations[move]);
+                   ? move_after_change(cursor, move, key, value)
+                   : mdb_cursor_get(cursor->cursor, key, value, cursor_operations[move]);
     cursor->positioned = code == MDB_SUCCESS;
     if (cursor->write && code == MDB_SUCCESS) {
-        cursor->key_size = key->size;
-        memcpy(cursor->key, key->data, key->size);
+        cursor->key_size = key->mv_size;
+        memcpy(cursor->key, key->mv_data, key->mv_size);
     }
     return lmdb_result(cursor->transaction->environment, code);
+}
+
+__attribute__((noinline)) static int stop(rootstock_cursor *cursor, int code) {
+    cursor->positioned = 0;
+    return lmdb_result(cursor->transaction->environment, code);
+}
+
+/* A step of a read snapshot's cursor is most of a scan: it is LMDB's own and a few instructions. */
+static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
+                            rootstock_slice *value) {
+    if (cursor->write || !cursor->positioned) return move_with_care(cursor, move, (MDB_val *)key, (MDB_val *)value);
+    int code = mdb_cursor_get(cursor->cursor, (MDB_val *)key, (MDB_val *)value, cursor_operations[move]);
+    return code == MDB_SUCCESS ? ROOTSTOCK_OK : stop(cursor, code);
 }
 
 /*
