@@ -24,6 +24,23 @@ extension ComparisonReport {
         return text
     }
 
+    /// Changes since an earlier comparison, those beyond noise first.
+    public static func text(of changes: [Change]) -> String {
+        let order: [Change.Verdict] = [.worse, .better, .same]
+        let sorted = order.flatMap { verdict in changes.filter { $0.verdict == verdict } }
+        let titles = ["suite", "case", "engine", "before", "now", "change"]
+        let table = Table(
+            columns: titles.enumerated().map { .init(title: $1, alignment: $0 < 3 ? .left : .right) },
+            rows: sorted.map { change in
+                [
+                    change.suite, change.case, "\(change.engine) against \(change.baseline.configuration)",
+                    Format.ratio(change.before), Format.ratio(change.now),
+                    change.verdict == .same ? "within noise" : change.verdict.rawValue,
+                ]
+            })
+        return "\nsince the earlier comparison\n" + table.terminalText()
+    }
+
     var environmentLines: [String] {
         let sizes = environment.sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         return [

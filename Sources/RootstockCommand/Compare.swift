@@ -64,6 +64,11 @@ struct Compare: ParsableCommand {
     @Option(help: "Where stores are made while measuring; a temporary directory otherwise.")
     var directory: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "JSON of an earlier comparison: show what changed, and fail if a ratio got worse.", valueName: "file"))
+    var against: String?
+
     @Option(help: "Write the results as JSON to this file.")
     var json: String?
 
@@ -87,6 +92,7 @@ struct Compare: ParsableCommand {
             return
         }
         let plan = try makePlan()
+        let earlier = try against.map(ComparisonReport.read)
         let place = try workingDirectory()
         defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
         let progress = Progress()
@@ -97,14 +103,17 @@ struct Compare: ParsableCommand {
         progress.clear()
         print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "")
         try write(report)
-        if !report.failures.isEmpty { throw ExitCode.failure }
+        let changes = try earlier.map(report.changes) ?? []
+        if earlier != nil { print(ComparisonReport.text(of: changes), terminator: "") }
+        if !report.failures.isEmpty || changes.contains(where: { $0.verdict == .worse }) { throw ExitCode.failure }
     }
 
     private func makePlan() throws -> ComparisonPlan {
         do {
             return try ComparisonPlan(
                 items: try items(), engines: Self.names(engines), configurations: Self.names(configuration),
-                durability: durability, repeats: repeats, seed: seed, layers: Self.names(layers) + (floor ? ["floor"] : []),
+                durability: durability, repeats: repeats, seed: seed,
+                layers: Self.names(layers) + (floor ? ["floor"] : []),
                 command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
         } catch let error as PlanError {

@@ -90,6 +90,22 @@ private func sample() -> ComparisonReport {
         #expect(try JSONDecoder().decode(ComparisonReport.self, from: data).json() == data)
     }
 
+    @Test func aChangeIsOneWhereIntervalsDoNotTouch() throws {
+        let earlier = sample()
+        var later = sample()
+        later.ratios[0].ratio = 1.5
+        later.ratios[0].low = 1.4
+        later.ratios[0].high = 1.7
+        later.ratios[2].ratio = 3.1
+        later.ratios[2].high = 3.4
+        let verdicts = try later.changes(since: earlier).map(\.verdict)
+        #expect(verdicts == [.worse, .same, .same, .same])
+        #expect(try earlier.changes(since: later).map(\.verdict) == [.better, .same, .same, .same])
+        #expect(ComparisonReport.text(of: try later.changes(since: earlier)).contains("worse"))
+        later.environment.sizes["engine"] = 7
+        #expect(throws: PlanError.self) { try later.changes(since: earlier) }
+    }
+
     @Test func csvHasALineAResult() {
         let lines = sample().csv().split(separator: "\n")
         #expect(lines.count == 7)

@@ -1,0 +1,55 @@
+// What changed since an earlier comparison, beyond noise.
+//
+// Invariant: ratios are held against ratios, never times against times: the machine may have been slower that day, for both
+// engines alike. A change is called one only where the two intervals do not touch.
+
+import Foundation
+import Workloads
+
+public struct Change: Codable, Sendable {
+    public enum Verdict: String, Codable, Sendable { case better, worse, same }
+
+    public var suite: String
+    public var `case`: String
+    public var baseline: Baseline
+    public var engine: String
+    public var before: Double
+    public var now: Double
+    public var verdict: Verdict
+}
+
+extension ComparisonReport {
+    /// The changes of every ratio that both reports have. Throws if the two were not taken alike.
+    public func changes(since earlier: ComparisonReport) throws -> [Change] {
+        for (suite, size) in environment.sizes {
+            if let other = earlier.environment.sizes[suite], other != size {
+                throw PlanError(
+                    "suite \(suite) was run at size \(other) then and at \(size) now: no comparison of the two")
+            }
+        }
+        if environment.seed != earlier.environment.seed {
+            throw PlanError("the seed was \(earlier.environment.seed) then and is \(environment.seed) now")
+        }
+        return ratios.compactMap { ratio in
+            let known = earlier.ratios.first {
+                $0.suite == ratio.suite && $0.case == ratio.case && $0.durability == ratio.durability
+                    && $0.baseline == ratio.baseline && $0.engine == ratio.engine
+                    && $0.configuration == ratio.configuration
+            }
+            guard let known else { return nil }
+            let verdict: Change.Verdict = ratio.low > known.high ? .better : ratio.high < known.low ? .worse : .same
+            return Change(
+                suite: ratio.suite, case: ratio.case, baseline: ratio.baseline, engine: ratio.engine,
+                before: known.ratio,
+                now: ratio.ratio, verdict: verdict)
+        }
+    }
+
+    public static func read(_ path: String) throws -> ComparisonReport {
+        do {
+            return try JSONDecoder().decode(ComparisonReport.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch let error as DecodingError {
+            throw PlanError("\(path) is not a comparison's JSON: \(error)")
+        }
+    }
+}
