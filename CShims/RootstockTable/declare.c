@@ -176,7 +176,7 @@ int rst_schema_declare(rst_connection *c, char **message) {
         rst_table *table = c->tables[t];
         if (find_declared(c, "table", table->declared_name)) continue;
         c->declaring = table;
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING %s", table->declared_name, c->engine_module);
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name, c->engine_module);
         c->declaring = NULL;
         if (code == SQLITE_OK) code = note_declared(c, "table", table->declared_name, table->sql, table->identifier);
     }
