@@ -19,6 +19,10 @@ _Static_assert(offsetof(rootstock_slice, size) == offsetof(MDB_val, mv_size), "s
 _Static_assert(offsetof(rootstock_slice, data) == offsetof(MDB_val, mv_data), "slices are cast to MDB_val");
 _Static_assert(sizeof(MDB_dbi) == sizeof(rootstock_tree), "a tree's handle is LMDB's");
 
+#define TEXT_OF(number) TEXT(number)
+#define TEXT(number) #number
+#define LMDB_VERSION TEXT_OF(MDB_VERSION_MAJOR) "." TEXT_OF(MDB_VERSION_MINOR) "." TEXT_OF(MDB_VERSION_PATCH)
+
 /* A value's size has to fit SQLite's int, whatever LMDB could take. */
 #define MAXIMUM_VALUE_SIZE ((size_t)0x7fffffff)
 
@@ -275,7 +279,7 @@ const rootstock_engine rootstock_engine_lmdb = {
     .capabilities = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER |
                     ROOTSTOCK_CAPABILITY_RESERVE | ROOTSTOCK_CAPABILITY_DURABLE,
     .name = "lmdb",
-    .version = MDB_VERSION_STRING,
+    .version = LMDB_VERSION,
     .open = rootstock_lmdb_open,
     .close = rootstock_lmdb_close,
     .begin = rootstock_lmdb_txn_begin,
