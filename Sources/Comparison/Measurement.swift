@@ -94,6 +94,8 @@ public enum Turn {
             defer { session.close() }
             try fixture.build(session)
         }
+        // An engine in memory keeps nothing beyond the process: its turns fill their store themselves.
+        guard FileManager.default.fileExists(atPath: request.path) else { return }
         // On disk now, so that the kernel does not write it back while something is measured.
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: request.path))
         try handle.synchronize()
@@ -114,15 +116,18 @@ public enum Turn {
             warmUp.close()
             try StoreFiles.remove(warmPath)
             try StoreFiles.remove(request.path)
-        case .copy:
+        case .copy where isPrepared(request):
             guard let from = request.fixturePath else { throw WorkloadError("no prepared store was named") }
             try StoreFiles.copy(from, to: request.path)
-        case .shared:
+        case .copy, .shared:
             break
         }
         let session = try open(request, path: request.path, durability: request.durability, size: size)
         defer { session.close() }
         try workload.setUp(session)
+        if let fixture = workload.starting.fixture, !isPrepared(request) {
+            try Suite.named(request.suite)?.fixture(named: fixture)?.build(session)
+        }
 
         var checksum = AnswerHash()
         if workload.writes {
@@ -146,6 +151,10 @@ public enum Turn {
         }
         session.close()
         return stretch.report(touched: touched, checksum: checksum, storeBytes: StoreFiles.bytes(request.path))
+    }
+
+    private static func isPrepared(_ request: TurnRequest) -> Bool {
+        request.fixturePath.map(FileManager.default.fileExists(atPath:)) ?? false
     }
 
     private static func body(of workload: Workload, _ layer: Layer) throws -> @Sendable (Session, Meter) throws -> Void

@@ -84,6 +84,17 @@ private func plan(
         #expect(report.layers.count == 5 * 3)
     }
 
+    @Test func anEngineWithoutFilesFillsItsStoreInEachTurn() throws {
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let report = try Runner(
+            plan: plan(cases: ["fillseq", "overwritebatch", "readseq"], engines: ["sqlite", "memory"], repeats: 1),
+            directory: directory, launch: Turn.run
+        ).run()
+        #expect(report.failures.map(\.message) == [])
+        #expect(report.ratios.map(\.engine) == ["memory", "memory", "memory"])
+    }
+
     @Test func noTimeIsReportedWhereAnswersDiffer() throws {
         let directory = temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
