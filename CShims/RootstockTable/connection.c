@@ -245,6 +245,10 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->key_scratch);
     rootstock_buffer_free(&c->row_scratch);
     rootstock_buffer_free(&c->retired);
+    rootstock_buffer_free(&c->retired_key);
+    sqlite3_free(c->nested_message);
+    for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
+    sqlite3_free(c->temporary_triggers);
     sqlite3_free(c->marks);
     sqlite3_free(c);
 }
@@ -463,5 +467,7 @@ int rootstock_refresh(sqlite3 *db) {
 
 int rootstock_last_error(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
-    return c == NULL ? 0 : c->last_error;
+    int code = c == NULL ? 0 : c->last_error;
+    if (c != NULL) c->last_error = 0; /* it belongs to one failure */
+    return code;
 }

@@ -275,6 +275,16 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     if (parts.kind == KIND_INSERT) {
         char *filled = NULL, *named = NULL;
         code = rst_transform_insert(c, table, &parts, NULL, false, &filled, message);
+        if (code == SQLITE_OK && filled != NULL) {
+            /* What is wrong with it must be said of what the user wrote. */
+            char *whole = span_text(parts.whole.start, parts.whole.end);
+            code = whole == NULL ? SQLITE_NOMEM : rst_ask_mirror(c, whole, message);
+            sqlite3_free(whole);
+            if (code != SQLITE_OK) {
+                sqlite3_free(filled);
+                return code;
+            }
+        }
         if (code != SQLITE_OK || filled == NULL) {
             return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
         }
@@ -336,6 +346,7 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
     *rewritten = NULL;
     if (tail != NULL) *tail = stop;
     if (c->shared == NULL || c->sidecar || token.type == TOKEN_END) return SQLITE_OK;
+    c->last_error = 0;
     code = rst_schema_refresh(c, message);
     if (code != SQLITE_OK) return code;
     while (last > sql && (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r')) last--;
@@ -358,10 +369,11 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
         return quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last, rewritten);
     }
     if (rst_token_is(&token, "VACUUM")) return quoted_call("rootstock_vacuum", sql, last, rewritten);
-    if ((rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END")) && c->deferred_violations > 0
-        && !sqlite3_get_autocommit(c->db)) {
-        rst_set_message(message, "FOREIGN KEY constraint failed");
-        return SQLITE_CONSTRAINT_FOREIGNKEY; /* the transaction stays open, as natively */
+    if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
+        /* A deferred violation must leave the transaction open; xSync could only end it. */
+        for (int i = 0; i < c->table_count; i++) {
+            if (c->tables[i]->foreign_key_count > 0) return quoted_call("rootstock_commit", sql, last, rewritten);
+        }
     }
     return SQLITE_OK;
 }

@@ -46,6 +46,8 @@ typedef struct rst_column {
     uint8_t collation;       /* rootstock_collation */
     char affinity;
     bool not_null;
+    int not_null_conflict;   /* NOT NULL ON CONFLICT, or 0 */
+    int size;                /* SQLite's estimate of its width */
     int generated;           /* 0, 2 (virtual) or 3 (stored), as table_xinfo's `hidden` */
     int primary_key;         /* place in the primary key from 1, or 0 */
     rootstock_value missing; /* what rows written before ADD COLUMN show here */
@@ -233,6 +235,7 @@ struct rst_connection {
     /* scratch */
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;
+    rootstock_buffer retired_key;
     rootstock_buffer retired; /* bytes that a row in hand may still point to */
     int last_mode;           /* conflict mode that the last refusal came from */
     int last_error;          /* extended code, see rootstock_last_error */

@@ -187,6 +187,20 @@ static bool covers(const rst_table *table, const rst_index *index, sqlite3_uint6
     return true;
 }
 
+/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for nothing but
+** its columns. */
+static bool narrower(const rst_table *table, const rst_index *index, double *factor) {
+    int row = table->rowid_column >= 0 || table->without_rowid ? 0 : 1, entry = table->without_rowid ? 0 : 1;
+    double row_size, entry_size;
+    for (int i = 0; i < table->column_count; i++) row += table->columns[i].size;
+    for (int p = 0; p < index->part_count; p++) entry += index->parts[p].column < 0 ? 1 : table->columns[index->parts[p].column].size;
+    for (int k = 0; k < table->key_count; k++) entry += table->columns[table->key[k].column].size;
+    row_size = log_estimate(row * 4.0);
+    entry_size = log_estimate(entry * 4.0);
+    *factor = row_size > 0 ? 15 * entry_size / row_size : 15;
+    return entry_size < row_size;
+}
+
 static void estimate(const rst_table *table, candidate *k) {
     const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
     double rows = table_rows(table), depth = log_estimate(rows / 10);
@@ -199,7 +213,11 @@ static void estimate(const rst_table *table, candidate *k) {
     }
     k->rows = sought;
     if (k->equals == 0 && bounds == 0) {
-        if (k->source == PLAN_INDEX) k->cost = k->covering ? rows + 1 + 10 : rows + 16 + 16;
+        double factor = 10;
+        if (k->source == PLAN_INDEX) {
+            (void)narrower(table, index, &factor);
+            k->cost = k->covering ? rows + 1 + factor : rows + 16 + 16;
+        }
         else k->cost = rows + 16;
         if (k->lower_not_null) k->cost -= 1;
         return;
@@ -361,6 +379,11 @@ static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, c
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered
         && !k->covering && !k->forced) {
         return;
+    }
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered && !k->forced
+        && !table->without_rowid) {
+        double factor;
+        if (!narrower(table, &table->indexes[k->index], &factor)) return;
     }
     estimate(table, k);
     total = k->cost;

@@ -34,7 +34,7 @@ static const pragma_definition definitions[] = {
      "id INT, seq INT, \"table\" TEXT, \"from\" TEXT, \"to\" TEXT, on_update TEXT, on_delete TEXT, \"match\" TEXT", 8, true,
      "SELECT * FROM pragma_foreign_key_list(?1)"},
     {"rootstock_pragma_table_list", "schema TEXT, name TEXT, type TEXT, ncol INT, wr INT, strict INT", 6, true,
-     "SELECT * FROM pragma_table_list WHERE ?1 IS NULL OR name=?1 COLLATE NOCASE"},
+     "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)"},
 };
 
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };

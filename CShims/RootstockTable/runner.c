@@ -72,11 +72,13 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (is_rowwise(c, table, parts)) return true;
-    return (table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(c);
+    if (table->strict && parts->conflict == SQLITE_IGNORE) return true; /* a wrong type is not IGNOREd */
+    /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
+    return table->foreign_key_count > 0 || table->is_parent;
 }
 
 /* SQLite's own word on the statement, from the mirror, where it has one about the statement itself. */
-static int ask_mirror(rst_connection *c, const char *text, char **message) {
+int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(c->mirror, text, -1, &statement, NULL);
     const char *words;
@@ -216,7 +218,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             result = SQLITE_ERROR;
         }
     }
-    if (result == SQLITE_OK) result = ask_mirror(c, normal, message);
+    if (result == SQLITE_OK) result = rst_ask_mirror(c, normal, message);
     if (result == SQLITE_OK) {
         code->kind = parts.kind;
         code->conflict = parts.conflict;
@@ -405,7 +407,9 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     }
     mode = c->last_mode != 0 ? c->last_mode : conflict;
     if ((code & 0xff) != SQLITE_CONSTRAINT) return code;
-    if (mode == SQLITE_FAIL && (code == SQLITE_CONSTRAINT_TRIGGER ? c->raised == SQLITE_FAIL : true)) {
+    if (code == SQLITE_CONSTRAINT_TRIGGER) mode = c->raised;
+    if (code == SQLITE_CONSTRAINT_DATATYPE) mode = SQLITE_ABORT;
+    if (mode == SQLITE_FAIL) {
         program->stopped = true;
         return SQLITE_CONSTRAINT;
     }
@@ -459,6 +463,28 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
 }
 
 /* ---- SQL ---- */
+
+/* rootstock_commit(sql): COMMIT, END or RELEASE, unless a deferred foreign key is violated. */
+static void commit_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = sqlite3_user_data(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    bool ends = true;
+    int code;
+    UNUSED(count);
+    if (text == NULL) return;
+    if (sqlite3_strnicmp(text, "RELEASE", 7) == 0) ends = false;
+    if (ends && c->deferred_violations > 0 && !sqlite3_get_autocommit(c->db)) {
+        rst_function_fail(context, c, SQLITE_CONSTRAINT_FOREIGNKEY, sqlite3_mprintf("FOREIGN KEY constraint failed"));
+        return;
+    }
+    code = rst_execute(c, &message, "%s", text);
+    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
 
 static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = sqlite3_user_data(context);
@@ -628,6 +654,8 @@ int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *ou
 int rst_runner_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, 0, rst_upsert_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, 0, rst_raised_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, 0, rst_moment_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &returning_module);

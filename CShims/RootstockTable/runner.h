@@ -55,6 +55,9 @@ typedef struct rst_program {
 
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
+/* SQLite's own word on a statement, from the mirror, where it has one about the statement itself. */
+int rst_ask_mirror(rst_connection *c, const char *text, char **message);
+void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message);
 void rst_program_clear(rst_program *program);

@@ -9,6 +9,7 @@
 #include "internal.h"
 #include "tokens.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static char *duplicate(const char *text) { return text == NULL ? NULL : sqlite3_mprintf("%s", text); }
@@ -130,6 +131,19 @@ static int finished(sqlite3_stmt *statement, int code) {
 
 #define TEXT(statement, n) ((const char *)sqlite3_column_text(statement, n))
 
+/* SQLite's estimate of a column's width, in units of 4 bytes. */
+static int size_estimate(const rst_column *column) {
+    int v = 0;
+    const char *digits;
+    if (column->type[0] == '\0' || column->affinity >= AFFINITY_NUMERIC) return 1;
+    digits = strpbrk(column->type, "0123456789");
+    if (digits != NULL) v = atoi(digits);
+    else if (column->affinity == AFFINITY_TEXT && sqlite3_strlike("%char%", column->type, 0) == 0) v = 0;
+    else v = 16;
+    v = v / 4 + 1;
+    return v > 255 ? 255 : v;
+}
+
 static int read_columns(rst_table *table, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
@@ -166,6 +180,7 @@ static int read_columns(rst_table *table, char **message) {
             table->has_generated = true;
         }
         column->affinity = affinity_of(column->type, table->strict);
+        column->size = size_estimate(column);
         code = sqlite3_table_column_metadata(c->mirror, "main", table->name, column->name, NULL, &collation, NULL, NULL, NULL);
         if (code != SQLITE_OK) return finished(s, code);
         column->collation_name = duplicate(collation == NULL ? "BINARY" : collation);
@@ -420,7 +435,11 @@ static int read_clauses(rst_table *table) {
         if (rst_token_is(&token, "CHECK")) table->needs_mirror = true;
         if (rst_token_is(&token, "NOT")) negated = true;
         if (rst_token_is(&token, "NULL") && negated) {
-            if (read_conflict(&p, end, &table->has_conflict_clauses) != CONFLICT_DEFAULT) table->needs_mirror = true;
+            int conflict = read_conflict(&p, end, &table->has_conflict_clauses);
+            if (conflict != CONFLICT_DEFAULT) {
+                table->needs_mirror = true;
+                if (column >= 0) table->columns[column].not_null_conflict = conflict;
+            }
         }
         if (rst_token_is(&token, "CONSTRAINT")) (void)rst_token_next(&p, end);
         if (rst_token_is(&token, "DEFERRABLE")) {

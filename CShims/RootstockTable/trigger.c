@@ -135,6 +135,20 @@ static void append_row_names(sqlite3_str *out, const char *text, const char *end
             sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size, token.text);
             copied = token.text + token.size;
         }
+        if (rst_token_is(&token, "RAISE")) {
+            /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's end. */
+            const char *q = p, *close;
+            rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);
+            close = p;
+            (void)rst_token_next(&close, end);
+            if (rst_token_mark(&open, "(") && !rst_token_is(&mode, "IGNORE") && rst_token_skip_parentheses(&close, end)) {
+                int number = rst_token_is(&mode, "FAIL") ? SQLITE_FAIL : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK : SQLITE_ABORT;
+                sqlite3_str_append(out, copied, (int)(token.text - copied));
+                sqlite3_str_appendf(out, "CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END", number,
+                                    number == SQLITE_FAIL ? "FAIL" : "ABORT", (int)(close - q), q);
+                copied = p = close;
+            }
+        }
         before = previous;
         previous = token;
     }
@@ -440,6 +454,14 @@ bool rst_recursive_triggers(rst_connection *c) {
     return on;
 }
 
+/* rootstock_raised(mode): a RAISE of that conflict mode comes next. */
+void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = sqlite3_user_data(context);
+    UNUSED(count);
+    c->raised = sqlite3_value_int(values[0]);
+    sqlite3_result_int(context, 1);
+}
+
 /* rootstock_moment(n): 1 when a body begins, 2 when it ends. */
 void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = sqlite3_user_data(context);
@@ -491,7 +513,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         } else if (code != SQLITE_OK) {
             code = sqlite3_extended_errcode(c->db);
             rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-            if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;
+            if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;
         } else if (c->moment == 1) {
             code = SQLITE_DONE; /* it began and did not end: RAISE(IGNORE) */
         }

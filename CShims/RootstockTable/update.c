@@ -398,6 +398,7 @@ static int remove_row(rst_table *table, const rst_hand *old, char **message) {
 
 /* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+    rst_connection *c = table->connection;
     int code;
     if (!table->needs_mirror) {
         for (int i = 0; i < table->column_count; i++) {
@@ -419,6 +420,15 @@ int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message)
     code = rst_twin_insert(table, row->values, row->rowid, conflict, false, message);
     if (code != SQLITE_OK) {
         rst_twin_clear(table);
+        if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
+            /* NOT NULL ON CONFLICT of the column */
+            for (int i = 0; i < table->column_count; i++) {
+                if (table->columns[i].not_null_conflict != 0 && row->values[i].type == VALUE_NULL) {
+                    c->last_mode = table->columns[i].not_null_conflict;
+                    break;
+                }
+            }
+        }
         return code;
     }
     /* The twin's bytes go with it: keep our own. */
@@ -522,7 +532,8 @@ static bool plain_overwrite(const rst_table *table, int conflict) {
 /* ---- the three changes ---- */
 
 static int settle(rst_connection *c, rst_mark mark, int code) {
-    if (code != SQLITE_OK && code != SQLITE_DONE) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
+    bool kept = code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL; /* RAISE(FAIL) leaves what was done */
+    if (code != SQLITE_OK && code != SQLITE_DONE && !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);
         if (undone != SQLITE_OK) code = undone;
     }
@@ -679,7 +690,6 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         if (code == SQLITE_OK && rst_trigger_any(table, TRIGGER_UPDATE)) {
             /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
             rootstock_slice key = {old->key.size, old->key.data};
-            rootstock_buffer key_copy = {0};
             rst_hand again;
             code = rst_hand_begin(table, &again);
             if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &again);
@@ -695,8 +705,11 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
                 old->hold = again.hold;
                 again.hold = c->retired;
                 c->retired = swap; /* row may still point into it: freed at the next change */
+                swap = old->key;
+                old->key = again.key;
+                again.key = c->retired_key;
+                c->retired_key = swap;
             }
-            rootstock_buffer_free(&key_copy);
             rst_hand_end(table, &again);
         }
     }
@@ -869,7 +882,10 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     char *message = NULL;
     int told = sqlite3_vtab_on_conflict(c->db);
     int conflict, code = rst_check_usable(c, &message);
-    rootstock_buffer_free(&c->retired);
+    if (c->trigger_depth == 0) {
+        rootstock_buffer_free(&c->retired);
+        rootstock_buffer_free(&c->retired_key);
+    }
     if (code == SQLITE_OK && c->writer == NULL) code = rst_write_begin(c, &message);
     if (code == SQLITE_OK && c->writer_broken) {
         rst_set_message(&message, "an earlier failure broke this transaction: ROLLBACK it");

@@ -59,7 +59,7 @@ int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten,
 int rootstock_refresh(sqlite3 *db);
 
 /* Extended code that the last statement run through the front door ended with, where SQLite's own code of the outer
-** statement is coarser; 0 if none. */
+** statement is coarser; 0 if none. Asking clears it. */
 int rootstock_last_error(sqlite3 *db);
 
 #ifdef __cplusplus
