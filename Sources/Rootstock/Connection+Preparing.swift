@@ -13,8 +13,10 @@ extension Connection {
             }
             // What stands behind the statement would be dropped without a word.
             // What the front door wrote may be bound to the schema of the moment.
+            // The end of a transaction is asked anew each time: whether it may end depends on what was done in it.
+            let isReusable = !compiled.isRewritten && (engine.isNative || !SQLText.endsTransaction(text))
             let statement = CompiledStatement(
-                handle: handle, sql: sql, isReusable: !compiled.isRewritten, hidesColumns: compiled.hidesColumns)
+                handle: handle, sql: sql, isReusable: isReusable, hidesColumns: compiled.hidesColumns)
             guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }

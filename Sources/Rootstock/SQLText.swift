@@ -14,6 +14,11 @@ enum SQLText {
         return String(decoding: letters.map { $0 & 0xdf }, as: UTF8.self)
     }
 
+    /// Whether `text` is a `COMMIT`, `END` or `RELEASE`.
+    static func endsTransaction(_ text: Bytes) -> Bool {
+        ["COMMIT", "END", "RELEASE"].contains(keyword(text))
+    }
+
     /// Where the first thing that is no blank, comment or semicolon stands.
     private static func firstWord(_ text: Bytes) -> Int {
         var index = 0
