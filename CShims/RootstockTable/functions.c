@@ -4,7 +4,7 @@
 ** Those that change anything are SQLITE_DIRECTONLY: a schema (a view, a trigger, a generated column of an untrusted file)
 ** cannot reach them.
 */
-#include "internal.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -99,5 +99,6 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_runner_register(c);
     if (code == SQLITE_OK) code = rst_pragma_register(c);
     if (code == SQLITE_OK) code = rst_maintain_register(c);
+    if (code == SQLITE_OK) code = rst_check_register(c);
     return code;
 }

@@ -1,0 +1,450 @@
+/*
+** check.c - SELECT message FROM rootstock_integrity_check: one row 'ok', or a row for each fault.
+**
+** What PRAGMA integrity_check and quick_check become on a store. Columns: message; hidden: argument (a number of faults to stop at,
+** 100 unless given, or the name of the one table to check) and quick (not 0: index entries are not compared). Walks every
+** row of every table in one snapshot: its key, its bytes, NOT NULL, types, CHECK and generated columns (judged by the mirror's
+** twin), and the entry that it must have in each index. As many entries as rows are expected, so index and table agree both
+** ways; where the counts differ the index is walked too, to name the entries that are nobody's. Then the catalog
+** (check_catalog.c). Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as there.
+*/
+#include "check.h"
+
+#include <string.h>
+
+enum { FAULTS = 100 /* SQLite's limit unless one is given */ };
+
+/* One index during the walk. */
+typedef struct index_state {
+    rst_walker walker;
+    bool open;
+    bool damaged;      /* something was said of it already: walk it */
+    bool incomparable; /* a row's entry could not be computed */
+    uint64_t expected;
+} index_state;
+
+typedef struct table_state {
+    rst_check *check;
+    rst_table *table;
+    rst_hand hand;
+    rootstock_value *judged; /* the row as the twin gives it back */
+    rootstock_buffer key, value, row_key, previous, hold;
+    index_state *indexes;
+    bool twin;         /* the row in hand stands in the twin */
+    uint64_t row;      /* its number */
+} table_state;
+
+void rst_check_fault(rst_check *check, const char *format, ...) {
+    va_list arguments;
+    char *text;
+    if (!rst_check_goes_on(check)) return;
+    va_start(arguments, format);
+    text = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    if (text == NULL || rst_listing_add(check->listing, "s", text) != SQLITE_OK) check->code = SQLITE_NOMEM;
+    sqlite3_free(text);
+    check->left--;
+}
+
+const char *rst_check_words(const rst_check *check, int code) {
+    rst_connection *c = check->connection;
+    return c->engine->describe(c->shared->environment, code);
+}
+
+/* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. */
+static void failed(rst_check *check, int code, const char *where, char *message) {
+    if (code == SQLITE_NOMEM) check->code = code;
+    else rst_check_fault(check, "%s: %s", where, message == NULL ? sqlite3_errstr(code) : message);
+    sqlite3_free(message);
+}
+
+/* ---- rows ---- */
+
+int rst_hand_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rst_hand *hand) {
+    rootstock_buffer scratch = {0};
+    rootstock_row row;
+    int code;
+    hand->key.size = hand->hold.size = 0;
+    if (!table->without_rowid) {
+        if (key->size != 8) return SQLITE_CORRUPT;
+        hand->rowid = rootstock_rowid_decode(key->data);
+    }
+    code = rootstock_row_verify(value->data, value->size);
+    if (code == SQLITE_OK) code = rootstock_row_open(&row, value->data, value->size);
+    if (code == SQLITE_OK && row.count > (row.compact ? table->slot_count : table->column_count)) code = SQLITE_CORRUPT;
+    if (code == SQLITE_OK) code = rootstock_buffer_append(&hand->key, key->data, key->size);
+    /* Room for the key's columns that have to be unescaped, so that nothing moves. */
+    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&hand->hold, key->size + 16);
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        rootstock_value *to = &hand->values[i];
+        code = rst_stored_column(table, key, &row, i, to, NULL, &scratch);
+        if (code == SQLITE_OK && (to->type == VALUE_TEXT || to->type == VALUE_BLOB) && scratch.size > 0
+            && (const unsigned char *)to->as.data >= scratch.data
+            && (const unsigned char *)to->as.data <= scratch.data + scratch.size) {
+            size_t start = hand->hold.size;
+            code = rootstock_buffer_append(&hand->hold, to->as.data, to->size);
+            to->as.data = hand->hold.data + start;
+        }
+    }
+    rootstock_buffer_free(&scratch);
+    return code;
+}
+
+/* The text that a numeric column holds would have become a number, had it come through SQLite. */
+static bool looks_like_number(rst_check *check, const rootstock_value *value) {
+    sqlite3_value *copy = NULL;
+    bool numeric = false;
+    int code = SQLITE_OK;
+    if (check->number == NULL) code = sqlite3_prepare_v2(check->connection->mirror, "SELECT ?1", -1, &check->number, NULL);
+    if (code == SQLITE_OK) code = rst_bind(check->number, 1, value);
+    if (code == SQLITE_OK && sqlite3_step(check->number) == SQLITE_ROW) {
+        copy = sqlite3_value_dup(sqlite3_column_value(check->number, 0));
+        if (copy == NULL) code = SQLITE_NOMEM;
+        else numeric = sqlite3_value_numeric_type(copy) != SQLITE_TEXT;
+    }
+    sqlite3_value_free(copy);
+    sqlite3_reset(check->number);
+    if (code != SQLITE_OK) check->code = code;
+    return numeric;
+}
+
+static void check_value(table_state *s, int number) {
+    const rst_column *column = &s->table->columns[number];
+    const rootstock_value *value = &s->hand.values[number];
+    const char *table = s->table->name;
+    if (value->type == VALUE_NULL) {
+        if (column->not_null && number != s->table->rowid_column) {
+            rst_check_fault(s->check, "NULL value in %s.%s", table, column->name);
+        }
+        return;
+    }
+    if (s->table->strict) {
+        int wanted = sqlite3_strnicmp(column->type, "INT", 3) == 0    ? VALUE_INTEGER
+                     : sqlite3_stricmp(column->type, "REAL") == 0 ? VALUE_REAL
+                     : sqlite3_stricmp(column->type, "TEXT") == 0 ? VALUE_TEXT
+                     : sqlite3_stricmp(column->type, "BLOB") == 0 ? VALUE_BLOB
+                                                                  : 0;
+        if (wanted != 0 && value->type != wanted) {
+            rst_check_fault(s->check, "non-%s value in %s.%s", column->type, table, column->name);
+        }
+        return;
+    }
+    if (column->affinity == AFFINITY_TEXT && (value->type == VALUE_INTEGER || value->type == VALUE_REAL)) {
+        rst_check_fault(s->check, "NUMERIC value in %s.%s", table, column->name);
+    }
+    if (column->affinity >= AFFINITY_NUMERIC && value->type == VALUE_TEXT && looks_like_number(s->check, value)) {
+        rst_check_fault(s->check, "TEXT value in %s.%s", table, column->name);
+    }
+}
+
+static bool same_value(const rootstock_value *a, const rootstock_value *b) {
+    if (a->type != b->type) return false;
+    switch (a->type) {
+        case VALUE_INTEGER: return a->as.integer == b->as.integer;
+        case VALUE_REAL: return a->as.real == b->as.real;
+        case VALUE_TEXT:
+        case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
+        default: return true;
+    }
+}
+
+/* Puts the row into the twin, which judges it; `judge` false: only for the indexes' expressions. */
+static void enter_twin(table_state *s, bool judge) {
+    rst_table *table = s->table;
+    size_t bytes = (size_t)table->column_count * sizeof *s->judged;
+    char *message = NULL;
+    int code;
+    s->twin = false;
+    if (!table->has_evaluated_index && !(judge && table->needs_mirror)) return;
+    memcpy(s->judged, s->hand.values, bytes);
+    code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror), &message);
+    if (code == SQLITE_CONSTRAINT_CHECK) {
+        rst_check_fault(s->check, "CHECK constraint failed in %s", table->name);
+        sqlite3_free(message);
+        message = NULL;
+        memcpy(s->judged, s->hand.values, bytes);
+        code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
+    }
+    s->twin = code == SQLITE_OK;
+    if (s->twin && judge) {
+        for (int i = 0; i < table->column_count; i++) {
+            if (table->columns[i].generated && !same_value(&s->judged[i], &s->hand.values[i])) {
+                rst_check_fault(s->check, "row %llu of %s: generated column %s is not what its expression gives", s->row,
+                                table->name, table->columns[i].name);
+            }
+        }
+    }
+    if (code == SQLITE_NOMEM) s->check->code = code;
+    else if (judge && code != SQLITE_OK && code != SQLITE_CONSTRAINT_NOTNULL && code != SQLITE_CONSTRAINT_DATATYPE) {
+        rst_check_fault(s->check, "row %llu of %s: %s", s->row, table->name, message == NULL ? sqlite3_errstr(code) : message);
+    }
+    sqlite3_free(message);
+}
+
+static void leave_twin(table_state *s) {
+    if (s->table->has_evaluated_index || s->table->needs_mirror) rst_twin_clear(s->table);
+    s->twin = false;
+}
+
+/* ---- indexes ---- */
+
+/* The entry of the row in hand: 1, 0 if a partial index leaves it out, -1 if it cannot be computed. */
+static int entry_of(table_state *s, int number, size_t *prefix, bool *has_null) {
+    bool included = true;
+    char *message = NULL;
+    int code;
+    if (s->table->indexes[number].evaluated && !s->twin) return -1;
+    code = rst_index_entry(s->table, number, &s->hand, &s->key, &s->value, prefix, has_null, &included, &message);
+    if (code != SQLITE_OK) {
+        failed(s->check, code, s->table->indexes[number].name, message);
+        return -1;
+    }
+    return included;
+}
+
+static void check_entry(table_state *s, int number) {
+    const rst_index *index = &s->table->indexes[number];
+    index_state *state = &s->indexes[number];
+    rootstock_slice at, value;
+    size_t prefix = 0;
+    bool has_null = false;
+    int included = entry_of(s, number, &prefix, &has_null), code;
+    if (included < 0) state->incomparable = true;
+    if (included > 0) state->expected++;
+    if (included <= 0 || !state->open) return;
+    at.size = s->key.size;
+    at.data = s->key.data;
+    code = rst_walker_move(&state->walker, ROOTSTOCK_EXACT, &at, &value);
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        rst_check_fault(s->check, "row %llu missing from index %s", s->row, index->name);
+        state->damaged = true;
+        return;
+    }
+    if (code == ROOTSTOCK_OK && (value.size != s->value.size || memcmp(value.data, s->value.data, value.size) != 0)) {
+        rst_check_fault(s->check, "row %llu values differ from index %s", s->row, index->name);
+    }
+    if (code == ROOTSTOCK_OK && index->unique && !has_null) {
+        code = rst_walker_move(&state->walker, ROOTSTOCK_NEXT, &at, &value);
+        if (code == ROOTSTOCK_OK && at.size >= prefix && memcmp(at.data, s->key.data, prefix) == 0) {
+            rst_check_fault(s->check, "non-unique entry in index %s", index->name);
+        }
+    }
+    if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
+        rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
+        state->damaged = true;
+    }
+}
+
+/* Key bytes of the row that an entry leads to. */
+static bool row_of_entry(const rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rootstock_slice *row) {
+    uint32_t prefix;
+    if (table->without_rowid) {
+        if (value->size < sizeof prefix) return false;
+        memcpy(&prefix, value->data, sizeof prefix);
+        if (prefix >= key->size) return false;
+    } else {
+        if (key->size < 8) return false;
+        prefix = (uint32_t)(key->size - 8);
+    }
+    row->size = key->size - prefix;
+    row->data = (const unsigned char *)key->data + prefix;
+    return true;
+}
+
+/* Names the entries that are no row's. */
+static void walk_index(table_state *s, int number) {
+    rst_connection *c = s->check->connection;
+    const rst_index *index = &s->table->indexes[number];
+    rst_walker *walker = &s->indexes[number].walker;
+    rootstock_slice key, value, row_key, row;
+    uint64_t entry = 0;
+    int code;
+    for (code = rst_walker_move(walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK && rst_check_goes_on(s->check);
+         code = rst_walker_move(walker, ROOTSTOCK_NEXT, &key, &value)) {
+        size_t prefix;
+        bool has_null;
+        int result;
+        entry++;
+        if (!row_of_entry(s->table, &key, &value, &row_key)) {
+            rst_check_fault(s->check, "entry %llu of index %s is malformed", entry, index->name);
+            continue;
+        }
+        result = rst_tree_get(c, s->check->transaction, &s->table->tree, &row_key, &row, &s->hold);
+        if (result == SQLITE_DONE) {
+            rst_check_fault(s->check, "entry %llu of index %s belongs to no row", entry, index->name);
+            continue;
+        }
+        if (result == SQLITE_ROW) result = rst_hand_lay_open(s->table, &row_key, &row, &s->hand);
+        if (result == SQLITE_NOMEM) s->check->code = result;
+        if (result != SQLITE_OK) continue; /* the row was named when the table was walked */
+        enter_twin(s, false);
+        result = entry_of(s, number, &prefix, &has_null);
+        if (result == 0 || (result > 0 && (s->key.size != key.size || memcmp(s->key.data, key.data, key.size) != 0))) {
+            rst_check_fault(s->check, "entry %llu of index %s is not what its row has", entry, index->name);
+        }
+        leave_twin(s);
+    }
+    if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
+        rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
+    }
+}
+
+static void finish_index(table_state *s, int number) {
+    rst_connection *c = s->check->connection;
+    const rst_index *index = &s->table->indexes[number];
+    index_state *state = &s->indexes[number];
+    rootstock_tree_statistics statistics;
+    int code;
+    if (!state->open) return;
+    code = c->engine->tree_statistics(s->check->transaction, index->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) {
+        rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
+    } else if (!state->incomparable && statistics.entries != state->expected) {
+        rst_check_fault(s->check, "wrong # of entries in index %s", index->name);
+        state->damaged = true;
+    }
+    if (state->damaged && rst_check_goes_on(s->check)) walk_index(s, number);
+}
+
+/* ---- tables ---- */
+
+static void check_row(table_state *s, const rootstock_slice *key, const rootstock_slice *value) {
+    rst_table *table = s->table;
+    int code = rst_hand_lay_open(table, key, value, &s->hand);
+    if (code == SQLITE_NOMEM) s->check->code = code;
+    if (code == SQLITE_OK && table->without_rowid) {
+        size_t offset = 0;
+        for (int k = 0; k < table->key_count && code == SQLITE_OK; k++) {
+            code = rootstock_key_skip(key->data, key->size, &offset, &table->key[k].key);
+        }
+        if (code == SQLITE_OK && offset != key->size) code = SQLITE_CORRUPT;
+    }
+    if (code != SQLITE_OK) {
+        rst_check_fault(s->check, "row %llu of %s is malformed", s->row, table->name);
+        for (int i = 0; i < table->index_count; i++) s->indexes[i].incomparable = true;
+        return;
+    }
+    code = rst_row_key(table, s->hand.values, s->hand.rowid, &s->row_key);
+    if (code != SQLITE_OK) s->check->code = code;
+    else if (s->row_key.size != key->size || memcmp(s->row_key.data, key->data, key->size) != 0) {
+        rst_check_fault(s->check, "row %llu of %s does not stand under its primary key", s->row, table->name);
+    }
+    for (int i = 0; i < table->column_count; i++) check_value(s, i);
+    enter_twin(s, true);
+    if (!s->check->quick) {
+        for (int i = 0; i < table->index_count && rst_check_goes_on(s->check); i++) check_entry(s, i);
+    }
+    leave_twin(s);
+}
+
+static void walk_table(table_state *s) {
+    rst_check *check = s->check;
+    rst_connection *c = check->connection;
+    rootstock_tree_statistics statistics;
+    rst_walker walker;
+    rootstock_slice key, value;
+    int code = rst_walker_open(c, check->transaction, &s->table->tree, &walker);
+    if (code != SQLITE_OK) {
+        failed(check, code, s->table->name, sqlite3_mprintf("its tree t%d cannot be opened", s->table->tree.number));
+        return;
+    }
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK && rst_check_goes_on(check);
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        s->row++;
+        if (s->row > 1 && rootstock_key_compare(key.data, key.size, s->previous.data, s->previous.size) <= 0) {
+            rst_check_fault(check, "row %llu not in PRIMARY KEY order for %s", s->row, s->table->name);
+        }
+        s->previous.size = 0;
+        if (rootstock_buffer_append(&s->previous, key.data, key.size) != SQLITE_OK) check->code = SQLITE_NOMEM;
+        else check_row(s, &key, &value);
+    }
+    rst_walker_close(&walker);
+    if (!rst_check_goes_on(check)) return;
+    if (code != ROOTSTOCK_NOT_FOUND) {
+        rst_check_fault(check, "table %s: after row %llu: %s", s->table->name, s->row, rst_check_words(check, code));
+        for (int i = 0; i < s->table->index_count; i++) s->indexes[i].incomparable = true;
+        return;
+    }
+    code = c->engine->tree_statistics(check->transaction, s->table->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) rst_check_fault(check, "table %s: %s", s->table->name, rst_check_words(check, code));
+    else if (statistics.entries != s->row) {
+        rst_check_fault(check, "table %s has %llu rows and counts %llu", s->table->name, s->row,
+                        (unsigned long long)statistics.entries);
+    }
+}
+
+static void check_table(rst_check *check, rst_table *table) {
+    table_state s = {.check = check, .table = table};
+    sqlite3_uint64 states = ((sqlite3_uint64)table->index_count + 1) * sizeof *s.indexes;
+    s.judged = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *s.judged);
+    s.indexes = sqlite3_malloc64(states);
+    if (s.indexes != NULL) memset(s.indexes, 0, (size_t)states);
+    check->code = s.judged == NULL || s.indexes == NULL ? SQLITE_NOMEM : rst_hand_begin(table, &s.hand);
+    for (int i = 0; i < table->index_count && check->code == SQLITE_OK && !check->quick; i++) {
+        rst_index *index = &table->indexes[i];
+        int code = rst_walker_open(check->connection, check->transaction, &index->tree, &s.indexes[i].walker);
+        s.indexes[i].open = code == SQLITE_OK;
+        if (code != SQLITE_OK) {
+            failed(check, code, index->name, sqlite3_mprintf("its tree t%d cannot be opened", index->tree.number));
+        }
+    }
+    if (check->code == SQLITE_OK) walk_table(&s);
+    for (int i = 0; i < table->index_count && s.indexes != NULL; i++) {
+        if (rst_check_goes_on(check)) finish_index(&s, i);
+        if (s.indexes[i].open) rst_walker_close(&s.indexes[i].walker);
+    }
+    if (s.judged != NULL && s.indexes != NULL) rst_hand_end(table, &s.hand);
+    sqlite3_free(s.judged);
+    sqlite3_free(s.indexes);
+    rootstock_buffer_free(&s.key);
+    rootstock_buffer_free(&s.value);
+    rootstock_buffer_free(&s.row_key);
+    rootstock_buffer_free(&s.previous);
+    rootstock_buffer_free(&s.hold);
+}
+
+/* ---- the listing ---- */
+
+static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
+    rst_check check = {.connection = c, .listing = listing, .left = FAULTS};
+    const char *name = NULL;
+    rst_table *only = NULL;
+    bool is_writer = false;
+    int code, before;
+    if (c->shared == NULL) {
+        rst_set_message(message, "no store is open on this connection");
+        return SQLITE_ERROR;
+    }
+    check.quick = values[1] != NULL && sqlite3_value_int(values[1]) != 0;
+    if (values[0] != NULL && sqlite3_value_numeric_type(values[0]) == SQLITE_INTEGER) {
+        if (sqlite3_value_int(values[0]) > 0) check.left = sqlite3_value_int(values[0]);
+    } else if (values[0] != NULL) {
+        name = (const char *)sqlite3_value_text(values[0]);
+    }
+    if (name != NULL) {
+        only = rst_table_find(c, name);
+        if (only == NULL) {
+            rst_set_message(message, "no such table: %s", name);
+            return SQLITE_ERROR;
+        }
+    }
+    code = rst_read_begin(c, &check.transaction, &is_writer, message);
+    if (code != SQLITE_OK) return code;
+    before = check.left;
+    for (int t = 0; t < c->table_count && rst_check_goes_on(&check); t++) {
+        if (only == NULL || only == c->tables[t]) check_table(&check, c->tables[t]);
+    }
+    if (only == NULL && rst_check_goes_on(&check)) rst_check_catalog(&check);
+    sqlite3_finalize(check.number);
+    rst_read_end(c, is_writer);
+    if (check.code == SQLITE_OK && check.left == before) check.code = rst_listing_add(listing, "s", "ok");
+    return check.code;
+}
+
+const rst_listing_definition rst_integrity_listing = {
+    .name = "rootstock_integrity_check",
+    .columns = "message TEXT, argument HIDDEN, quick HIDDEN",
+    .column_count = 1,
+    .arguments = {1, 2, -1},
+    .fill = fill,
+};

@@ -1,0 +1,106 @@
+/*
+** explain.c - SELECT id, parent, notused, detail FROM rootstock_explain(sql): EXPLAIN QUERY PLAN in a SQLite user's words.
+**
+** SQLite words the plan of a virtual table as "SCAN t VIRTUAL TABLE INDEX 3:" and what the module says of it (plan.c's descriptions).
+** Here that becomes what it would be on a table of SQLite's own: "SEARCH t USING INDEX i (a=?)" where something narrows the walk,
+** "SCAN t USING INDEX i" or "SCAN t" where nothing does. Lines about anything else stay as they are.
+*/
+#include "check.h"
+#include "tokens.h"
+
+#include <string.h>
+
+static const char marker[] = " VIRTUAL TABLE INDEX ";
+
+/* The store's table that a plan line calls `name`, by itself or by the alias it has in the statement; null if it is none. */
+static const rst_table *table_called(rst_connection *c, const char *sql, const char *name, size_t size) {
+    const char *p = sql, *end = sql + strlen(sql);
+    const rst_table *found = NULL, *previous = NULL;
+    char *text = sqlite3_mprintf("%.*s", (int)size, name);
+    if (text == NULL) return NULL;
+    found = rst_table_find(c, text);
+    while (found == NULL) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_is(&token, "AS")) continue;
+        if (!rst_token_names(&token)) {
+            /* t('hint') AS a: the front door's way of INDEXED BY */
+            if (previous != NULL && rst_token_mark(&token, "(") && rst_token_skip_parentheses(&p, end)) continue;
+            previous = NULL;
+            continue;
+        }
+        if (previous != NULL && rst_token_same_name(&token, text)) found = previous;
+        else {
+            char *candidate = rst_token_name(&token);
+            previous = candidate == NULL ? NULL : rst_table_find(c, candidate);
+            sqlite3_free(candidate);
+        }
+    }
+    sqlite3_free(text);
+    return found;
+}
+
+/* The line as it would read natively, or null: keep it. */
+static char *native_words(rst_connection *c, const char *sql, const char *detail) {
+    const char *at = strstr(detail, marker), *rest, *plan, *name = NULL, *shown;
+    const rst_table *table;
+    size_t size;
+    bool search;
+    if (at == NULL) return NULL;
+    if (strncmp(detail, "SCAN ", 5) == 0) name = detail + 5;
+    else if (strncmp(detail, "SEARCH ", 7) == 0) name = detail + 7;
+    if (name == NULL || name > at) return NULL;
+    rest = strchr(at + sizeof marker - 1, ':');
+    if (rest == NULL) return NULL;
+    rest++;
+    plan = rest;
+    size = (size_t)(at - name);
+    if (size == strlen("rootstock_schema") && strncmp(name, "rootstock_schema", size) == 0) {
+        return sqlite3_mprintf("SCAN sqlite_schema%s", rest);
+    }
+    table = table_called(c, sql, name, size);
+    if (table == NULL) return NULL;
+    search = name == detail + 7 || strchr(plan, '(') != NULL;
+    shown = strncmp(name, table->declared_name, size) == 0 && table->declared_name[size] == '\0' ? table->name : NULL;
+    if (shown == NULL) {
+        return sqlite3_mprintf("%s %.*s%s%s", search ? "SEARCH" : "SCAN", (int)size, name, plan[0] == 'U' ? " " : "", plan);
+    }
+    return sqlite3_mprintf("%s %s%s%s", search ? "SEARCH" : "SCAN", shown, plan[0] == 'U' ? " " : "", plan);
+}
+
+static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
+    const char *sql = values[0] == NULL ? NULL : (const char *)sqlite3_value_text(values[0]);
+    sqlite3_stmt *statement = NULL;
+    char *text;
+    int code, result;
+    if (sql == NULL) {
+        rst_set_message(message, "rootstock_explain(sql) takes a statement");
+        return SQLITE_ERROR;
+    }
+    text = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+    if (text == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
+    sqlite3_free(text);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    while (code == SQLITE_OK && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *detail = (const char *)sqlite3_column_text(statement, 3);
+        char *words = detail == NULL ? NULL : native_words(c, sql, detail);
+        code = rst_listing_add(listing, "iiis", sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
+                               sqlite3_column_int64(statement, 2), words == NULL ? detail : words);
+        sqlite3_free(words);
+    }
+    result = sqlite3_finalize(statement);
+    if (code == SQLITE_OK && result != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = result;
+    }
+    return code;
+}
+
+const rst_listing_definition rst_explain_listing = {
+    .name = "rootstock_explain",
+    .columns = "id INT, parent INT, notused INT, detail TEXT, sql HIDDEN",
+    .column_count = 4,
+    .arguments = {4, -1},
+    .fill = fill,
+};
