@@ -91,7 +91,7 @@ ubsan: ## the tests with the C code checked for undefined behaviour
 	$(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-ubsan -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 
 docs: ## the documentation of the Swift API, into build/docs
-	rm -rf build/docs .build-docs && mkdir -p .build-docs/symbols
+	rm -rf build/docs .build-docs && mkdir -p build .build-docs/symbols
 	$(SWIFT) build $(SWIFTFLAGS) --scratch-path .build-docs --target Rootstock \
 		-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build-docs/symbols \
 		-Xswiftc -symbol-graph-minimum-access-level -Xswiftc public
