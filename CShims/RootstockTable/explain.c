@@ -55,8 +55,10 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     rest++;
     plan = rest;
     size = (size_t)(at - name);
-    if (size == strlen("rootstock_schema") && strncmp(name, "rootstock_schema", size) == 0) {
-        return sqlite3_mprintf("SCAN sqlite_schema%s", rest);
+    /* The front door reads the schema from rootstock_schema, under the name that the user gave. */
+    if (sqlite3_strnicmp(name, "rootstock_schema ", 17) == 0) return sqlite3_mprintf("SCAN sqlite_schema%s", rest);
+    if (sqlite3_strnicmp(name, "sqlite_master ", 14) == 0 || sqlite3_strnicmp(name, "sqlite_schema ", 14) == 0) {
+        return sqlite3_mprintf("SCAN %.*s%s", (int)size, name, rest);
     }
     table = table_called(c, sql, name, size);
     if (table == NULL) return NULL;

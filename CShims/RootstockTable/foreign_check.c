@@ -75,9 +75,9 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
         for (int i = 0; i < table->foreign_key_count && result == SQLITE_OK; i++) {
             result = find_parent(&table->foreign_keys[i], parents[i], &hand);
             if (result == SQLITE_DONE) {
-                result = rst_listing_add(listing, table->without_rowid ? "snsi" : "sisi", table->name,
-                                         table->without_rowid ? (sqlite3_int64)0 : (sqlite3_int64)hand.rowid,
-                                         table->foreign_keys[i].parent, (sqlite3_int64)i);
+                const char *parent = table->foreign_keys[i].parent;
+                if (table->without_rowid) result = rst_listing_add(listing, "snsi", table->name, parent, (sqlite3_int64)i);
+                else result = rst_listing_add(listing, "sisi", table->name, (sqlite3_int64)hand.rowid, parent, (sqlite3_int64)i);
             } else if (result == SQLITE_ROW) {
                 result = SQLITE_OK;
             } else {
@@ -110,8 +110,8 @@ static int check_child(rst_connection *c, rootstock_transaction *transaction, rs
 
 /* SQLite's own verdict on the declarations, from the empty mirror. */
 static int check_declarations(rst_connection *c, const char *name, char **message) {
-    char *sql = name == NULL ? sqlite3_mprintf("PRAGMA main.foreign_key_check")
-                             : sqlite3_mprintf("PRAGMA main.foreign_key_check(%Q)", name);
+    char *sql = name == NULL ? sqlite3_mprintf("PRAGMA foreign_key_check")
+                             : sqlite3_mprintf("PRAGMA foreign_key_check(%Q)", name);
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
     code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
