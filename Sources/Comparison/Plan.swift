@@ -27,7 +27,10 @@ public struct ComparisonPlan: Sendable {
     public var engines: [String]
     public var configurations: [ConfigurationChoice]
     public var durability: DurabilityClass
+    /// Turns of each contender at each case; with a budget, the least of them.
     public var repeats: Int
+    /// Seconds for the whole plan: within it turns go on until a ratio is known within 5%.
+    public var budget: Double?
     public var seed: UInt32
     /// Layers beside the C interface, which is always measured.
     public var layers: Set<Layer>
@@ -38,10 +41,11 @@ public struct ComparisonPlan: Sendable {
     /// - Parameter durability: the class for workloads that do not name one themselves.
     public init(
         items: [PlanItem], engines: [String], configurations: [String], durability: DurabilityClass, repeats: Int,
-        seed: UInt32, layers: [String] = [], command: String, rootstockVersion: String
+        budget: Double? = nil, seed: UInt32, layers: [String] = [], command: String, rootstockVersion: String
     ) throws {
         guard !engines.isEmpty else { throw PlanError("no engine was named") }
         guard repeats > 0 else { throw PlanError("repeats must be 1 or more") }
+        if let budget, budget <= 0 { throw PlanError("a time budget must be more than nothing") }
         for item in items where item.size < 1 {
             throw PlanError("the size of suite \(item.suite.name) must be 1 or more")
         }
@@ -56,6 +60,7 @@ public struct ComparisonPlan: Sendable {
         }
         self.durability = durability
         self.repeats = repeats
+        self.budget = budget
         self.seed = seed
         self.layers = Set(
             try layers.map { name in
@@ -100,4 +105,15 @@ public struct ComparisonPlan: Sendable {
         }
         return contenders
     }
+}
+
+/// A length of time as a user writes it: "90s", "3m", "1h", or seconds.
+public func secondsOfTime(_ text: String) throws -> Double {
+    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
+    let unit = text.last.flatMap { units[$0] }
+    let digits = unit == nil ? text[...] : text.dropLast()
+    guard let number = Double(digits), number.isFinite else {
+        throw PlanError("'\(text)' is no length of time; write 90s, 3m or 1h")
+    }
+    return number * (unit ?? 1)
 }

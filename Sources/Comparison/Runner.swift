@@ -38,9 +38,11 @@ public struct Runner {
         for item in plan.items {
             for workload in item.workloads {
                 done += 1
+                // Each case has an equal share of the time; what one leaves, the next ones have.
+                let deadline = plan.budget.map { started.addingTimeInterval($0 * Double(done) / Double(total)) }
                 run(
-                    workload, of: item, label: "[\(done)/\(total)] \(item.suite.name) \(workload.name)", &fixtures,
-                    &report)
+                    workload, of: item, label: "[\(done)/\(total)] \(item.suite.name) \(workload.name)",
+                    deadline: deadline, &fixtures, &report)
             }
             // The next suite has other stores; disk space is not kept for ones that nobody will read.
             fixtures.removeAll()
@@ -51,7 +53,13 @@ public struct Runner {
         if let load = report.environment.loadAverage, load > 0.5 {
             report.warnings.append("the machine was not idle when this began: load average \(rounded(load))")
         }
-        report.environment.seconds = Date().timeIntervalSince(started)
+        let seconds = Date().timeIntervalSince(started)
+        report.environment.seconds = seconds
+        if let budget = plan.budget, seconds > budget * 1.1 {
+            report.warnings.append(
+                "the least number of turns took \(Int(seconds)) s, more than the \(Int(budget)) s given: a smaller size fits"
+            )
+        }
         return report
     }
 
@@ -63,7 +71,7 @@ public struct Runner {
     }
 
     private func run(
-        _ workload: Workload, of item: PlanItem, label: String, _ fixtures: inout PreparedStores,
+        _ workload: Workload, of item: PlanItem, label: String, deadline: Date?, _ fixtures: inout PreparedStores,
         _ report: inout ComparisonReport
     ) {
         let durability = workload.durability ?? plan.durability
@@ -73,10 +81,12 @@ public struct Runner {
                 publishedName: workload.publishedName, writes: workload.writes))
         var turns = plan.contenders(for: workload).map { Turns(contender: $0) }
         var random = SplitMix64(seed: UInt64(plan.seed) &+ stableHash(item.suite.name + workload.name))
-        for round in 0...plan.repeats {
+        var round = 0
+        while wantsRound(round, of: turns, until: deadline) {
+            defer { round += 1 }
             for index in turns.indices.shuffled(using: &random) {
                 let contender = turns[index].contender
-                progress("\(label): \(contender), " + (round == 0 ? "warm-up" : "turn \(round) of \(plan.repeats)"))
+                progress("\(label): \(contender), " + (round == 0 ? "warm-up" : "turn \(round)"))
                 do {
                     let path = directory.appendingPathComponent("turn-\(contender.slug).store").path
                     defer { try? StoreFiles.remove(path) }
@@ -109,6 +119,22 @@ public struct Runner {
         }
         for index in turns.indices where turns[index].reports.count > 1 { turns[index].reports.removeFirst() }
         add(turns, workload, item, durability, to: &report)
+    }
+
+    /// Turns at most, however much time there is.
+    static let mostRounds = 50
+
+    /// Round 0 is the warm-up. Whether to stop depends on how wide the interval is, never on whether it holds 1: stopping
+    /// at the first difference would find differences where there are none.
+    private func wantsRound(_ round: Int, of turns: [Turns], until deadline: Date?) -> Bool {
+        if round <= plan.repeats { return true }
+        guard let deadline, round <= Self.mostRounds, Date() < deadline, let first = turns.first else { return false }
+        return turns.dropFirst().contains { turn in
+            let estimate = ratioOfMedians(
+                first.reports.dropFirst().map(\.seconds), turn.reports.dropFirst().map(\.seconds),
+                seed: UInt64(plan.seed), resamples: 500)
+            return estimate.high > estimate.low * 1.05
+        }
     }
 
     private static func isShared(_ starting: Starting) -> Bool {

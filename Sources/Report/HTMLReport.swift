@@ -50,10 +50,11 @@ struct HTMLPage {
             Fact(name: $0.key, value: $0.value.isEmpty ? "as SQLite ships" : $0.value.joined(separator: ", "))
         }
         hasConfigurations = !configurations.isEmpty
-        self.environment = Self.facts(environment)
+        self.environment = Self.facts(report)
     }
 
-    private static func facts(_ environment: Environment) -> [Fact] {
+    private static func facts(_ report: ComparisonReport) -> [Fact] {
+        let environment = report.environment
         let sizes = environment.sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         let facts: [(String, String?)] = [
             ("Processor", environment.processor.map { "\($0), \(environment.cores) cores" }),
@@ -64,7 +65,7 @@ struct HTMLPage {
             ("LMDB", environment.lmdbVersion), ("Rootstock", environment.rootstockVersion),
             ("Swift", "\(environment.swiftVersion), \(environment.build) build"), ("Commit", environment.commit),
             ("Sizes", sizes), ("Seed", "\(environment.seed)"),
-            ("Turns of each engine at each case", "\(environment.repeats)"),
+            ("Turns of each engine at each case", report.turnsText),
             ("Clock", String(format: "%.0f ns a reading, not subtracted", environment.clockOverheadNanoseconds)),
             ("Load average at the start", environment.loadAverage.map(rounded)),
             ("Took", environment.seconds.map { String(format: "%.0f s", $0) }),

@@ -24,6 +24,13 @@ extension ComparisonReport {
         return text
     }
 
+    /// How many turns there were: a number, or the least and the most.
+    var turnsText: String {
+        let counts = results.map(\.samples.count)
+        guard let least = counts.min(), let most = counts.max(), least != most else { return "\(environment.repeats)" }
+        return "\(least) to \(most)"
+    }
+
     /// Changes since an earlier comparison, those beyond noise first.
     public static func text(of changes: [Change]) -> String {
         let order: [Change.Verdict] = [.worse, .better, .same]
@@ -55,7 +62,7 @@ extension ComparisonReport {
                 "\(environment.build) build", environment.commit.map { "commit \($0)" },
             ]
             .compactMap { $0 }.joined(separator: ", "),
-            "size: \(sizes); seed \(environment.seed); turns of each: \(environment.repeats); clock "
+            "size: \(sizes); seed \(environment.seed); turns of each: \(turnsText); clock "
                 + "\(String(format: "%.0f", environment.clockOverheadNanoseconds)) ns a reading, not subtracted",
         ]
     }

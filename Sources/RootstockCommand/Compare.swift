@@ -43,6 +43,12 @@ struct Compare: ParsableCommand {
     @Option(name: .customLong("repeat"), help: "Turns of each engine at each case, beside one to warm up.")
     var repeats = 5
 
+    @Option(
+        help: ArgumentHelp(
+            "Time for all of it, such as 90s or 3m: turns go on until ratios are known within 5% or it is over.",
+            discussion: "--repeat is then the least number of turns.", valueName: "time"))
+    var budget: String?
+
     @Option(help: "Seed of the data and of the order of turns.")
     var seed: UInt32 = 301
 
@@ -112,7 +118,7 @@ struct Compare: ParsableCommand {
         do {
             return try ComparisonPlan(
                 items: try items(), engines: Self.names(engines), configurations: Self.names(configuration),
-                durability: durability, repeats: repeats, seed: seed,
+                durability: durability, repeats: repeats, budget: try budget.map(secondsOfTime), seed: seed,
                 layers: Self.names(layers) + (floor ? ["floor"] : []),
                 command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
                 rootstockVersion: Version.rootstock)

@@ -144,6 +144,35 @@ private func plan(
         #expect(Set(rounds).count == 2, "one engine always went first")
     }
 
+    @Test func aBudgetBuysTurnsUntilTheRatioIsKnown() throws {
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        // Times that scatter by half never let a ratio be known within 5%; times that do not, do at once.
+        for (scatter, expected) in [(0.5, Runner.mostRounds), (0.0, 5)] {
+            var turn = 0
+            var plan = try plan(cases: ["fillseq"], size: 100, repeats: 5)
+            plan.budget = 3600
+            let report = try Runner(
+                plan: plan, directory: directory,
+                launch: { request in
+                    turn += 1
+                    var report = try Turn.run(request)
+                    report?.seconds = 1 + scatter * Double(turn * 7 % 11) / 11
+                    return report
+                }
+            ).run()
+            #expect(report.results.map(\.samples.count) == [expected, expected])
+        }
+    }
+
+    @Test func lengthsOfTime() throws {
+        #expect(try secondsOfTime("90s") == 90)
+        #expect(try secondsOfTime("3m") == 180)
+        #expect(try secondsOfTime("1.5h") == 5400)
+        #expect(try secondsOfTime("7") == 7)
+        for wrong in ["", "m", "3x", "three"] { #expect(throws: PlanError.self) { try secondsOfTime(wrong) } }
+    }
+
     @Test func whatHasNoFormIsRefused() {
         #expect(throws: PlanError.self) { try plan(configurations: ["default"], durability: .normal) }
         #expect(throws: PlanError.self) { try plan(configurations: ["fastest"]) }
