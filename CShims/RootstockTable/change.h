@@ -28,6 +28,8 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
 
 /* An automatic rowid, used up from now on. */
 int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
+/* SQLite enters an AUTOINCREMENT table into sqlite_sequence at its first INSERT, even of no rows. */
+int rst_sequence_touch(rst_table *table);
 /* Affinity is done; NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message);
 

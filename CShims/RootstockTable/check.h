@@ -31,6 +31,9 @@ extern const rst_listing_definition rst_integrity_listing; /* check.c */
 extern const rst_listing_definition rst_foreign_listing;   /* foreign_check.c */
 extern const rst_listing_definition rst_explain_listing;   /* explain.c */
 
+/* ---- info.c ---- */
+void rst_info_function(sqlite3_context *context, int count, sqlite3_value **values);
+
 int rst_check_register(rst_connection *c);
 
 /* ---- check.c, check_catalog.c ---- */

@@ -28,6 +28,8 @@ typedef struct rst_cursor {
     rst_walker walker;     /* on the table's tree or the index's */
     rst_tree *walker_tree; /* null: no engine cursor is open */
     bool walker_fresh;     /* attached to the present transaction */
+    bool single;           /* at most one row, and it is under the cursor */
+    rootstock_buffer seek; /* key sought, kept for its memory */
     rst_ranges ranges;
     int range;             /* the one under way */
     bool eof;
@@ -59,6 +61,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->hold);
     rootstock_buffer_free(&k->scratch);
     rootstock_buffer_free(&k->saved);
+    rootstock_buffer_free(&k->seek);
     sqlite3_free(k);
 }
 
@@ -434,6 +437,45 @@ static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
     return enter_range(k);
 }
 
+/* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
+static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
+    const rst_table *table = k->table;
+    int code;
+    k->seek.size = 0;
+    for (int p = 0; p < table->key_count; p++) {
+        const rst_part *part = &table->key[p];
+        char affinity = table->columns[part->column].affinity;
+        rootstock_value value;
+        rst_value_from(values[p], &value);
+        if (k->plan->null_equal[p]) return SQLITE_NOTFOUND;
+        switch (value.type) {
+            case VALUE_BLOB: break;
+            case VALUE_TEXT:
+                if (affinity != AFFINITY_TEXT) return SQLITE_NOTFOUND;
+                break;
+            case VALUE_INTEGER:
+                if (affinity < AFFINITY_NUMERIC) return SQLITE_NOTFOUND;
+                break;
+            case VALUE_NULL: k->eof = true; return SQLITE_OK;
+            default: return SQLITE_NOTFOUND;
+        }
+        code = rootstock_key_append(&k->seek, &value, &part->key);
+        if (code != SQLITE_OK) return code;
+    }
+    k->entry_key.size = k->seek.size;
+    k->entry_key.data = k->seek.data;
+    code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != ROOTSTOCK_OK) return fail(k, code);
+    k->eof = false;
+    k->single = true;
+    arrived(k);
+    return SQLITE_OK;
+}
+
 static void begun(rst_cursor *k) {
     rst_connection *c = k->connection;
     k->began = true;
@@ -478,6 +520,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (number < 0 || number >= table->plan_count || table->plans[number]->epoch != c->epoch) return SQLITE_SCHEMA;
     plan = table->plans[number];
     k->plan = plan;
+    k->single = false;
     k->image = NULL;
     if (k->candidates != NULL) candidates_free(k);
     if (plan->source == PLAN_ROW) {
@@ -523,6 +566,10 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     code = attach(k, tree);
     if (code != SQLITE_OK) return code;
     if (plan->source == PLAN_ROWID) return filter_rowid(k, values);
+    if (plan->source == PLAN_KEY && plan->unique) {
+        code = filter_key_equal(k, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
     parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
     code = rst_ranges_make(table, plan, parts, values, &k->ranges);
     if (code != SQLITE_OK) return code;
@@ -539,7 +586,7 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         k->eof = --k->remaining == 0;
         return SQLITE_OK;
     }
-    if (k->image != NULL || (k->plan->source == PLAN_ROWID && k->plan->equals == 1)) {
+    if (k->single || k->image != NULL || (k->plan->source == PLAN_ROWID && k->plan->equals == 1)) {
         k->eof = true;
         return SQLITE_OK;
     }

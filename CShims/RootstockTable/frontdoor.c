@@ -146,12 +146,13 @@ static const char *const schema_pragmas[] = {"table_info", "table_xinfo", "index
 static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
     rst_token name, token, argument = {TOKEN_END, sql, 0};
-    bool negative = false;
+    bool negative = false, main_only = false;
     (void)rst_token_next(&p, end);
     name = rst_token_next(&p, end);
     token = rst_token_next(&p, end);
     if (rst_token_mark(&token, ".")) {
         if (!rst_token_same_name(&name, "main")) return SQLITE_OK;
+        main_only = true;
         name = rst_token_next(&p, end);
         token = rst_token_next(&p, end);
     }
@@ -174,7 +175,8 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
                 sqlite3_free(text);
                 return SQLITE_OK;
             }
-            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q)", schema_pragmas[i], text);
+            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q)%s", schema_pragmas[i], text,
+                                   main_only && strcmp(schema_pragmas[i], "table_list") == 0 ? " WHERE schema='main'" : "");
             sqlite3_free(text);
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;

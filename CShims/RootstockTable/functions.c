@@ -5,6 +5,7 @@
 ** cannot reach them.
 */
 #include "check.h"
+#include "kv.h"
 
 #include <string.h>
 
@@ -96,6 +97,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_rewrite", 1, SQLITE_DIRECTONLY, rewrite_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
+    if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);
     if (code == SQLITE_OK) code = rst_pragma_register(c);
     if (code == SQLITE_OK) code = rst_maintain_register(c);

@@ -210,5 +210,6 @@ static const sqlite3_module listing_module = {
 int rst_check_register(rst_connection *c) {
     int code = SQLITE_OK;
     for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++) code = rst_module(c, definitions[i]->name, &listing_module);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_info", 0, SQLITE_DIRECTONLY, rst_info_function);
     return code;
 }

@@ -72,6 +72,7 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (is_rowwise(c, table, parts)) return true;
+    if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT) return true; /* see sequence_touch */
     if (table->strict && parts->conflict == SQLITE_IGNORE) return true; /* a wrong type is not IGNOREd */
     /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
     return table->foreign_key_count > 0 || table->is_parent;
@@ -285,7 +286,7 @@ static void bind_arguments(const rst_parameters *parameters, sqlite3_value **val
 
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message) {
     sqlite3_stmt *statement = NULL;
-    bool savepoint = false;
+    bool savepoint = false, touches;
     int64_t deferred = 0;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
@@ -295,7 +296,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (program->table == NULL) return SQLITE_SCHEMA;
     program->values = values;
     program->value_count = count;
-    if (!sqlite3_get_autocommit(c->db)) {
+    touches = program->table->autoincrement && program->code->kind == KIND_INSERT;
+    if (!sqlite3_get_autocommit(c->db) || touches) {
         code = rst_execute(c, message, "SAVEPOINT \"rootstock run\"");
         if (code != SQLITE_OK) return code;
         savepoint = true;
@@ -326,6 +328,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
         rst_statement_done(c, statement);
+        if (code == SQLITE_OK && touches && c->writer != NULL) code = rst_sequence_touch(program->table);
         rst_table_release(program->table);
         program->table = NULL;
         if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);

@@ -13,7 +13,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The one place where an engine's codes become SQLite's. */
 static const int code_map[] = {
@@ -56,7 +55,7 @@ int rst_map_error(rst_connection *c, int code, char **message) {
 }
 
 int rst_check_usable(rst_connection *c, char **message) {
-    if (c->process != (int64_t)getpid()) {
+    if (rootstock_shared_check_process(c->shared) != ROOTSTOCK_OK) {
         rst_set_message(message, "a store's connection cannot be used after fork: open the store again in the child");
         return SQLITE_MISUSE;
     }
@@ -132,7 +131,7 @@ static int pin_snapshot(rst_connection *c) {
 
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message) {
     int code;
-    if (c->writer != NULL || c->process != (int64_t)getpid()) {
+    if (c->writer != NULL || rootstock_shared_check_process(c->shared) != ROOTSTOCK_OK) {
         code = rst_check_usable(c, message);
         if (code != SQLITE_OK) return code;
         if (c->writer_broken) {

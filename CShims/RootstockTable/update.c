@@ -248,7 +248,7 @@ static int sequence_raise(rst_table *table, int64_t rowid) {
         return code;
     }
     columns[0].as.data = table->name;
-    columns[1].as.integer = rowid < value ? value : rowid;
+    columns[1].as.integer = rowid < value ? value : rowid; /* value is 0 for a new entry */
     row.size = rootstock_row_size(columns, 2);
     if (row.size > sizeof encoded) return SQLITE_TOOBIG;
     rootstock_row_write(encoded, columns, 2, true);
@@ -256,6 +256,8 @@ static int sequence_raise(rst_table *table, int64_t rowid) {
     rootstock_rowid_encode(at, bytes);
     return rst_put(c, &sequence->tree, &key, &row, 0);
 }
+
+int rst_sequence_touch(rst_table *table) { return sequence_raise(table, INT64_MIN); }
 
 /* An automatic rowid, used up from now on. */
 int rst_new_rowid(rst_table *table, int64_t *rowid, char **message) {
