@@ -249,6 +249,7 @@ static void connection_release(void *context) {
     sqlite3_free(c->nested_message);
     for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
     sqlite3_free(c->temporary_triggers);
+    sqlite3_free(c->mark_violations);
     sqlite3_free(c->marks);
     sqlite3_free(c);
 }

@@ -549,6 +549,7 @@ static int run_change(rst_connection *c, const char *sql, char **message) {
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, char **message) {
     int code = rst_check_usable(c, message);
+    sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     char *rollback_message = NULL;
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
@@ -569,5 +570,6 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
         if (c->shared != NULL && c->schema_stale) (void)rst_schema_refresh(c, NULL);
         else if (c->triggers_epoch != c->epoch) (void)rst_triggers_load(c, NULL);
     }
+    sqlite3_set_last_insert_rowid(c->db, last);
     return code;
 }

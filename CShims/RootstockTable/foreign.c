@@ -193,7 +193,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
 }
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
-                       bool defer, char **message) {
+                       uint64_t changed, bool defer, char **message) {
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -201,9 +201,15 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         bool exists = false;
         bool old_counts = old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
         bool new_counts = new_values != NULL && !any_null(new_values, foreign->child_columns, foreign->column_count);
-        if (old_values != NULL && new_values != NULL
-            && same_at(old_values, new_values, foreign->child_columns, foreign->column_count)) {
-            continue;
+        if (old_values != NULL && new_values != NULL) {
+            /* As SQLite: a column that is set counts as changed, whatever its value. */
+            bool touched = false;
+            for (int k = 0; k < foreign->column_count; k++) {
+                int column = foreign->child_columns[k];
+                touched |= (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
+            }
+            if (!touched && sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+            if (!touched && same_at(old_values, new_values, foreign->child_columns, foreign->column_count)) continue;
         }
         if (parent == NULL) {
             if (new_values == NULL) continue;
@@ -283,7 +289,7 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
 }
 
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
-                      const rootstock_value *new_values, int64_t new_rowid, char **message) {
+                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
     bool defer;
     int code;
@@ -291,7 +297,7 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
     UNUSED(new_rowid);
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
     defer = all_deferred(c);
-    code = check_child(c, table, old_values, new_values, defer, message);
+    code = check_child(c, table, old_values, new_values, changed, defer, message);
     if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, defer, message);
     return code;
 }

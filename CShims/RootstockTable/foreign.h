@@ -18,9 +18,10 @@ struct rst_foreign_key {
     bool deferred;
 };
 
-/* Before and after a row of `table` changes: old and new values, one per column, or null. */
+/* Before and after a row of `table` changes: old and new values, one per column, or null. changed: bits of the
+** columns that an UPDATE sets, all for an INSERT or DELETE. */
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
-                      const rootstock_value *new_values, int64_t new_rowid, char **message);
+                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message);
 bool rst_foreign_enabled(rst_connection *c);
 
 #endif

@@ -222,6 +222,7 @@ struct rst_connection {
     uint64_t writer_identifier;
     rootstock_buffer undo;
     rst_mark *marks;         /* by SQLite's savepoint number; SIZE_MAX: unannounced */
+    int64_t *mark_violations; /* deferred_violations at each */
     int mark_count;
     int mark_capacity;
     int forced_logging;      /* internal marks that need the log */
@@ -229,6 +230,8 @@ struct rst_connection {
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
     int64_t immediate_violations;
+    bool committing;         /* COMMIT or RELEASE through the front door is under way */
+    bool commit_refused;     /* and met a violated deferred foreign key */
     /* statements of our own on db, by SQL text */
     struct rst_statement *statements;
     bool sentinel_alive;
@@ -237,6 +240,7 @@ struct rst_connection {
     rootstock_buffer row_scratch;
     rootstock_buffer retired_key;
     rootstock_buffer retired; /* bytes that a row in hand may still point to */
+    int64_t saved_rowid;     /* last_insert_rowid() across a statement of our own */
     int last_mode;           /* conflict mode that the last refusal came from */
     int last_error;          /* extended code, see rootstock_last_error */
     struct rst_program *program; /* the front-door statement being run, innermost */

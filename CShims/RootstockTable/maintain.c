@@ -32,7 +32,9 @@ int rst_refuse_generated(const rst_table *table, const rst_statement_parts *part
 
 /* Begins a change that SQLite knows of as a write (see rst_ddl), inside a savepoint of that name. */
 static int change_begin(rst_connection *c, char **message) {
-    int code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
+    int code;
+    c->saved_rowid = sqlite3_last_insert_rowid(c->db);
+    code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
     if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
@@ -46,6 +48,7 @@ static int change_end(rst_connection *c, int code, char **message) {
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock change\"");
         (void)rst_execute(c, NULL, "RELEASE \"rootstock change\"");
     }
+    sqlite3_set_last_insert_rowid(c->db, c->saved_rowid);
     return code;
 }
 

@@ -288,6 +288,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     sqlite3_stmt *statement = NULL;
     bool savepoint = false, touches;
     int64_t deferred = 0;
+    sqlite3_int64 last;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
     if (code == SQLITE_OK) code = rst_code_get(c, text, &program->code, message);
@@ -304,6 +305,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     }
     deferred = c->deferred_violations;
     c->immediate_violations = 0;
+    last = sqlite3_last_insert_rowid(c->db);
     code = rst_statement_get(c, program->code->inner, &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -328,6 +330,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
         rst_statement_done(c, statement);
+        if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
         if (code == SQLITE_OK && touches && c->writer != NULL) code = rst_sequence_touch(program->table);
         rst_table_release(program->table);
         program->table = NULL;
@@ -472,16 +475,17 @@ static void commit_function(sqlite3_context *context, int count, sqlite3_value *
     rst_connection *c = sqlite3_user_data(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
-    bool ends = true;
     int code;
     UNUSED(count);
     if (text == NULL) return;
-    if (sqlite3_strnicmp(text, "RELEASE", 7) == 0) ends = false;
-    if (ends && c->deferred_violations > 0 && !sqlite3_get_autocommit(c->db)) {
-        rst_function_fail(context, c, SQLITE_CONSTRAINT_FOREIGNKEY, sqlite3_mprintf("FOREIGN KEY constraint failed"));
-        return;
-    }
+    c->committing = true;
+    c->commit_refused = false;
     code = rst_execute(c, &message, "%s", text);
+    c->committing = false;
+    if (code != SQLITE_OK && c->commit_refused) {
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        rst_set_message(&message, "FOREIGN KEY constraint failed");
+    }
     if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
     else {
         sqlite3_result_int(context, 0);

@@ -291,6 +291,11 @@ int rst_write_commit(rst_connection *c, char **message) {
     }
     if (c->deferred_violations > 0 || c->immediate_violations > 0) {
         rst_set_message(message, "FOREIGN KEY constraint failed");
+        if (c->committing) {
+            /* The one code at which SQLite leaves the transaction open; the front door says what it really is. */
+            c->commit_refused = true;
+            return SQLITE_BUSY;
+        }
         return SQLITE_CONSTRAINT_FOREIGNKEY;
     }
     if (!c->wrote) {
@@ -346,15 +351,21 @@ void rst_savepoint(rst_connection *c, int number) {
     if (number >= c->mark_capacity) {
         int capacity = number + 16;
         rst_mark *marks = sqlite3_realloc64(c->marks, (sqlite3_uint64)capacity * sizeof *marks);
-        if (marks == NULL) {
+        int64_t *violations = marks == NULL ? NULL
+                                            : sqlite3_realloc64(c->mark_violations, (sqlite3_uint64)capacity * sizeof *violations);
+        if (marks != NULL) c->marks = marks;
+        if (violations != NULL) c->mark_violations = violations;
+        if (marks == NULL || violations == NULL) {
             c->writer_broken = true; /* cannot promise the way back: the transaction must not go on */
             return;
         }
-        c->marks = marks;
         c->mark_capacity = capacity;
     }
     /* Savepoints below that were never announced were opened before the first write: they stand here too. */
-    for (int i = c->mark_count; i <= number; i++) c->marks[i] = c->undo.size;
+    for (int i = c->mark_count; i <= number; i++) {
+        c->marks[i] = c->undo.size;
+        c->mark_violations[i] = c->deferred_violations;
+    }
     c->mark_count = number + 1;
 }
 
@@ -406,6 +417,7 @@ int rst_savepoint_rollback(rst_connection *c, int number) {
     if (number < 0) return restart_writer(c);
     if (number < c->mark_count) {
         code = rst_mark_undo(c, c->marks[number]);
+        c->deferred_violations = c->mark_violations[number];
         c->mark_count = number + 1;
     } else if (c->mark_count > 0) {
         return SQLITE_OK; /* opened after the last write of this store */

@@ -481,7 +481,12 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     }
     code = rst_statement_get(c, trigger->fire_sql, &statement);
     if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        const char *words = sqlite3_errmsg(c->db);
+        if (strncmp(words, "no such table: ", 15) == 0 && strchr(words + 15, '.') == NULL && !trigger->temporary) {
+            rst_set_message(message, "no such table: main.%s", words + 15);
+        } else {
+            rst_set_message(message, "%s", words);
+        }
         return sqlite3_extended_errcode(c->db);
     }
     if (row != NULL) {
@@ -511,8 +516,14 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
             rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
             c->nested_error = 0;
         } else if (code != SQLITE_OK) {
+            const char *words = sqlite3_errmsg(c->db);
             code = sqlite3_extended_errcode(c->db);
-            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+            /* A trigger's names belong to its table's schema, as SQLite says of its own. */
+            if (strncmp(words, "no such table: ", 15) == 0 && strchr(words + 15, '.') == NULL && !trigger->temporary) {
+                rst_set_message(message, "no such table: main.%s", words + 15);
+            } else {
+                rst_set_message(message, "%s", words);
+            }
             if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;
         } else if (c->moment == 1) {
             code = SQLITE_DONE; /* it began and did not end: RAISE(IGNORE) */

@@ -641,7 +641,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         table->last_rowid = row->rowid;
     }
     if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
-        code = rst_foreign_after(table, NULL, 0, row->values, row->rowid, message);
+        code = rst_foreign_after(table, NULL, 0, row->values, row->rowid, UINT64_MAX, message);
     }
     if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, NULL, row, message);
     if (code == SQLITE_OK && table->triggers != NULL) {
@@ -671,7 +671,7 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
     }
     if (code == SQLITE_OK) code = remove_row(table, old, message);
     if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
-        code = rst_foreign_after(table, old->values, old->rowid, NULL, 0, message);
+        code = rst_foreign_after(table, old->values, old->rowid, NULL, 0, UINT64_MAX, message);
     }
     if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
     if (code == SQLITE_OK && triggers) {
@@ -740,7 +740,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         rst_twin_clear(table);
     }
     if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
-        code = rst_foreign_after(table, old->values, old->rowid, row->values, row->rowid, message);
+        code = rst_foreign_after(table, old->values, old->rowid, row->values, row->rowid, changed, message);
     }
     if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, old, row, message);
     if (code == SQLITE_OK && table->triggers != NULL) {

@@ -46,7 +46,7 @@ DROP TABLE b;
 SELECT name, seq FROM sqlite_sequence ORDER BY name;
 DELETE FROM sqlite_sequence;
 INSERT INTO a(v) VALUES ('from the highest');
-SELECT max(id) = (SELECT seq FROM sqlite_sequence WHERE name = 'a') FROM a;
+SELECT max(id) = (SELECT seq FROM sqlite_sequence WHERE name = 'a') AS same FROM a;
 CREATE TABLE bad(id INT PRIMARY KEY AUTOINCREMENT);
 CREATE TABLE bad2(id TEXT PRIMARY KEY AUTOINCREMENT) WITHOUT ROWID;
 CREATE TABLE bad3(id INTEGER PRIMARY KEY AUTOINCREMENT) WITHOUT ROWID;
