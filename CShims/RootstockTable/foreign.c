@@ -176,6 +176,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
                rst_action action, const rootstock_value *old, const rootstock_value *fresh, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
+    int code;
     if (action == ACTION_CASCADE && fresh == NULL) {
         sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", child->declared_name);
     } else {
@@ -189,7 +190,10 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
         }
     }
     append_children(text, child, foreign, parent, columns);
-    return run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
+    c->foreign_actions++;
+    code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
+    c->foreign_actions--;
+    return code;
 }
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
@@ -218,7 +222,8 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         }
         code = parent_columns(table, foreign, parent, columns, message);
         if (code != SQLITE_OK) return code;
-        if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+        /* What an action does to a child cures no other row's violation. */
+        if (old_counts && c->foreign_actions == 0 && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
             code = parent_exists(c, foreign, parent, columns, old_values, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, defer, -1);
@@ -300,4 +305,31 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
     code = check_child(c, table, old_values, new_values, changed, defer, message);
     if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, defer, message);
     return code;
+}
+
+/* Faults of the schema that SQLite finds when it compiles a statement on the table. */
+int rst_foreign_check_schema(rst_table *table, bool as_child, bool as_parent, char **message) {
+    rst_connection *c = table->connection;
+    int columns[64];
+    for (int i = 0; as_child && i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        rst_table *parent = rst_table_find(c, foreign->parent);
+        int code;
+        if (parent == NULL) {
+            rst_set_message(message, "no such table: main.%s", foreign->parent);
+            return SQLITE_ERROR;
+        }
+        code = parent_columns(table, foreign, parent, columns, message);
+        if (code != SQLITE_OK) return code;
+    }
+    for (int t = 0; as_parent && table->is_parent && t < c->table_count; t++) {
+        for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
+            const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
+            int code;
+            if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+            code = parent_columns(c->tables[t], foreign, table, columns, message);
+            if (code != SQLITE_OK) return code;
+        }
+    }
+    return SQLITE_OK;
 }

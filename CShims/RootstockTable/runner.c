@@ -297,6 +297,10 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (program->table == NULL) return SQLITE_SCHEMA;
     program->values = values;
     program->value_count = count;
+    if ((program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c)) {
+        code = rst_foreign_check_schema(program->table, program->code->kind == KIND_INSERT, program->code->kind == KIND_DELETE, message);
+        if (code != SQLITE_OK) return code;
+    }
     touches = program->table->autoincrement && program->code->kind == KIND_INSERT;
     if (!sqlite3_get_autocommit(c->db) || touches) {
         code = rst_execute(c, message, "SAVEPOINT \"rootstock run\"");
@@ -330,7 +334,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
         rst_statement_done(c, statement);
-        if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
+        if (program->code->kind != KIND_INSERT || code != SQLITE_OK) sqlite3_set_last_insert_rowid(c->db, last);
         if (code == SQLITE_OK && touches && c->writer != NULL) code = rst_sequence_touch(program->table);
         rst_table_release(program->table);
         program->table = NULL;
