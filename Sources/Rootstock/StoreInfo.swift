@@ -1,0 +1,75 @@
+import Foundation
+
+/// A store's figures, as of one snapshot: what it is made of and what it weighs.
+///
+/// ```swift
+/// let info = try connection.storeInfo()
+/// for table in info.tables { print(table.name, table.rows) }
+/// ```
+public struct StoreInfo: Codable, Hashable, Sendable {
+    /// The path that was opened.
+    public var path: String
+
+    /// The engine's name.
+    public var engine: String
+
+    /// The version of the engine's library.
+    public var engineVersion: String
+
+    /// The version of the store's format; 3 for a SQLite file ("SQLite format 3").
+    public var format: Int
+
+    /// Grows with every change of the schema. On engine `sqlite` it is `PRAGMA schema_version`.
+    public var generation: Int
+
+    /// Size of the file.
+    public var fileBytes: Int
+
+    /// Size of a page, or 0 where the engine has none.
+    public var pageBytes: Int
+
+    /// Pages in use.
+    public var usedPages: Int
+
+    /// Pages that later writes may take.
+    public var freePages: Int
+
+    /// Identifier of the last commit; `nil` where commits have none.
+    public var lastTransaction: Int?
+
+    /// Live snapshots of all processes, the one of this call excepted; `nil` where they are not counted.
+    public var readers: Int?
+
+    /// Slots for snapshots; `nil` where there is no limit.
+    public var maximumReaders: Int?
+
+    /// Commits since the oldest live snapshot, none of whose pages can be taken for new ones; `nil` where not counted.
+    public var oldestReaderLag: Int?
+
+    /// The tables, SQLite's own (`sqlite_sequence`, `sqlite_stat1`) among them.
+    public var tables: [Table]
+
+    /// A table's tree and those of its indexes.
+    public struct Table: Codable, Hashable, Sendable {
+        public var name: String
+        public var withoutRowid: Bool
+        public var rows: Int
+        /// What the tree takes; `nil` or 0 where unknown.
+        public var pages: Int?
+        public var bytes: Int?
+        /// Levels of the tree.
+        public var depth: Int?
+        public var indexes: [Index]
+    }
+
+    /// An index's tree.
+    public struct Index: Codable, Hashable, Sendable {
+        public var name: String
+        public var unique: Bool
+        /// Its entries; `nil` where they are not counted without a walk.
+        public var rows: Int?
+        public var pages: Int?
+        public var bytes: Int?
+        public var depth: Int?
+    }
+}

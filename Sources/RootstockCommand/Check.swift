@@ -1,0 +1,51 @@
+import ArgumentParser
+import Rootstock
+
+/// `rootstock check`: holds a store against itself.
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check that a store agrees with itself.",
+        discussion: """
+            Reads every row, computes every index entry anew and compares both ways, holds rows against their constraints and \
+            the catalog against the trees. Prints 'ok', or each fault on a line of its own and ends with status 1. Writes nothing.
+            """)
+
+    @Option(help: "The engine under the store.")
+    var engine: Engine = .lmdb
+
+    @Flag(help: "Leave the index entries out.")
+    var quick = false
+
+    @Flag(help: "Report rows whose foreign keys lead nowhere, too.")
+    var foreignKeys = false
+
+    @Option(help: ArgumentHelp("Faults to stop at.", valueName: "count"))
+    var limit = 10_000
+
+    @Argument(help: "The store's file.", completion: .file())
+    var path: String
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+    }
+
+    func run() throws {
+        var options = StoreOptions()
+        options.readOnly = true
+        let output = StandardOutput()
+        var faults: [String]
+        do {
+            let connection = try Connection(path: path, engine: engine, options: options)
+            faults = try connection.integrityFaults(quick: quick, limit: limit)
+            if foreignKeys {
+                faults += try connection.foreignKeyViolations().map(\.description)
+            }
+            for fault in faults.isEmpty ? ["ok"] : faults { try output.write("\(fault)\n".utf8) }
+            try output.flush()
+        } catch {
+            throw CommandFailure(error)
+        }
+        if !faults.isEmpty { throw ExitCode.failure }
+    }
+}
