@@ -208,7 +208,7 @@ struct HTMLSuite {
         }
         return Bar(
             name: summary.name, what: summary.summary, verdict: verdict.0,
-            label: Format.ratio(ratio.ratio) + String(format: " (%.2f to %.2f)", ratio.low, ratio.high),
+            label: Format.ratio(ratio.ratio) + " (\(Format.bound(ratio.low)) to \(Format.bound(ratio.high)))",
             style: verdict.1,
             left: percent(start), width: percent(abs(position(ratio.ratio) - 50)), low: percent(position(ratio.low)),
             span: percent(position(ratio.high) - position(ratio.low)),

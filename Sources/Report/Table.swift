@@ -156,8 +156,13 @@ enum Format {
     static func microseconds(_ value: Double) -> String { significant(value) }
     static func ratio(_ value: Double) -> String { String(format: value >= 100 ? "%.0fx" : "%.2fx", value) }
 
+    /// A bound near 1 keeps its third digit: on which side of 1 it lies is what matters.
+    static func bound(_ value: Double) -> String {
+        String(format: abs(value - 1) < 0.005 && value != 1 ? "%.3f" : "%.2f", value)
+    }
+
     static func interval(_ ratio: Ratio) -> String {
-        let bounds = String(format: "%.2f-%.2f", ratio.low, ratio.high)
+        let bounds = "\(bound(ratio.low))-\(bound(ratio.high))"
         return ratio.isDifferent ? bounds : bounds + " no difference"
     }
 
