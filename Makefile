@@ -7,7 +7,7 @@ CLANG_FORMAT ?= clang-format
 SWIFTFLAGS ?=
 
 # Debian packages that a build, the tests and the linters need.
-PACKAGES = libsqlite3-dev liblmdb-dev pkg-config sqlite3 gcc libc6-dev python3 clang-format
+PACKAGES = libsqlite3-dev liblmdb-dev lmdb-utils pkg-config sqlite3 gcc libc6-dev python3 clang-format
 
 ENTRIES ?= 100000
 CONFORMANCE ?= ../shared/conformance

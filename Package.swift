@@ -71,6 +71,9 @@ let package = Package(
             name: "ParityTests", dependencies: ["Rootstock", "TestSupport", "CSQLite"], path: "Tests/ParityTests",
             exclude: ["Scripts"]),
         .testTarget(
+            name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
+            path: "Tests/KeyValueTests"),
+        .testTarget(
             name: "ConformanceTests", dependencies: ["Conformance", "Rootstock"], path: "Tests/ConformanceTests"),
     ],
     cLanguageStandard: .c11

@@ -122,6 +122,18 @@ int rootstock_kv_compare(rootstock_transaction *transaction, const rootstock_kv_
 ** ENTRIES
 */
 
+int rootstock_kv_get(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
+                     rootstock_slice *value) {
+    MDB_val lmdb_key = {key->size, (void *)key->data}, lmdb_value;
+    int code = mdb_get(transaction->txn, tree->handle, &lmdb_key, &lmdb_value);
+    if (code != MDB_SUCCESS) return lmdb_result(transaction->environment, code);
+    if (tree->handle == transaction->environment->unnamed &&
+        rootstock_lmdb_is_tree_record(transaction, &lmdb_key, &lmdb_value))
+        return ROOTSTOCK_NOT_FOUND;
+    *value = (rootstock_slice){lmdb_value.mv_size, lmdb_value.mv_data};
+    return ROOTSTOCK_OK;
+}
+
 int rootstock_kv_has(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
                      const rootstock_slice *value) {
     MDB_cursor *cursor;

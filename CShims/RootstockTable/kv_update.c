@@ -42,7 +42,7 @@ static int remove_entry(kv_table *table, const kv_entry *entry, char **message) 
         code = rootstock_kv_has(file->writer, &table->tree, &entry->key, &entry->value);
         old = entry->value;
     } else {
-        code = file->engine->get(file->writer, table->tree.handle, &entry->key, &old);
+        code = rootstock_kv_get(file->writer, &table->tree, &entry->key, &old);
     }
     if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_OK; /* a row changed before by this very statement */
     if (code != ROOTSTOCK_OK) return kv_file_error(file, code, message);
@@ -94,7 +94,7 @@ static int put_entry(kv_table *table, const kv_entry *old, const rootstock_slice
     if (duplicates)
         code = rootstock_kv_has(file->writer, &table->tree, key, value);
     else
-        code = file->engine->get(file->writer, table->tree.handle, key, &there);
+        code = rootstock_kv_get(file->writer, &table->tree, key, &there);
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return kv_file_error(file, code, message);
     if (code == ROOTSTOCK_OK && !stays && sqlite3_vtab_on_conflict(table->kv->db) != SQLITE_REPLACE)
         return taken(table, message);
@@ -102,7 +102,7 @@ static int put_entry(kv_table *table, const kv_entry *old, const rootstock_slice
     if (old != NULL && !stays) {
         int removed = remove_entry(table, old, message);
         if (removed != SQLITE_OK) return removed;
-        if (code == ROOTSTOCK_OK) code = file->engine->get(file->writer, table->tree.handle, key, &there);
+        if (code == ROOTSTOCK_OK) code = rootstock_kv_get(file->writer, &table->tree, key, &there);
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return kv_file_error(file, code, message);
     }
     return kv_put(file, &table->tree, key, value, code == ROOTSTOCK_OK ? &there : NULL, message);

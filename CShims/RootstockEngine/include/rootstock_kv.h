@@ -55,10 +55,14 @@ int rootstock_kv_trees(rootstock_transaction *transaction, rootstock_kv_visit vi
 int rootstock_kv_compare(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *left,
                          const rootstock_slice *right);
 
-/* The first value of key is the plug's get. Is this pair an entry? ROOTSTOCK_OK or ROOTSTOCK_NOT_FOUND. Trees with DUPLICATES. */
+/* The value of key, the first one with DUPLICATES. */
+int rootstock_kv_get(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
+                     rootstock_slice *value);
+/* Is this pair an entry? ROOTSTOCK_OK or ROOTSTOCK_NOT_FOUND. Trees with DUPLICATES. */
 int rootstock_kv_has(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
                      const rootstock_slice *value);
-/* Without DUPLICATES: sets the key's value, whether there is one or not. With: adds the pair, ROOTSTOCK_EXISTS if it is there. */
+/* Without DUPLICATES: sets the key's value, whether there is one or not. With: adds the pair, ROOTSTOCK_EXISTS if it is there.
+** ROOTSTOCK_NOT_A_STORE: the key's record is a named tree's. */
 int rootstock_kv_put(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
                      const rootstock_slice *value);
 /* Removes the entry of key (value null; with DUPLICATES all of them), or the pair. ROOTSTOCK_NOT_FOUND. */
