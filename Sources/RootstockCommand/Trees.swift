@@ -1,0 +1,41 @@
+import ArgumentParser
+import Rootstock
+
+/// `rootstock trees`: lists the trees of an LMDB file.
+struct Trees: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trees",
+        abstract: "List the trees of an LMDB file.",
+        discussion: """
+            FILE is any program's LMDB file, or the directory that holds its data.mdb. A line is a tree: its name (none for the \
+            unnamed tree, whose entries include a record for each named one), its entries, what it was made with \
+            (dupsort, integerkey ...), how many pages deep it is and how many pages it takes.
+
+            CREATE VIRTUAL TABLE t USING kv('FILE', 'tree', key=text, value=text) makes a tree a table.
+            """
+    )
+
+    @Flag(help: "How rows are printed.")
+    var mode: OutputMode = .table
+
+    @Flag(help: "Print column names above the rows; tables and JSON always have them.")
+    var header = false
+
+    @Argument(help: "The file.", completion: .file())
+    var file: String
+
+    func run() throws {
+        let output = StandardOutput()
+        do {
+            // The list is a table-valued function; any connection of Rootstock's has it.
+            let connection = try Connection(path: "trees", engine: .memory)
+            let statement = try connection.prepare("SELECT name, entries, flags, depth, pages FROM kv_trees(?)")
+            try statement.bind(file, at: 1)
+            var printer = mode.printer(header: header)
+            try printer.print(statement, to: output)
+            try output.flush()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
