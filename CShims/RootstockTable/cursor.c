@@ -521,6 +521,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     plan = table->plans[number];
     k->plan = plan;
     k->single = false;
+    k->stable = false;
+    k->row_located = false;
     k->image = NULL;
     if (k->candidates != NULL) candidates_free(k);
     if (plan->source == PLAN_ROW) {
@@ -751,11 +753,63 @@ static int entry_column(rst_cursor *k, int column, rootstock_value *value) {
     return SQLITE_NOTFOUND;
 }
 
+/*
+** The common column: of a row in a read snapshot, from its bytes (narrow rows) or a key that is one raw blob or text.
+** SQLITE_NOTFOUND: take the long way.
+*/
+static inline int fast_column(rst_cursor *k, sqlite3_context *context, int column) {
+    const rst_table *table = k->table;
+    int slot = table->slot[column];
+    if (slot >= 0) {
+        size_t start, end;
+        const unsigned char *data;
+        if (!k->row.compact || k->row.width != 1 || slot >= k->row.count) return SQLITE_NOTFOUND;
+        start = slot > 0 ? k->row.ends[slot - 1] : 0;
+        end = k->row.ends[slot];
+        if (start > end || end > k->row.body_size) return SQLITE_NOTFOUND;
+        data = k->row.body + start;
+        switch (k->row.types[slot]) {
+            case ROW_BLOB:
+                if (start == end) return SQLITE_NOTFOUND;
+                sqlite3_result_blob(context, data, (int)(end - start), SQLITE_STATIC);
+                return SQLITE_OK;
+            case ROW_TEXT:
+                if (start == end) return SQLITE_NOTFOUND;
+                sqlite3_result_text(context, (const char *)data, (int)(end - start - 1), SQLITE_STATIC);
+                return SQLITE_OK;
+            case ROW_NULL: return start == end ? SQLITE_OK : SQLITE_NOTFOUND;
+            default: return SQLITE_NOTFOUND;
+        }
+    }
+    if (table->key_count == 1 && table->key[0].key.final && k->row_key.size > 1 && k->row.compact) {
+        const unsigned char *key = k->row_key.data;
+        if (table->key[0].key.descending) return SQLITE_NOTFOUND;
+        if (key[0] == 0x30) {
+            sqlite3_result_blob(context, key + 1, (int)(k->row_key.size - 1), SQLITE_STATIC);
+            return SQLITE_OK;
+        }
+        if (key[0] == 0x20) {
+            sqlite3_result_text(context, (const char *)key + 1, (int)(k->row_key.size - 1), SQLITE_STATIC);
+            return SQLITE_OK;
+        }
+    }
+    return SQLITE_NOTFOUND;
+}
+
 int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     rst_cursor *k = (rst_cursor *)base;
     const rst_table *table = k->table;
     rootstock_value value;
     int code, slot;
+    if (k->stable && k->row_located && column < table->column_count && k->row_value.data != k->hold.data
+        && k->row_key.size < k->connection->long_key_limit) {
+        if (!k->row_open) {
+            code = rootstock_row_open(&k->row, k->row_value.data, k->row_value.size);
+            if (code != SQLITE_OK) return corrupt(k, "malformed row");
+            k->row_open = true;
+        }
+        if (fast_column(k, context, column) == SQLITE_OK) return SQLITE_OK;
+    }
     if (k->image != NULL) {
         if (column < table->column_count) result(k, context, &k->image->values[column], false);
         return SQLITE_OK;
