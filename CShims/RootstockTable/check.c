@@ -30,8 +30,8 @@ typedef struct table_state {
     rootstock_value *judged; /* the row as the twin gives it back */
     rootstock_buffer key, value, row_key, previous, hold;
     index_state *indexes;
-    bool twin;         /* the row in hand stands in the twin */
-    uint64_t row;      /* its number */
+    bool twin;    /* the row in hand stands in the twin */
+    uint64_t row; /* its number */
 } table_state;
 
 void rst_check_fault(rst_check *check, const char *format, ...) {
@@ -53,8 +53,10 @@ const char *rst_check_words(const rst_check *check, int code) {
 
 /* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. */
 static void failed(rst_check *check, int code, const char *where, char *message) {
-    if (code == SQLITE_NOMEM) check->code = code;
-    else rst_check_fault(check, "%s: %s", where, message == NULL ? sqlite3_errstr(code) : message);
+    if (code == SQLITE_NOMEM)
+        check->code = code;
+    else
+        rst_check_fault(check, "%s: %s", where, message == NULL ? sqlite3_errstr(code) : message);
     sqlite3_free(message);
 }
 
@@ -78,9 +80,9 @@ int rst_hand_lay_open(rst_table *table, const rootstock_slice *key, const rootst
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
         rootstock_value *to = &hand->values[i];
         code = rst_stored_column(table, key, &row, i, to, NULL, &scratch);
-        if (code == SQLITE_OK && (to->type == VALUE_TEXT || to->type == VALUE_BLOB) && scratch.size > 0
-            && (const unsigned char *)to->as.data >= scratch.data
-            && (const unsigned char *)to->as.data <= scratch.data + scratch.size) {
+        if (code == SQLITE_OK && (to->type == VALUE_TEXT || to->type == VALUE_BLOB) && scratch.size > 0 &&
+            (const unsigned char *)to->as.data >= scratch.data &&
+            (const unsigned char *)to->as.data <= scratch.data + scratch.size) {
             size_t start = hand->hold.size;
             code = rootstock_buffer_append(&hand->hold, to->as.data, to->size);
             to->as.data = hand->hold.data + start;
@@ -95,12 +97,15 @@ static bool looks_like_number(rst_check *check, const rootstock_value *value) {
     sqlite3_value *copy = NULL;
     bool numeric = false;
     int code = SQLITE_OK;
-    if (check->number == NULL) code = sqlite3_prepare_v2(check->connection->mirror, "SELECT ?1", -1, &check->number, NULL);
+    if (check->number == NULL)
+        code = sqlite3_prepare_v2(check->connection->mirror, "SELECT ?1", -1, &check->number, NULL);
     if (code == SQLITE_OK) code = rst_bind(check->number, 1, value);
     if (code == SQLITE_OK && sqlite3_step(check->number) == SQLITE_ROW) {
         copy = sqlite3_value_dup(sqlite3_column_value(check->number, 0));
-        if (copy == NULL) code = SQLITE_NOMEM;
-        else numeric = sqlite3_value_numeric_type(copy) != SQLITE_TEXT;
+        if (copy == NULL)
+            code = SQLITE_NOMEM;
+        else
+            numeric = sqlite3_value_numeric_type(copy) != SQLITE_TEXT;
     }
     sqlite3_value_free(copy);
     sqlite3_reset(check->number);
@@ -119,11 +124,11 @@ static void check_value(table_state *s, int number) {
         return;
     }
     if (s->table->strict) {
-        int wanted = sqlite3_strnicmp(column->type, "INT", 3) == 0    ? VALUE_INTEGER
-                     : sqlite3_stricmp(column->type, "REAL") == 0 ? VALUE_REAL
-                     : sqlite3_stricmp(column->type, "TEXT") == 0 ? VALUE_TEXT
-                     : sqlite3_stricmp(column->type, "BLOB") == 0 ? VALUE_BLOB
-                                                                  : 0;
+        int wanted = sqlite3_strnicmp(column->type, "INT", 3) == 0 ? VALUE_INTEGER
+                     : sqlite3_stricmp(column->type, "REAL") == 0  ? VALUE_REAL
+                     : sqlite3_stricmp(column->type, "TEXT") == 0  ? VALUE_TEXT
+                     : sqlite3_stricmp(column->type, "BLOB") == 0  ? VALUE_BLOB
+                                                                   : 0;
         if (wanted != 0 && value->type != wanted) {
             rst_check_fault(s->check, "non-%s value in %s.%s", column->type, table, column->name);
         }
@@ -140,11 +145,11 @@ static void check_value(table_state *s, int number) {
 static bool same_value(const rootstock_value *a, const rootstock_value *b) {
     if (a->type != b->type) return false;
     switch (a->type) {
-        case VALUE_INTEGER: return a->as.integer == b->as.integer;
-        case VALUE_REAL: return a->as.real == b->as.real;
-        case VALUE_TEXT:
-        case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
-        default: return true;
+    case VALUE_INTEGER: return a->as.integer == b->as.integer;
+    case VALUE_REAL: return a->as.real == b->as.real;
+    case VALUE_TEXT:
+    case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
+    default: return true;
     }
 }
 
@@ -157,26 +162,32 @@ static void enter_twin(table_state *s, bool judge) {
     s->twin = false;
     if (!table->has_evaluated_index && !(judge && table->needs_mirror)) return;
     memcpy(s->judged, s->hand.values, bytes);
-    code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror), &message);
+    code =
+        rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror), &message);
     if (code == SQLITE_CONSTRAINT_CHECK) {
         rst_check_fault(s->check, "CHECK constraint failed in %s", table->name);
         sqlite3_free(message);
         message = NULL;
+        /* Its index entries are compared all the same, if the twin takes it. */
         memcpy(s->judged, s->hand.values, bytes);
-        code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
+        if (table->has_evaluated_index)
+            code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
     }
     s->twin = code == SQLITE_OK;
     if (s->twin && judge) {
         for (int i = 0; i < table->column_count; i++) {
             if (table->columns[i].generated && !same_value(&s->judged[i], &s->hand.values[i])) {
-                rst_check_fault(s->check, "row %llu of %s: generated column %s is not what its expression gives", s->row,
-                                table->name, table->columns[i].name);
+                rst_check_fault(s->check, "row %llu of %s: generated column %s is not what its expression gives",
+                                s->row, table->name, table->columns[i].name);
             }
         }
     }
-    if (code == SQLITE_NOMEM) s->check->code = code;
-    else if (judge && code != SQLITE_OK && code != SQLITE_CONSTRAINT_NOTNULL && code != SQLITE_CONSTRAINT_DATATYPE) {
-        rst_check_fault(s->check, "row %llu of %s: %s", s->row, table->name, message == NULL ? sqlite3_errstr(code) : message);
+    if (code == SQLITE_NOMEM)
+        s->check->code = code;
+    else if (judge && code != SQLITE_OK && code != SQLITE_CONSTRAINT_NOTNULL && code != SQLITE_CONSTRAINT_DATATYPE &&
+             code != SQLITE_CONSTRAINT_CHECK) {
+        rst_check_fault(s->check, "row %llu of %s: %s", s->row, table->name,
+                        message == NULL ? sqlite3_errstr(code) : message);
     }
     sqlite3_free(message);
 }
@@ -236,7 +247,8 @@ static void check_entry(table_state *s, int number) {
 }
 
 /* Key bytes of the row that an entry leads to. */
-static bool row_of_entry(const rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rootstock_slice *row) {
+static bool row_of_entry(const rst_table *table, const rootstock_slice *key, const rootstock_slice *value,
+                         rootstock_slice *row) {
     uint32_t prefix;
     if (table->without_rowid) {
         if (value->size < sizeof prefix) return false;
@@ -259,7 +271,8 @@ static void walk_index(table_state *s, int number) {
     rootstock_slice key, value, row_key, row;
     uint64_t entry = 0;
     int code;
-    for (code = rst_walker_move(walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK && rst_check_goes_on(s->check);
+    for (code = rst_walker_move(walker, ROOTSTOCK_FIRST, &key, &value);
+         code == ROOTSTOCK_OK && rst_check_goes_on(s->check);
          code = rst_walker_move(walker, ROOTSTOCK_NEXT, &key, &value)) {
         size_t prefix;
         bool has_null;
@@ -325,7 +338,8 @@ static void check_row(table_state *s, const rootstock_slice *key, const rootstoc
         return;
     }
     code = rst_row_key(table, s->hand.values, s->hand.rowid, &s->row_key);
-    if (code != SQLITE_OK) s->check->code = code;
+    if (code != SQLITE_OK)
+        s->check->code = code;
     else if (s->row_key.size != key->size || memcmp(s->row_key.data, key->data, key->size) != 0) {
         rst_check_fault(s->check, "row %llu of %s does not stand under its primary key", s->row, table->name);
     }
@@ -348,15 +362,18 @@ static void walk_table(table_state *s) {
         failed(check, code, s->table->name, sqlite3_mprintf("its tree t%d cannot be opened", s->table->tree.number));
         return;
     }
-    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK && rst_check_goes_on(check);
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
+         code == ROOTSTOCK_OK && rst_check_goes_on(check);
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
         s->row++;
         if (s->row > 1 && rootstock_key_compare(key.data, key.size, s->previous.data, s->previous.size) <= 0) {
             rst_check_fault(check, "row %llu not in PRIMARY KEY order for %s", s->row, s->table->name);
         }
         s->previous.size = 0;
-        if (rootstock_buffer_append(&s->previous, key.data, key.size) != SQLITE_OK) check->code = SQLITE_NOMEM;
-        else check_row(s, &key, &value);
+        if (rootstock_buffer_append(&s->previous, key.data, key.size) != SQLITE_OK)
+            check->code = SQLITE_NOMEM;
+        else
+            check_row(s, &key, &value);
     }
     rst_walker_close(&walker);
     if (!rst_check_goes_on(check)) return;
@@ -366,7 +383,8 @@ static void walk_table(table_state *s) {
         return;
     }
     code = c->engine->tree_statistics(check->transaction, s->table->tree.handle, &statistics);
-    if (code != ROOTSTOCK_OK) rst_check_fault(check, "table %s: %s", s->table->name, rst_check_words(check, code));
+    if (code != ROOTSTOCK_OK)
+        rst_check_fault(check, "table %s: %s", s->table->name, rst_check_words(check, code));
     else if (statistics.entries != s->row) {
         rst_check_fault(check, "table %s has %llu rows and counts %llu", s->table->name, s->row,
                         (unsigned long long)statistics.entries);

@@ -50,7 +50,9 @@ typedef struct rst_check {
 /* Reports a fault; printf-formatted as sqlite3_mprintf does. */
 void rst_check_fault(rst_check *check, const char *format, ...);
 /* Whether to go on: neither enough faults nor a failure. */
-static inline bool rst_check_goes_on(const rst_check *check) { return check->left > 0 && check->code == SQLITE_OK; }
+static inline bool rst_check_goes_on(const rst_check *check) {
+    return check->left > 0 && check->code == SQLITE_OK;
+}
 /* The engine's words for a code other than ROOTSTOCK_OK. */
 const char *rst_check_words(const rst_check *check, int code);
 /* Objects and trees, each in its place. */

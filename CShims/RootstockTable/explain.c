@@ -29,7 +29,8 @@ static const rst_table *table_called(rst_connection *c, const char *sql, const c
             previous = NULL;
             continue;
         }
-        if (previous != NULL && rst_token_same_name(&token, text)) found = previous;
+        if (previous != NULL && rst_token_same_name(&token, text))
+            found = previous;
         else {
             char *candidate = rst_token_name(&token);
             previous = candidate == NULL ? NULL : rst_table_find(c, candidate);
@@ -47,8 +48,10 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     size_t size;
     bool search;
     if (at == NULL) return NULL;
-    if (strncmp(detail, "SCAN ", 5) == 0) name = detail + 5;
-    else if (strncmp(detail, "SEARCH ", 7) == 0) name = detail + 7;
+    if (strncmp(detail, "SCAN ", 5) == 0)
+        name = detail + 5;
+    else if (strncmp(detail, "SEARCH ", 7) == 0)
+        name = detail + 7;
     if (name == NULL || name > at) return NULL;
     rest = strchr(at + sizeof marker - 1, ':');
     if (rest == NULL) return NULL;
@@ -65,7 +68,8 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     search = name == detail + 7 || strchr(plan, '(') != NULL;
     shown = strncmp(name, table->declared_name, size) == 0 && table->declared_name[size] == '\0' ? table->name : NULL;
     if (shown == NULL) {
-        return sqlite3_mprintf("%s %.*s%s%s", search ? "SEARCH" : "SCAN", (int)size, name, plan[0] == 'U' ? " " : "", plan);
+        return sqlite3_mprintf("%s %.*s%s%s", search ? "SEARCH" : "SCAN", (int)size, name, plan[0] == 'U' ? " " : "",
+                               plan);
     }
     return sqlite3_mprintf("%s %s%s%s", search ? "SEARCH" : "SCAN", shown, plan[0] == 'U' ? " " : "", plan);
 }

@@ -76,8 +76,11 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
             result = find_parent(&table->foreign_keys[i], parents[i], &hand);
             if (result == SQLITE_DONE) {
                 const char *parent = table->foreign_keys[i].parent;
-                if (table->without_rowid) result = rst_listing_add(listing, "snsi", table->name, parent, (sqlite3_int64)i);
-                else result = rst_listing_add(listing, "sisi", table->name, (sqlite3_int64)hand.rowid, parent, (sqlite3_int64)i);
+                if (table->without_rowid)
+                    result = rst_listing_add(listing, "snsi", table->name, parent, (sqlite3_int64)i);
+                else
+                    result = rst_listing_add(listing, "sisi", table->name, (sqlite3_int64)hand.rowid, parent,
+                                             (sqlite3_int64)i);
             } else if (result == SQLITE_ROW) {
                 result = SQLITE_OK;
             } else {
@@ -136,10 +139,11 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     code = check_declarations(c, name, message);
     /* SQLite goes through its own list of tables: the mirror's stands in the same order. */
     if (code == SQLITE_OK) {
-        code = sqlite3_prepare_v2(c->mirror,
-                                  "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
-                                  "COLLATE NOCASE)",
-                                  -1, &tables, NULL);
+        code = sqlite3_prepare_v2(
+            c->mirror,
+            "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
+            "COLLATE NOCASE)",
+            -1, &tables, NULL);
     }
     if (code == SQLITE_OK && name != NULL) code = sqlite3_bind_text(tables, 1, name, -1, SQLITE_TRANSIENT);
     while (code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {

@@ -13,9 +13,12 @@
 static void append_text(sqlite3_str *out, const char *text) {
     sqlite3_str_appendchar(out, 1, '"');
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p == '"' || *p == '\\') sqlite3_str_appendf(out, "\\%c", *p);
-        else if (*p < 0x20) sqlite3_str_appendf(out, "\\u%04x", *p);
-        else sqlite3_str_appendchar(out, 1, (char)*p);
+        if (*p == '"' || *p == '\\')
+            sqlite3_str_appendf(out, "\\%c", *p);
+        else if (*p < 0x20)
+            sqlite3_str_appendf(out, "\\u%04x", *p);
+        else
+            sqlite3_str_appendchar(out, 1, (char)*p);
     }
     sqlite3_str_appendchar(out, 1, '"');
 }
@@ -24,7 +27,8 @@ static void append_number(sqlite3_str *out, const char *name, uint64_t number) {
     sqlite3_str_appendf(out, ",\"%s\":%llu", name, (unsigned long long)number);
 }
 
-static int append_tree(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, sqlite3_str *out, char **message) {
+static int append_tree(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, sqlite3_str *out,
+                       char **message) {
     rootstock_tree_statistics statistics;
     int code = rst_tree_ready(c, transaction, tree, false);
     if (code != SQLITE_OK) {

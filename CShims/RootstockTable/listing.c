@@ -119,9 +119,12 @@ static int listing_best(sqlite3_vtab *base, sqlite3_index_info *info) {
         int found = -1;
         for (int i = 0; i < info->nConstraint; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-            if (constraint->iColumn != definition->arguments[n] || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-            if (constraint->usable) found = i;
-            else if (hidden) return SQLITE_CONSTRAINT;
+            if (constraint->iColumn != definition->arguments[n] || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ)
+                continue;
+            if (constraint->usable)
+                found = i;
+            else if (hidden)
+                return SQLITE_CONSTRAINT;
         }
         if (found < 0) continue;
         info->aConstraintUsage[found].argvIndex = next++;
@@ -184,8 +187,10 @@ static int listing_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
     const cell *from;
     if (column >= columns) return SQLITE_OK;
     from = &cursor->listing.cells[cursor->row * (sqlite3_uint64)columns + (sqlite3_uint64)column];
-    if (from->type == SQLITE_INTEGER) sqlite3_result_int64(context, from->integer);
-    else if (from->type == SQLITE_TEXT) sqlite3_result_text(context, from->text, -1, SQLITE_TRANSIENT);
+    if (from->type == SQLITE_INTEGER)
+        sqlite3_result_int64(context, from->integer);
+    else if (from->type == SQLITE_TEXT)
+        sqlite3_result_text(context, from->text, -1, SQLITE_TRANSIENT);
     return SQLITE_OK;
 }
 
@@ -209,7 +214,8 @@ static const sqlite3_module listing_module = {
 
 int rst_check_register(rst_connection *c) {
     int code = SQLITE_OK;
-    for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++) code = rst_module(c, definitions[i]->name, &listing_module);
+    for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++)
+        code = rst_module(c, definitions[i]->name, &listing_module);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_info", 0, SQLITE_DIRECTONLY, rst_info_function);
     return code;
 }

@@ -65,7 +65,8 @@ extension Connection {
             let weight = try nativeWeight(of: name)
             var indexes: [StoreInfo.Index] = []
             let keys = try query(
-                "SELECT name, \"unique\" FROM pragma_index_list(?) WHERE NOT (? AND origin = 'pk')", [.text(name), row[1]])
+                "SELECT name, \"unique\" FROM pragma_index_list(?) WHERE NOT (? AND origin = 'pk')",
+                [.text(name), row[1]])
             for index in keys {
                 let indexName = try index.get(0, as: String.self)
                 let weight = try nativeWeight(of: indexName)

@@ -53,14 +53,18 @@ struct InfoText {
             ("engine", "\(info.engine) \(info.engineVersion)"),
             ("format", "\(info.format)"),
             ("generation", "\(info.generation)"),
-            ("file", info.pageBytes > 0 ? "\(info.fileBytes) bytes, pages of \(info.pageBytes)" : "\(info.fileBytes) bytes"),
+            (
+                "file",
+                info.pageBytes > 0 ? "\(info.fileBytes) bytes, pages of \(info.pageBytes)" : "\(info.fileBytes) bytes"
+            ),
             ("pages", "\(info.usedPages) used, \(info.freePages) free"),
         ]
         if let commit = info.lastTransaction { facts.append(("last commit", "\(commit)")) }
         if let readers = info.readers {
             let slots = info.maximumReaders.map { " of \($0)" } ?? ""
             let lag = info.oldestReaderLag ?? 0
-            facts.append(("readers", readers == 0 ? "0\(slots)" : "\(readers)\(slots), the oldest \(lag) commits behind"))
+            facts.append(
+                ("readers", readers == 0 ? "0\(slots)" : "\(readers)\(slots), the oldest \(lag) commits behind"))
         }
         var lines = facts.map { name, value in name.padding(toLength: 13, withPad: " ", startingAt: 0) + value }
         var rows = [["tree", "rows", "pages", "bytes", "depth"]]
