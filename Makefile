@@ -59,8 +59,10 @@ conformance: extension ## SQLite's and Turso's test corpora on a store, where th
 fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
 	Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
-compare: ## the microbenchmark on SQLite's B-tree and on LMDB, ENTRIES entries
-	$(SWIFT) run $(SWIFTFLAGS) -c release rootstock compare engine --entries $(ENTRIES)
+compare: deps ## the microbenchmark on SQLite's B-tree and on LMDB, ENTRIES entries, with build/compare.html
+	@mkdir -p build
+	$(SWIFT) run $(SWIFTFLAGS) -c release rootstock compare engine --entries $(ENTRIES) \
+		--html build/compare.html --json build/compare.json
 
 extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 

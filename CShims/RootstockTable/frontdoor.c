@@ -71,6 +71,33 @@ static int quoted_call(const char *function, const char *start, const char *end,
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the connection. */
+static int check_virtual(rst_connection *c, const char *p, const char *end, char **message) {
+    rst_token token = rst_token_next(&p, end), name, dot; /* TABLE */
+    const char *q;
+    name = rst_token_next(&p, end);
+    if (rst_token_is(&name, "IF")) {
+        (void)rst_token_next(&p, end);
+        (void)rst_token_next(&p, end);
+        name = rst_token_next(&p, end);
+    }
+    q = p;
+    dot = rst_token_next(&q, end);
+    if (rst_token_mark(&dot, ".") && !rst_token_same_name(&name, "main")) return SQLITE_OK;
+    do {
+        token = rst_token_next(&p, end);
+    } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
+    token = rst_token_next(&p, end);
+    if (rst_token_same_name(&token, c->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
+    {
+        char *module = rst_token_name(&token);
+        rst_set_message(message, "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached file",
+                        module == NULL ? "" : module);
+        sqlite3_free(module);
+    }
+    return SQLITE_ERROR;
+}
+
 /* CREATE, DROP, ALTER. */
 static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
@@ -83,7 +110,7 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
         what = rst_token_next(&p, end);
     }
     if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
-    if (rst_token_is(&what, "VIRTUAL")) return SQLITE_OK;
+    if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;
     trigger = rst_token_is(&what, "TRIGGER");
     index = rst_token_is(&what, "INDEX");
     name = rst_token_next(&p, end);
@@ -369,6 +396,14 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
                    || (!rst_token_mark(&dot, ".") && in_store(c, &name) && !elsewhere(c, &name, false));
         if (!own && name.type != TOKEN_END && (rst_token_mark(&dot, ".") || elsewhere(c, &name, true) || is_schema(c, &name))) return SQLITE_OK;
         return quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last, rewritten);
+    }
+    if (rst_token_is(&token, "DETACH")) {
+        rst_token name = rst_token_next(&p, last);
+        if (rst_token_is(&name, "DATABASE")) name = rst_token_next(&p, last);
+        if (rst_token_same_name(&name, "rootstock")) {
+            rst_set_message(message, "database rootstock is the store's own and stays attached");
+            return SQLITE_ERROR;
+        }
     }
     if (rst_token_is(&token, "VACUUM")) return quoted_call("rootstock_vacuum", sql, last, rewritten);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {

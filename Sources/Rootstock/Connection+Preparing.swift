@@ -14,7 +14,8 @@ extension Connection {
             // What stands behind the statement would be dropped without a word.
             // What the front door wrote may be bound to the schema of the moment.
             // The end of a transaction is asked anew each time: whether it may end depends on what was done in it.
-            let isReusable = !compiled.isRewritten && (engine.isNative || !SQLText.endsTransaction(text))
+            let isReusable =
+                (!compiled.isRewritten || compiled.isProgram) && (engine.isNative || !SQLText.endsTransaction(text))
             let statement = CompiledStatement(
                 handle: handle, sql: sql, isReusable: isReusable, hidesColumns: compiled.hidesColumns)
             guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
@@ -81,6 +82,8 @@ extension Connection {
         /// Bytes up to behind the statement.
         var consumed: Int
         var isRewritten: Bool
+        /// Rewritten into a program, which the front door compiles anew by itself when the schema changes.
+        var isProgram: Bool
         var hidesColumns: Bool
     }
 
@@ -126,7 +129,7 @@ extension Connection {
         if let handle {
             do {
                 try refuseWrite(handle, sql: SQLText.string(source))
-                if isRewritten { try refuseWrite(source) }
+                if let replacement = rewrite?.replacement { try refuseWrite(source, as: replacement) }
             } catch {
                 sqlite3_finalize(handle)
                 throw error
@@ -134,6 +137,7 @@ extension Connection {
         }
         return Compiled(
             handle: handle, consumed: consumed, isRewritten: isRewritten,
+            isProgram: rewrite?.replacement.map(FrontDoor.isProgram) ?? false,
             hidesColumns: isRewritten && !SQLText.returnsRows(source))
     }
 
@@ -143,12 +147,9 @@ extension Connection {
         throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: sql())
     }
 
-    /// The same by the text: what the front door made of a write can be a query to SQLite, by way of a function that writes.
-    private func refuseWrite(_ source: SQLText.Bytes) throws(DatabaseError) {
-        let writes: Set = [
-            "ALTER", "ANALYZE", "CREATE", "DELETE", "DROP", "INSERT", "REINDEX", "REPLACE", "UPDATE", "VACUUM",
-        ]
-        guard refusesWrites, writes.contains(SQLText.keyword(source)) else { return }
+    /// The same by what the front door made of it: to SQLite, a query that calls a function or a table of ours, which writes.
+    private func refuseWrite(_ source: SQLText.Bytes, as replacement: String) throws(DatabaseError) {
+        guard refusesWrites, FrontDoor.writes(replacement) else { return }
         throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: SQLText.string(source))
     }
 

@@ -52,6 +52,18 @@ enum FrontDoor {
         return Rewrite(replacement: text(replacement), consumed: consumed)
     }
 
+    /// Whether what a statement was turned into calls something of ours that writes.
+    static func writes(_ replacement: String) -> Bool {
+        let call = "SELECT 1 WHERE rootstock_"
+        if replacement.hasPrefix(call) { return !replacement.hasPrefix(call + "commit(") }
+        return replacement.hasPrefix("SELECT ") && replacement.contains(" FROM rootstock_returning(")
+    }
+
+    /// Whether it is a program without rows of its own.
+    static func isProgram(_ replacement: String) -> Bool {
+        replacement.hasPrefix("SELECT 1 WHERE rootstock_run(")
+    }
+
     /// Brings the declared schema up to the store's before a statement prepared earlier is used again.
     static func refresh(_ database: OpaquePointer) throws(DatabaseError) {
         let code = rootstock_refresh(database)
