@@ -123,6 +123,7 @@ struct rst_table {
     int slot_count;
     rst_part *key;           /* WITHOUT ROWID: the primary key's columns */
     int key_count;
+    int key_turn;            /* WITHOUT ROWID: how many indexes are checked before the primary key */
     rst_index *indexes;      /* in SQLite's order of checking: as created */
     int index_count;
     rst_foreign_key *foreign_keys; /* this table is the child */

@@ -100,6 +100,14 @@ static bool is_equality(unsigned char op) {
     return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS || op == SQLITE_INDEX_CONSTRAINT_ISNULL;
 }
 
+/* An index may name a column twice; a constraint is one argument of xFilter only. */
+static bool is_taken(const candidate *k, int constraint) {
+    for (int i = 0; i < k->equals; i++) {
+        if (k->equal[i] == constraint) return true;
+    }
+    return false;
+}
+
 /* Matches the constraints to the candidate's columns. */
 static void match(const rst_table *table, sqlite3_index_info *info, candidate *k) {
     k->lower = k->upper = -1;
@@ -109,7 +117,7 @@ static void match(const rst_table *table, sqlite3_index_info *info, candidate *k
         for (int i = 0; i < info->nConstraint; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
             if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
-            if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p])) continue;
+            if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p]) || is_taken(k, i)) continue;
             if (found < 0 || constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) found = i;
         }
         if (found >= 0) {
@@ -312,6 +320,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
     rst_connection *c = table->connection;
     rst_plan plan;
     int argument = 1, code, number = 0;
+    bool certain = true; /* a range widened on a column holds any value of the next ones */
     memset(&plan, 0, sizeof plan);
     plan.epoch = c->epoch;
     plan.source = k->source;
@@ -326,19 +335,22 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
     for (int i = 0; i < k->equals; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
         info->aConstraintUsage[k->equal[i]].argvIndex = argument++;
-        info->aConstraintUsage[k->equal[i]].omit = affinity_at(table, constraint->iColumn) >= AFFINITY_NUMERIC;
+        certain = certain && affinity_at(table, constraint->iColumn) >= AFFINITY_NUMERIC;
+        info->aConstraintUsage[k->equal[i]].omit = certain;
         plan.null_equal[i] = constraint->op != SQLITE_INDEX_CONSTRAINT_EQ;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) plan.null_equal[i] = 2;
     }
     if (k->lower >= 0) {
         plan.lower = info->aConstraint[k->lower].op;
         info->aConstraintUsage[k->lower].argvIndex = argument++;
-        info->aConstraintUsage[k->lower].omit = affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC;
+        info->aConstraintUsage[k->lower].omit =
+            certain && affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC;
     }
     if (k->upper >= 0) {
         plan.upper = info->aConstraint[k->upper].op;
         info->aConstraintUsage[k->upper].argvIndex = argument++;
-        info->aConstraintUsage[k->upper].omit = affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC;
+        info->aConstraintUsage[k->upper].omit =
+            certain && affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC;
     }
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;

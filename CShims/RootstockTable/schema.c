@@ -279,6 +279,7 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
         const rst_object *object;
         rst_index *more, *index;
         if (table->without_rowid && strcmp(origin, "pk") == 0) {
+            table->key_turn = table->index_count;
             code = read_parts(table, name, &table->key, &table->key_count, message);
             if (code != SQLITE_OK) return finished(s, code);
             continue;

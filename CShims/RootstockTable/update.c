@@ -475,7 +475,8 @@ static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, in
     int key_mode = mode_of(conflict, table->rowid_on_conflict);
     *key_known_free = false;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
-        for (int i = -1; i < table->index_count && code == SQLITE_OK; i++) {
+        for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
+            int i = turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
             int mode = i < 0 ? key_mode : mode_of(conflict, table->indexes[i].on_conflict);
             if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
             if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
