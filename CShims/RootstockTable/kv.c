@@ -294,10 +294,21 @@ static int kv_create(sqlite3 *db, void *context, int count, const char *const *a
     return code;
 }
 
-/* DROP TABLE forgets the table; the tree is another program's. */
 static int kv_disconnect(sqlite3_vtab *base) {
     table_free((kv_table *)base);
     return SQLITE_OK;
+}
+
+/* DROP TABLE forgets the table; the tree is another program's. SQLite would not tell a dropped table that its transaction
+** commits, so what was written must have been committed before. */
+static int kv_destroy(sqlite3_vtab *base) {
+    kv_table *table = (kv_table *)base;
+    if (table->file != NULL && table->file->writer != NULL && table->file->wrote) {
+        char *message = sqlite3_mprintf("%s has been written in this transaction: COMMIT before DROP TABLE %s",
+                                        table->path, table->name);
+        return kv_take_message(base, SQLITE_LOCKED, message);
+    }
+    return kv_disconnect(base);
 }
 
 int kv_take_message(sqlite3_vtab *base, int code, char *message) {
@@ -314,8 +325,13 @@ static int kv_begin(sqlite3_vtab *base) {
     kv_table *table = (kv_table *)base;
     char *message = NULL;
     int code = table->file == NULL ? kv_use_file(table, NULL, &message) : SQLITE_OK;
+    bool joined = code == SQLITE_OK && table->file->writer != NULL;
     if (code == SQLITE_OK) code = kv_write_begin(table->file, &message);
-    if (code == SQLITE_OK) code = kv_find_tree(table, table->file->writer, &message);
+    if (code == SQLITE_OK) {
+        code = kv_find_tree(table, table->file->writer, &message);
+        /* SQLite forgets a table whose xBegin failed: nobody else would end what was begun for it. */
+        if (code != SQLITE_OK && !joined) kv_write_rollback(table->file);
+    }
     return kv_take_message(base, code, message);
 }
 
@@ -361,7 +377,7 @@ static const sqlite3_module kv_module = {
     .xConnect = kv_connect,
     .xBestIndex = kv_best_index,
     .xDisconnect = kv_disconnect,
-    .xDestroy = kv_disconnect,
+    .xDestroy = kv_destroy,
     .xOpen = kv_cursor_open,
     .xClose = kv_cursor_close,
     .xFilter = kv_cursor_filter,

@@ -1,6 +1,6 @@
 /*
 ** kv.h - what the files of module kv share: kv.c (the module and its tables), kv_cursor.c (plans and reading), kv_update.c (writing),
-** kv_file.c (transactions), kv_values.c (bytes <-> SQL values), kv_trees.c (the list of a file's trees).
+** kv_file.c (files and snapshots), kv_transaction.c (writes), kv_values.c (bytes <-> SQL values), kv_trees.c (the list of a file's trees).
 **
 ** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection; it has a kv_file for each
 ** key-value file in use, counted by the tables that use it. Tables of one file share its transaction.
@@ -107,8 +107,6 @@ struct kv_cursor {
 };
 
 /* ---- kv_file.c ---- */
-int kv_notice_attach(kv_connection *kv, char **message);
-void kv_statements_finalize(kv_connection *kv);
 /* The file at path, opened or shared; counted. */
 int kv_file_open(kv_connection *kv, const char *path, bool read_only, uint64_t map_size, kv_file **file,
                  char **message);
@@ -119,10 +117,23 @@ int kv_read_begin(kv_file *file, rootstock_transaction **transaction, kv_reader 
 /* The same for a look while preparing: pins nothing. */
 int kv_look_begin(kv_file *file, rootstock_transaction **transaction, kv_reader **reader, char **message);
 void kv_read_end(kv_file *file, kv_reader *reader);
+/* The explicit transaction is over: its snapshot goes with the last cursor. */
+void kv_reader_unpin(kv_file *file);
+/* What is read from now on is what was just committed, whatever older cursors still see. */
+void kv_reader_retire(kv_file *file);
+int kv_check_thread(kv_file *file, char **message);
+/* SQLITE_ERROR, with a message, if the file is a store. */
+int kv_refuse_store(kv_file *file, rootstock_transaction *transaction, char **message);
+
+/* ---- kv_transaction.c ---- */
+int kv_notice_attach(kv_connection *kv, char **message);
+/* Takes a read lock on the notice's file, which lasts as long as the SQLite transaction does. */
+int kv_notice_touch(kv_connection *kv);
+void kv_statements_finalize(kv_connection *kv);
+/* Begins the write transaction, or joins the live one. */
 int kv_write_begin(kv_file *file, char **message);
 int kv_write_commit(kv_file *file, char **message);
 void kv_write_rollback(kv_file *file);
-int kv_check_thread(kv_file *file, char **message);
 int kv_savepoint(kv_file *file, int number);
 void kv_savepoint_release(kv_file *file, int number);
 int kv_savepoint_rollback(kv_file *file, int number, char **message);
@@ -131,8 +142,6 @@ int kv_put(kv_file *file, const rootstock_kv_tree *tree, const rootstock_slice *
            const rootstock_slice *old, char **message);
 int kv_remove(kv_file *file, const rootstock_kv_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
               char **message);
-/* SQLITE_ERROR, with a message, if the file is a store. */
-int kv_refuse_store(kv_file *file, rootstock_transaction *transaction, char **message);
 
 /* ---- kv.c ---- */
 /* Opens the table's file if need be, and looks at the tree; statistics may be null. */

@@ -151,7 +151,7 @@ static int write_row(kv_table *table, int count, sqlite3_value **values, char **
 int kv_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     kv_table *table = (kv_table *)base;
     char *message = NULL;
-    int code = kv_check_thread(table->file, &message);
+    int code = kv_write_begin(table->file, &message); /* anew, if ROLLBACK TO could not begin again */
     UNUSED(rowid);
     if (code == SQLITE_OK) code = write_row(table, count, values, &message);
     return kv_take_message(base, code, message);

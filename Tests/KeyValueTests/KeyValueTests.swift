@@ -1,5 +1,6 @@
 // KeyValueTests.swift - module kv on files that other programs wrote: what is read, what is written, what is refused.
 
+import CLMDB
 import CSQLite
 import Foundation
 import Testing
@@ -269,6 +270,41 @@ import Testing
         #expect(rest == (151..<200).map { "key \($0)" })
     }
 
+    @Test func whatWasWrittenIsNotLostByADropOrARename() throws {
+        try writeTree(folder.path("f"), entries: Self.fruit)
+        try declare("k", "f", "key=text, value=text")
+        try session.run("BEGIN")
+        try session.run("INSERT INTO k VALUES('new', '1')")
+        guard case .error(let code, _) = session.answer("DROP TABLE k") else {
+            Issue.record("the table was dropped")
+            return
+        }
+        #expect(code == SQLITE_LOCKED)
+        try session.run("ALTER TABLE k RENAME TO l")
+        try session.run("INSERT INTO l VALUES('newer', '1')")
+        try session.run("COMMIT")
+        #expect(try session.run("SELECT count(*) FROM l") == ["5"])
+        #expect(try session.message("INSERT INTO l VALUES('new', '1')") == "UNIQUE constraint failed: l.key")
+        try session.run("DROP TABLE l")
+        #expect(try readTree(folder.path("f")).count == 5)
+    }
+
+    @Test func aTreeThatIsGoneIsAnErrorAndLocksNothing() throws {
+        try writeTree(folder.path("f"), "t", entries: Self.fruit)
+        try writeTree(folder.path("f"), "u", entries: Self.fruit)
+        try declare("t", "f", "t, key=text, value=text")
+        try session.run("DROP TABLE t")
+        try withLMDB(folder.path("f")) { transaction in
+            var handle: MDB_dbi = 0
+            try require(mdb_dbi_open(transaction, "t", 0, &handle), "mdb_dbi_open")
+            try require(mdb_drop(transaction, handle, 1), "mdb_drop")
+        }
+        #expect(
+            try session.message("CREATE VIRTUAL TABLE t USING kv('\(folder.path("f"))', t)").contains("no such tree"))
+        try declare("u", "f", "u, key=text, value=text")
+        try session.run("DELETE FROM u")
+    }
+
     // MARK: What is refused
 
     @Test func aStoresTreesAreRefused() throws {
@@ -287,8 +323,7 @@ import Testing
         try writeTree(folder.path("f"), "t", entries: Self.fruit)
         try declare("t", "f", "t, key=text, value=text")
         let store = try SQLSession()
-        let opened = store.answer("SELECT rootstock_open('\(folder.path("f"))')")
-        guard case .rows = opened else { return }  // the same file with other options: refused from that side
+        try store.run("SELECT rootstock_open('\(folder.path("f"))')")
         try store.run("SELECT 1 WHERE rootstock_ddl('CREATE TABLE s(a)')")
         #expect(try session.message("DELETE FROM t").contains("is a store"))
     }

@@ -4,7 +4,8 @@ import Testing
 /// `rootstock trees` lists what an LMDB file holds.
 @Suite struct TreesCommandTests {
     @Test func aStoresFileIsListed() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-trees-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("rootstock-trees-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("s.store").path

@@ -7,6 +7,14 @@
 **     rootstock_rewrite means on the store what it means on a native database; or
 **   - CREATE VIRTUAL TABLE t USING lmdb(...) in a native database file keeps t's rows in the sidecar `<database>-lmdb`.
 **
+** Beside stores, the registered connection reads and writes LMDB files of other programs as they are:
+**   - CREATE VIRTUAL TABLE k USING kv('path', 'tree', key=blob|text|int, value=blob|text|json) makes a tree that exists a table with
+**     columns key and value: '' is the unnamed tree; one with several values a key (MDB_DUPSORT) is several rows a key; with integer
+**     keys (MDB_INTEGERKEY) key=int. Further arguments: engine=lmdb, readonly=yes, mapsize=BYTES, width=4|8. Its writes belong to the
+**     connection's transaction; a commit over several files is atomic in each, not over all. DROP TABLE leaves the tree alone.
+**   - SELECT * FROM kv_trees('path') lists a file's trees: name, entries, flags, depth, pages.
+**   Neither can be used from a view or trigger (SQLITE_VTAB_DIRECTONLY), and a store's own trees are refused by kv.
+**
 ** CONVENTIONS
 **  1. Results are SQLite codes (extended ones where SQLite has them). Out-parameters named `message` get text from
 **     sqlite3_malloc that the caller frees with sqlite3_free; they may be null.
