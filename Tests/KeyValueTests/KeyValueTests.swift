@@ -108,6 +108,16 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["data.mdb", "lock.mdb"])
     }
 
+    @Test func aFileWithTwoLockFilesIsRefused() throws {
+        let path = folder.path("environment")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try writeTree(path, directory: true, entries: Self.fruit)
+        #expect(FileManager.default.createFile(atPath: path + "/data.mdb-lock", contents: nil))
+        #expect(throws: SQLFailure.self) { try declare("k", "environment") }
+        try FileManager.default.removeItem(atPath: path + "/data.mdb-lock")
+        try declare("k", "environment")
+    }
+
     @Test func theFilesOwnMapIsKept() throws {
         try writeTree(folder.path("f"), mapSize: 1 << 20, entries: Self.fruit)
         try declare("k", "f", "key=text, value=text")
