@@ -410,7 +410,7 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
 static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
     int64_t low = INT64_MIN, high = INT64_MAX;
     unsigned char bytes[8];
-    rst_range *range = &k->ranges.range[0];
+    rst_range *range = &k->ranges.few[0];
     bool possible = true;
     int argument = 0, code;
     if (k->plan->lower != 0) possible = rowid_bound(values[argument++], k->plan->lower, &low, &high);
@@ -432,6 +432,7 @@ static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
         code = rootstock_buffer_append(&range->high, bytes, 8);
     }
     if (code != SQLITE_OK) return code;
+    k->ranges.range = k->ranges.few;
     k->ranges.count = 1;
     k->range = 0;
     return enter_range(k);
@@ -507,6 +508,32 @@ static int reattach(rst_cursor *k) {
     return code == ROOTSTOCK_OK ? SQLITE_OK : fail(k, code);
 }
 
+/* DELETE without WHERE: empties the trees and shows as many rows as there were, for SQLite to count. */
+static int clear_table(rst_cursor *k) {
+    rst_table *table = k->table;
+    rst_connection *c = k->connection;
+    rootstock_tree_statistics statistics;
+    int code;
+    if (c->writer == NULL || !k->on_writer) return SQLITE_MISUSE;
+    code = rst_tree_ready(c, c->writer, &table->tree, false);
+    if (code != SQLITE_OK) return code;
+    code = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) return fail(k, code);
+    code = rst_clear(c, &table->tree);
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
+    if (code != SQLITE_OK) {
+        c->writer_broken = true;
+        return code;
+    }
+    table->last_rowid_known = false;
+    table->last_key_transaction = 0;
+    k->remaining = statistics.entries;
+    table->clearing = statistics.entries;
+    k->counted = 0;
+    k->eof = k->remaining == 0;
+    return SQLITE_OK;
+}
+
 int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     rst_cursor *k = (rst_cursor *)base;
     rst_table *table = k->table;
@@ -516,7 +543,6 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     rst_tree *tree;
     int code;
     UNUSED(text);
-    UNUSED(count);
     if (number < 0 || number >= table->plan_count || table->plans[number]->epoch != c->epoch) return SQLITE_SCHEMA;
     plan = table->plans[number];
     k->plan = plan;
@@ -550,6 +576,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         }
         begun(k);
     }
+    table->clearing = 0;
+    if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
     if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0 && !plan->lower_not_null) {
         rootstock_tree_statistics statistics;
@@ -573,7 +601,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         if (code != SQLITE_NOTFOUND) return code;
     }
     parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
-    code = rst_ranges_make(table, plan, parts, values, &k->ranges);
+    code = plan->in > 0 ? rst_ranges_in(table, plan, parts, count, values, &k->ranges)
+                        : rst_ranges_make(table, plan, parts, values, &k->ranges);
     if (code != SQLITE_OK) return code;
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) return collect(k, parts);
@@ -632,10 +661,11 @@ static int stop_counting(rst_cursor *k) {
     k->remaining = 0;
     code = attach(k, k->plan->source == PLAN_INDEX ? &table->indexes[k->plan->index].tree : &table->tree);
     if (code != SQLITE_OK) return code;
+    k->ranges.range = k->ranges.few;
     k->ranges.count = 1;
     k->ranges.ambiguous = false;
-    k->ranges.range[0].low.size = 0;
-    k->ranges.range[0].has_high = false;
+    k->ranges.few[0].low.size = 0;
+    k->ranges.few[0].has_high = false;
     k->range = 0;
     code = enter_range(k);
     while (code == SQLITE_OK && steps-- > 0 && !k->eof) code = rst_cursor_next(&k->base);
@@ -763,9 +793,15 @@ static inline int fast_column(rst_cursor *k, sqlite3_context *context, int colum
     if (slot >= 0) {
         size_t start, end;
         const unsigned char *data;
-        if (!k->row.compact || k->row.width != 1 || slot >= k->row.count) return SQLITE_NOTFOUND;
-        start = slot > 0 ? k->row.ends[slot - 1] : 0;
-        end = k->row.ends[slot];
+        if (!k->row.compact || k->row.width > 2 || slot >= k->row.count) return SQLITE_NOTFOUND;
+        if (k->row.width == 1) {
+            start = slot > 0 ? k->row.ends[slot - 1] : 0;
+            end = k->row.ends[slot];
+        } else {
+            const unsigned char *ends = k->row.ends + (size_t)slot * 2;
+            start = slot > 0 ? (size_t)(ends[-2] | ends[-1] << 8) : 0;
+            end = (size_t)(ends[0] | ends[1] << 8);
+        }
         if (start > end || end > k->row.body_size) return SQLITE_NOTFOUND;
         data = k->row.body + start;
         switch (k->row.types[slot]) {
@@ -778,6 +814,23 @@ static inline int fast_column(rst_cursor *k, sqlite3_context *context, int colum
                 sqlite3_result_text(context, (const char *)data, (int)(end - start - 1), SQLITE_STATIC);
                 return SQLITE_OK;
             case ROW_NULL: return start == end ? SQLITE_OK : SQLITE_NOTFOUND;
+            case ROW_INTEGER: {
+                int64_t integer;
+                switch (end - start) {
+                    case 0: integer = 0; break;
+                    case 1: integer = (int8_t)data[0]; break;
+                    case 2: integer = (int16_t)(data[0] | data[1] << 8); break;
+                    case 4: {
+                        int32_t narrow;
+                        memcpy(&narrow, data, 4);
+                        integer = narrow;
+                        break;
+                    }
+                    default: return SQLITE_NOTFOUND;
+                }
+                sqlite3_result_int64(context, integer);
+                return SQLITE_OK;
+            }
             default: return SQLITE_NOTFOUND;
         }
     }
@@ -812,6 +865,11 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     }
     if (k->image != NULL) {
         if (column < table->column_count) result(k, context, &k->image->values[column], false);
+        return SQLITE_OK;
+    }
+    if (k->plan->source == PLAN_CLEAR) {
+        /* A row that is gone already: any key will do for xUpdate, which only counts. */
+        if (column == table->column_count + HIDDEN_KEY) sqlite3_result_blob(context, "-", 1, SQLITE_STATIC);
         return SQLITE_OK;
     }
     if (k->remaining > 0) {
@@ -876,6 +934,10 @@ int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     rst_cursor *k = (rst_cursor *)base;
     if (k->image != NULL || (k->plan->source == PLAN_ROWID && k->plan->equals == 1)) {
         *rowid = k->rowid;
+        return SQLITE_OK;
+    }
+    if (k->plan->source == PLAN_CLEAR) {
+        *rowid = (sqlite3_int64)k->counted + 1;
         return SQLITE_OK;
     }
     if (k->remaining > 0) {

@@ -323,6 +323,10 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         if (named != NULL) *out = named;
         return code;
     }
+    if (parts.kind == KIND_DELETE && !parts.has_where && !table->internal) {
+        *out = sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"rootstock hint\"='rootstock clear'", table->declared_name);
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
     if (parts.kind == KIND_UPDATE && table->has_generated) {
         code = rst_refuse_generated(table, &parts, message);
         if (code != SQLITE_OK) return code;
@@ -367,6 +371,43 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. */
+static bool count_of_table(rst_connection *c, const char *p, const char *end, char **out) {
+    const char *text;
+    rst_token token = rst_token_next(&p, end), schema = {TOKEN_END, p, 0}, name, next;
+    rst_table *table;
+    text = token.text;
+    if (!rst_token_is(&token, "COUNT")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "*")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, ")")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "FROM")) return false;
+    name = rst_token_next(&p, end);
+    next = rst_token_next(&p, end);
+    if (rst_token_mark(&next, ".")) {
+        schema = name;
+        name = rst_token_next(&p, end);
+        next = rst_token_next(&p, end);
+    }
+    if (next.type != TOKEN_END || !rst_token_names(&name)) return false;
+    table = rst_target(c, &schema, &name);
+    if (table == NULL) return false;
+    *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS \"%.*w\"", table->name, (int)(token.text - text), text);
+    if (*out != NULL) {
+        /* The column's name is the text that was written, without the blanks behind it. */
+        size_t size = strlen(*out);
+        char *last = *out + size - 2;
+        while (last > *out && (*last == ' ' || *last == '\n' || *last == '\t')) last--;
+        last[1] = '"';
+        last[2] = '\0';
+    }
+    return true;
+}
+
 int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
     const char *stop = rst_statement_end(sql, end), *p = sql, *last = stop;
@@ -379,6 +420,9 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
     code = rst_schema_refresh(c, message);
     if (code != SQLITE_OK) return code;
     while (last > sql && (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r')) last--;
+    if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, rewritten)) {
+        return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) return rst_transform_names(c, sql, stop, rewritten, message);
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE")
         || rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {

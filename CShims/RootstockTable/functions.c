@@ -90,12 +90,41 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
     if (code == SQLITE_OK) sqlite3_free(message);
 }
 
+/* rootstock_count(table): rows, as the engine counts them. */
+static void count_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = sqlite3_user_data(context);
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    rst_table *table = name == NULL || c->shared == NULL ? NULL : rst_table_find(c, name);
+    rootstock_transaction *transaction;
+    rootstock_tree_statistics statistics;
+    char *message = NULL;
+    bool is_writer;
+    int code;
+    UNUSED(count);
+    if (table == NULL) {
+        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no such table: %s", name == NULL ? "" : name));
+        return;
+    }
+    code = rst_read_begin(c, &transaction, &is_writer, &message);
+    if (code == SQLITE_OK) {
+        code = rst_tree_ready(c, transaction, &table->tree, false);
+        if (code == SQLITE_OK) {
+            int result = c->engine->tree_statistics(transaction, table->tree.handle, &statistics);
+            if (result != ROOTSTOCK_OK) code = rst_map_error(c, result, &message);
+        }
+        rst_read_end(c, is_writer);
+    }
+    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    else sqlite3_result_int64(context, (sqlite3_int64)statistics.entries);
+}
+
 int rst_functions_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_open", 1, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 2, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 3, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_rewrite", 1, SQLITE_DIRECTONLY, rewrite_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
     if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);

@@ -7,6 +7,7 @@
 */
 #include "change.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key) {
@@ -146,71 +147,143 @@ int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_han
     }
 }
 
-/* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. */
+/* ---- filling ---- */
+
+/* Entries gathered to be put in order: key, value, and the length of the columns' part. */
+typedef struct gathered {
+    size_t start, key_size, value_size, prefix;
+    bool has_null;
+} gathered;
+
+typedef struct gathering {
+    rootstock_buffer bytes;
+    gathered *entries;
+    size_t count, capacity;
+} gathering;
+
+enum { GATHER_BYTES = 256 << 20 };
+
+static __thread const unsigned char *gathered_bytes; /* for qsort, which takes no context */
+
+static int gathered_order(const void *left, const void *right) {
+    const gathered *a = left, *b = right;
+    return rootstock_key_compare(gathered_bytes + a->start, a->key_size, gathered_bytes + b->start, b->key_size);
+}
+
+static int unique_refused(const rst_table *table, const rst_index *index, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *finished;
+    for (int p = 0; p < index->part_count; p++) {
+        if (index->parts[p].column == -2) {
+            sqlite3_str_reset(text);
+            sqlite3_str_appendf(text, "index '%q'", index->name);
+            break;
+        }
+        sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
+                            index->parts[p].column < 0 ? "rowid" : table->columns[index->parts[p].column].name);
+    }
+    finished = sqlite3_str_finish(text);
+    rst_set_message(message, "UNIQUE constraint failed: %s", finished == NULL ? "" : finished);
+    sqlite3_free(finished);
+    return SQLITE_CONSTRAINT_UNIQUE;
+}
+
+/* Puts what was gathered, in key order: appended while the tree holds nothing higher. */
+static int gathered_put(rst_table *table, rst_index *index, gathering *g, bool first, char **message) {
+    rst_connection *c = table->connection;
+    rootstock_buffer other = {0};
+    bool append = first;
+    int code = SQLITE_OK;
+    gathered_bytes = g->bytes.data;
+    qsort(g->entries, g->count, sizeof *g->entries, gathered_order);
+    for (size_t i = 0; i < g->count && code == SQLITE_OK; i++) {
+        const gathered *entry = &g->entries[i];
+        rootstock_slice key = {entry->key_size, g->bytes.data + entry->start};
+        rootstock_slice value = {entry->value_size, g->bytes.data + entry->start + entry->key_size};
+        if (index->unique && !entry->has_null) {
+            const gathered *before = i > 0 ? &g->entries[i - 1] : NULL;
+            if (before != NULL && before->prefix == entry->prefix
+                && memcmp(g->bytes.data + before->start, key.data, entry->prefix) == 0) {
+                code = unique_refused(table, index, message);
+                break;
+            }
+            if (!first) {
+                rootstock_buffer whole = {(unsigned char *)key.data, key.size, key.size};
+                code = entry_in_the_way(table, index, &whole, entry->prefix, NULL, &other);
+                if (code == SQLITE_ROW) code = unique_refused(table, index, message);
+                if (code != SQLITE_DONE) break;
+                code = SQLITE_OK;
+            }
+        }
+        if (append && key.size < c->long_key_limit) {
+            code = rst_put(c, &index->tree, &key, &value, ROOTSTOCK_PUT_APPEND);
+            if (code != SQLITE_DONE) continue;
+            append = false;
+        }
+        code = rst_tree_put(c, &index->tree, &key, &value, 0);
+    }
+    rootstock_buffer_free(&other);
+    g->bytes.size = 0;
+    g->count = 0;
+    return code;
+}
+
+/* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so that pages
+** are written once and full; what does not fit into memory comes in several sorted runs. */
 int rst_index_fill(rst_table *table, int number, char **message) {
     rst_connection *c = table->connection;
     rst_index *index = &table->indexes[number];
     rst_walker walker;
     rst_hand hand;
-    rootstock_buffer key = {0}, value = {0}, other = {0};
+    rootstock_buffer key = {0}, value = {0};
+    gathering g = {0};
     rootstock_slice at, bytes;
-    int code = rst_hand_begin(table, &hand);
+    bool first = true;
+    int result = SQLITE_OK, code = rst_hand_begin(table, &hand);
     if (code != SQLITE_OK) return code;
     code = rst_walker_open(c, c->writer, &table->tree, &walker);
     if (code != SQLITE_OK) {
         rst_hand_end(table, &hand);
         return code;
     }
-    code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &at, &bytes);
-    while (code == ROOTSTOCK_OK) {
-        bool has_null, included;
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &at, &bytes); code == ROOTSTOCK_OK && result == SQLITE_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &bytes)) {
+        bool has_null, included = false;
         size_t prefix = 0;
-        int result = rst_hand_fetch(table, &at, &hand);
+        result = rst_hand_fetch(table, &at, &hand);
         if (result == SQLITE_ROW) result = SQLITE_OK;
         if (result == SQLITE_OK && index->evaluated) result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
         if (result == SQLITE_OK) {
             result = rst_index_entry(table, number, &hand, &key, &value, &prefix, &has_null, &included, message);
         }
         if (index->evaluated) rst_twin_clear(table);
-        if (result == SQLITE_OK && included) {
-            if (index->unique && !has_null) {
-                result = entry_in_the_way(table, index, &key, prefix, NULL, &other);
-                if (result == SQLITE_ROW) {
-                    sqlite3_str *text = sqlite3_str_new(NULL);
-                    char *finished;
-                    for (int p = 0; p < index->part_count; p++) {
-                        if (index->parts[p].column == -2) {
-                            sqlite3_str_reset(text);
-                            sqlite3_str_appendf(text, "index '%q'", index->name);
-                            break;
-                        }
-                        sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
-                                            index->parts[p].column < 0 ? "rowid" : table->columns[index->parts[p].column].name);
-                    }
-                    finished = sqlite3_str_finish(text);
-                    rst_set_message(message, "UNIQUE constraint failed: %s", finished == NULL ? "" : finished);
-                    sqlite3_free(finished);
-                    result = SQLITE_CONSTRAINT_UNIQUE;
-                } else if (result == SQLITE_DONE) {
-                    result = SQLITE_OK;
-                }
+        if (result != SQLITE_OK || !included) continue;
+        if (g.count == g.capacity) {
+            size_t capacity = g.capacity == 0 ? 1024 : g.capacity * 2;
+            gathered *more = sqlite3_realloc64(g.entries, capacity * sizeof *more);
+            if (more == NULL) {
+                result = SQLITE_NOMEM;
+                break;
             }
-            if (result == SQLITE_OK) {
-                rootstock_slice entry = {key.size, key.data}, data = {value.size, value.data};
-                result = rst_tree_put(c, &index->tree, &entry, &data, 0);
-            }
+            g.entries = more;
+            g.capacity = capacity;
         }
-        if (result != SQLITE_OK) {
-            code = -result;
-            break;
+        g.entries[g.count] = (gathered){g.bytes.size, key.size, value.size, prefix, has_null};
+        result = rootstock_buffer_append(&g.bytes, key.data, key.size);
+        if (result == SQLITE_OK) result = rootstock_buffer_append(&g.bytes, value.data, value.size);
+        g.count++;
+        if (result == SQLITE_OK && g.bytes.size > GATHER_BYTES) {
+            result = gathered_put(table, index, &g, first, message);
+            first = false;
         }
-        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &bytes);
     }
+    if (result == SQLITE_OK && code != ROOTSTOCK_NOT_FOUND) result = rst_map_error(c, code, message);
     rst_walker_close(&walker);
+    if (result == SQLITE_OK) result = gathered_put(table, index, &g, first, message);
     rst_hand_end(table, &hand);
     rootstock_buffer_free(&key);
     rootstock_buffer_free(&value);
-    rootstock_buffer_free(&other);
-    if (code < 0) return -code;
-    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
+    rootstock_buffer_free(&g.bytes);
+    sqlite3_free(g.entries);
+    return result;
 }

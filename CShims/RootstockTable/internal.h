@@ -84,6 +84,7 @@ typedef struct rst_plan {
     int index;               /* number in table->indexes, or -1 */
     int equals;              /* leading key columns held equal */
     unsigned char null_equal[64]; /* the k-th takes IS (NULL matches) */
+    int in;                  /* the argument that is a whole IN list, from 1; or 0 */
     int lower;               /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
     int upper;               /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool lower_not_null;     /* IS NOT NULL stands in for the lower bound */
@@ -95,7 +96,7 @@ typedef struct rst_plan {
     char *description;
 } rst_plan;
 
-enum { PLAN_SCAN = 0, PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_EMPTY = 5 };
+enum { PLAN_SCAN = 0, PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
 
 struct rst_table {
     int references;
@@ -133,6 +134,7 @@ struct rst_table {
     rst_plan **plans;
     int plan_count;
     double table_rows;       /* from ANALYZE, or 0 */
+    uint64_t clearing;       /* rows of a DELETE without WHERE that SQLite has still to count */
     int open_cursors;
     struct rst_cursor *spare_cursors;
     /* automatic rowid: highest one known inside the live write transaction */

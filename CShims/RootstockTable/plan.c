@@ -11,6 +11,7 @@
 ** | PLAN_KEY    | the table           | leading key columns    | next key column    | primary key              |
 ** | PLAN_INDEX  | index number        | leading index columns  | next index column  | index columns, then row  |
 ** | PLAN_ROW    | none: a row image   | hidden column `row`    | -                  | -                        |
+** | PLAN_CLEAR  | all, emptied        | -                      | -                  | none: as many as were    |
 **
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
 ** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
@@ -30,6 +31,7 @@ typedef struct candidate {
     bool forced;     /* INDEXED BY names it */
     int equal[64];   /* constraint numbers */
     int equals;
+    int in;          /* the equality, from 1, that is an IN taken whole; or 0 */
     int lower, upper; /* constraint numbers, or -1 */
     bool lower_not_null;
     bool unique;
@@ -100,6 +102,21 @@ static bool is_equality(unsigned char op) {
     return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS || op == SQLITE_INDEX_CONSTRAINT_ISNULL;
 }
 
+static char affinity_at(const rst_table *table, int column) {
+    if (column < 0 || column == table->rowid_column) return AFFINITY_INTEGER;
+    return table->columns[column].affinity;
+}
+
+/*
+** An IN whose values would come one by one is checked again by SQLite with the column's affinity alone, and that of the list is
+** lost: '05' IN (SELECT an integer column) would fail. Only against numeric columns is that the same; elsewhere the list
+** is taken whole, and then SQLite checks the IN itself.
+*/
+static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, int constraint) {
+    return affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC
+           && info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
+}
+
 /* An index may name a column twice; a constraint is one argument of xFilter only. */
 static bool is_taken(const candidate *k, int constraint) {
     for (int i = 0; i < k->equals; i++) {
@@ -113,14 +130,22 @@ static void match(const rst_table *table, sqlite3_index_info *info, candidate *k
     k->lower = k->upper = -1;
     for (int p = 0; p < k->part_count && p < 64; p++) {
         int found = -1;
+        bool found_in = false;
         if (k->parts[p].column == -2) return;
         for (int i = 0; i < info->nConstraint; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+            bool in;
             if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
             if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p]) || is_taken(k, i)) continue;
-            if (found < 0 || constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) found = i;
+            in = is_whole_in(table, info, i);
+            if (in && k->in > 0) continue;
+            if (found < 0 || (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && (found_in || !in))) {
+                found = i;
+                found_in = in;
+            }
         }
         if (found >= 0) {
+            if (found_in) k->in = k->equals + 1;
             k->equal[k->equals++] = found;
             continue;
         }
@@ -293,11 +318,6 @@ static int intern(rst_table *table, const rst_plan *plan, int *number) {
     return SQLITE_OK;
 }
 
-static char affinity_at(const rst_table *table, int column) {
-    if (column < 0 || column == table->rowid_column) return AFFINITY_INTEGER;
-    return table->columns[column].affinity;
-}
-
 /*
 ** SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only. On a column without numeric affinity the
 ** comparison's own affinity is not known here ('05' = 5 is true if 5 comes from an INTEGER column), so several keys may
@@ -326,6 +346,8 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
     plan.source = k->source;
     plan.index = k->source == PLAN_INDEX ? k->index : -1;
     plan.equals = k->equals;
+    plan.in = k->in;
+    if (k->in > 0) (void)sqlite3_vtab_in(info, k->equal[k->in - 1], 1);
     plan.descending = k->descending;
     plan.unique = k->unique;
     plan.covering = k->covering;
@@ -385,7 +407,8 @@ static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, c
         k->unique = index->unique && k->equals == k->part_count && !is;
         k->covering = covers(table, index, info->colUsed);
     }
-    k->ordered = gives_order(table, info, k, &k->descending);
+    if (k->in > 0) k->unique = false;
+    k->ordered = k->in == 0 && gives_order(table, info, k, &k->descending);
     if (!k->ordered) k->descending = false;
     /* An index that neither narrows, orders nor covers is no help. */
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered
@@ -436,6 +459,14 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         }
         hint = i;
         hinted = (const char *)sqlite3_value_text(value);
+        if (hinted != NULL && strcmp(hinted, "rootstock clear") == 0) {
+            /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there were. */
+            memset(&k, 0, sizeof k);
+            k.source = PLAN_CLEAR;
+            k.lower = k.upper = -1;
+            k.hint = hint;
+            return choose(table, info, &k);
+        }
     }
     memset(&k, 0, sizeof k);
     k.hint = hint;

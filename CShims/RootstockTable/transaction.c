@@ -330,6 +330,7 @@ void rst_write_rollback(rst_connection *c) {
     for (int i = 0; i < c->table_count; i++) {
         c->tables[i]->last_rowid_known = false;
         c->tables[i]->last_key_transaction = 0;
+        c->tables[i]->clearing = 0;
         c->tables[i]->sequence_rowid = 0;
     }
 }
@@ -390,6 +391,7 @@ static int restart_writer(rst_connection *c) {
     for (int i = 0; i < c->table_count; i++) {
         c->tables[i]->last_rowid_known = false;
         c->tables[i]->last_key_transaction = 0;
+        c->tables[i]->clearing = 0;
         c->tables[i]->sequence_rowid = 0;
     }
     code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
@@ -473,6 +475,7 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
     for (int i = 0; i < c->table_count; i++) {
         c->tables[i]->last_rowid_known = false;
         c->tables[i]->last_key_transaction = 0;
+        c->tables[i]->clearing = 0;
         c->tables[i]->sequence_rowid = 0;
     }
     return SQLITE_OK;

@@ -336,14 +336,26 @@ static int learn_last_key(rst_table *table) {
     return code;
 }
 
-/* Adds (or removes) the row's entries. With `other`, only those that differ from the other row's. */
-static int change_entries(rst_table *table, const rst_hand *hand, bool add, char **message) {
+/* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
+static bool index_touched(const rst_table *table, const rst_index *index, uint64_t changed) {
+    if (index->evaluated) return true;
+    for (int p = 0; p < index->part_count; p++) {
+        int column = index->parts[p].column;
+        if (column < 0) continue; /* the rowid is the key */
+        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated) return true;
+    }
+    return false;
+}
+
+/* Adds (or removes) the row's entries: of every index, or of those that a change of these columns touches. */
+static int change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK;
     for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
         rootstock_slice key, value;
         bool has_null, included;
         size_t prefix;
+        if (changed != UINT64_MAX && !index_touched(table, &table->indexes[i], changed)) continue;
         code = rst_index_entry(table, i, hand, &c->key_scratch, add ? &c->row_scratch : NULL, &prefix, &has_null, &included,
                                message);
         if (code != SQLITE_OK || !included) continue;
@@ -387,7 +399,7 @@ static int remove_row(rst_table *table, const rst_hand *old, char **message) {
     rootstock_slice key = {old->key.size, old->key.data};
     bool twin = false;
     int code = twin_begin_old(table, old, &twin, message);
-    if (code == SQLITE_OK) code = change_entries(table, old, false, message);
+    if (code == SQLITE_OK) code = change_entries(table, old, false, UINT64_MAX, message);
     if (twin) rst_twin_clear(table);
     if (code != SQLITE_OK) return code;
     code = rst_tree_remove(c, &table->tree, &key);
@@ -468,11 +480,12 @@ static int refuse(const rst_table *table, int number, int mode, char **message) 
 }
 
 /* Key and unique indexes: first those that refuse, then those that replace. */
-static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, bool *key_known_free,
-                        char **message) {
+static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+                        bool *key_known_free, char **message) {
     rootstock_buffer found = {0};
     int code = SQLITE_OK;
     int key_mode = mode_of(conflict, table->rowid_on_conflict);
+    bool same_key = old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
     *key_known_free = false;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
@@ -483,6 +496,7 @@ static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, in
                 continue; /* the put itself finds out */
             }
             if (i >= 0 && !table->indexes[i].unique) continue;
+            if (i >= 0 && same_key && !index_touched(table, &table->indexes[i], changed)) continue;
             code = rst_find_conflict(table, i, row, old, &found, message);
             if (code == SQLITE_DONE) {
                 code = SQLITE_OK;
@@ -628,7 +642,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
         bool known = false;
-        code = check_unique(table, row, NULL, conflict, &known, message);
+        code = check_unique(table, row, NULL, conflict, UINT64_MAX, &known, message);
         key_free |= known;
     }
     if (code == SQLITE_OK) {
@@ -636,7 +650,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         code = put_row(table, row, true);
         if (code == SQLITE_DONE) code = refuse(table, -1, mode == SQLITE_REPLACE ? SQLITE_ABORT : mode, message);
     }
-    if (code == SQLITE_OK && table->index_count > 0) code = change_entries(table, row, true, message);
+    if (code == SQLITE_OK && table->index_count > 0) code = change_entries(table, row, true, UINT64_MAX, message);
     if (table->has_evaluated_index) rst_twin_clear(table);
     if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
         table->last_rowid = row->rowid;
@@ -718,10 +732,16 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     }
     if (code == SQLITE_OK) code = rst_check_row(table, row, conflict, message);
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
-    if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, &known, message);
+    if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, changed, &known, message);
     same_key = code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
         code = put_row(table, row, false);
+        if (table->needs_mirror) rst_twin_clear(table);
+    } else if (code == SQLITE_OK && same_key && !table->has_evaluated_index) {
+        /* Only the entries that the set columns are part of. */
+        code = change_entries(table, old, false, changed, message);
+        if (code == SQLITE_OK) code = put_row(table, row, false);
+        if (code == SQLITE_OK) code = change_entries(table, row, true, changed, message);
         if (table->needs_mirror) rst_twin_clear(table);
     } else if (code == SQLITE_OK) {
         /* The old row may be gone already: REPLACE can only remove others, so it is not. */
@@ -731,7 +751,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
             bool twin = false;
             code = twin_begin_old(table, row, &twin, message);
             if (code == SQLITE_OK) code = put_row(table, row, false);
-            if (code == SQLITE_OK) code = change_entries(table, row, true, message);
+            if (code == SQLITE_OK) code = change_entries(table, row, true, UINT64_MAX, message);
             if (twin) rst_twin_clear(table);
         }
         if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
@@ -895,6 +915,10 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         code = SQLITE_FULL;
     }
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
+    if (table->clearing > 0 && count == 1) {
+        table->clearing--; /* the whole tree went at once; SQLite counts the rows */
+        return SQLITE_OK;
+    }
     conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
     c->last_mode = 0;
     if (code == SQLITE_OK) {
