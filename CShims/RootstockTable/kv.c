@@ -236,16 +236,6 @@ static void table_free(kv_table *table) {
     sqlite3_free(table);
 }
 
-static bool has_utf8(sqlite3 *db) {
-    sqlite3_stmt *statement = NULL;
-    bool utf8 = true;
-    if (sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        utf8 = sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") == 0;
-    sqlite3_finalize(statement);
-    return utf8;
-}
-
 static int kv_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                       char **message) {
     kv_connection *kv = context;
@@ -261,7 +251,6 @@ static int kv_connect(sqlite3 *db, void *context, int count, const char *const *
     if (code == SQLITE_OK && sqlite3_db_readonly(db, arguments[1]) == 1) table->read_only = true;
     if (code == SQLITE_OK) code = kv_notice_attach(kv, message);
     if (code == SQLITE_OK) {
-        table->utf8 = has_utf8(db);
         sql = sqlite3_mprintf(
             "CREATE TABLE x(key %s NOT NULL, value %s NOT NULL, \"rootstock entry\" BLOB HIDDEN NOT NULL PRIMARY "
             "KEY) WITHOUT ROWID",

@@ -80,7 +80,6 @@ typedef struct kv_table {
     kv_type key_type;
     kv_type value_type;
     bool read_only;
-    bool utf8; /* the connection's text is UTF-8, so that its order is that of the bytes */
     uint64_t map_size;
     size_t width; /* bytes of an integer key as declared; 0: as the tree has them */
     rootstock_kv_tree tree;

@@ -20,16 +20,15 @@
 */
 enum { BY_KEY = 1, BY_PAIR = 2, BY_GT = 4, BY_GE = 8, BY_LT = 16, BY_LE = 32, BACKWARDS = 64 };
 
-/* Is the tree's order of keys (of values) that of SQL? */
+/* Is the tree's order of keys (of values) that of SQL? Text is UTF-8 here (see kv_notice_attach), so its bytes' order is its own. */
 static bool keys_ordered(const kv_table *table) {
     if ((table->tree.flags & ROOTSTOCK_KV_REVERSE_KEYS) != 0) return false;
     if (table->key_type == KV_INTEGER) return true;
-    return (table->tree.flags & ROOTSTOCK_KV_INTEGER_KEYS) == 0 && (table->key_type == KV_BLOB || table->utf8);
+    return (table->tree.flags & ROOTSTOCK_KV_INTEGER_KEYS) == 0;
 }
 
 static bool values_ordered(const kv_table *table) {
-    if ((table->tree.flags & (ROOTSTOCK_KV_REVERSE_DUPLICATES | ROOTSTOCK_KV_INTEGER_DUPLICATES)) != 0) return false;
-    return table->value_type == KV_BLOB || table->utf8;
+    return (table->tree.flags & (ROOTSTOCK_KV_REVERSE_DUPLICATES | ROOTSTOCK_KV_INTEGER_DUPLICATES)) == 0;
 }
 
 static bool order_consumed(const kv_table *table, const sqlite3_index_info *info, bool one_key, bool *backwards) {

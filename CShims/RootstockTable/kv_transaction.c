@@ -60,6 +60,8 @@ int kv_notice_attach(kv_connection *kv, char **message) {
     if (code == SQLITE_OK) {
         code = rst_execute(kv->connection, message, "ATTACH 'file:kv?vfs=rootstock-control' AS rootstock_kv");
     }
+    if (code != SQLITE_OK && message != NULL && *message != NULL && strstr(*message, "encoding") != NULL)
+        rst_set_message(message, "kv needs a database whose PRAGMA encoding is UTF-8");
     if (code == SQLITE_OK) code = sqlite3_file_control(kv->db, "rootstock_kv", SQLITE_FCNTL_FILE_POINTER, &file);
     if (code != SQLITE_OK) return code;
     notice->original = file->pMethods;

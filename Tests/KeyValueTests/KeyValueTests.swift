@@ -388,6 +388,15 @@ import Testing
         #expect(try session.message("DELETE FROM r") == "attempt to write a readonly database")
     }
 
+    @Test func aDatabaseInAnotherEncodingIsRefused() throws {
+        try writeTree(folder.path("f"), entries: Self.fruit)
+        let other = try SQLSession(folder.path("wide.db"))
+        try other.run("PRAGMA encoding = 'UTF-16le'")
+        try other.run("CREATE TABLE n(a)")
+        let message = try other.message("CREATE VIRTUAL TABLE k USING kv('\(folder.path("f"))')")
+        #expect(message == "kv needs a database whose PRAGMA encoding is UTF-8")
+    }
+
     @Test func plansNameTheKey() throws {
         try writeTree(folder.path("f"), entries: Self.fruit)
         try declare("k", "f", "key=text, value=text")
