@@ -17,15 +17,26 @@
 */
 #include "ranges.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CLASS_NULL = 0x05, CLASS_NUMBER = 0x10, CLASS_TEXT = 0x20, CLASS_BLOB = 0x30 };
 
+static void range_free(rst_range *range) {
+    rootstock_buffer_free(&range->low);
+    rootstock_buffer_free(&range->high);
+}
+
+static void many_free(rst_ranges *ranges) {
+    for (int i = 0; i < ranges->many_count; i++) range_free(&ranges->many[i]);
+    sqlite3_free(ranges->many);
+    ranges->many = NULL;
+    ranges->many_count = 0;
+}
+
 void rst_ranges_free(rst_ranges *ranges) {
-    for (int i = 0; i < 2; i++) {
-        rootstock_buffer_free(&ranges->range[i].low);
-        rootstock_buffer_free(&ranges->range[i].high);
-    }
+    for (int i = 0; i < 2; i++) range_free(&ranges->few[i]);
+    many_free(ranges);
 }
 
 static int set(rootstock_buffer *to, const void *bytes, size_t size) {
@@ -187,6 +198,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
     edge from = {.open = true}, to = {.open = true};
     int argument = 0, code = SQLITE_OK;
     bool empty = false;
+    ranges->range = ranges->few;
     ranges->count = 0;
     ranges->ambiguous = false;
     ranges->prefix = 0;
@@ -258,5 +270,74 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
 done:
     rootstock_buffer_free(&prefix);
     rootstock_buffer_free(&hold);
+    return code;
+}
+
+static int by_low(const void *a, const void *b) {
+    const rst_range *left = a, *right = b;
+    return rootstock_key_compare(left->low.data, left->low.size, right->low.data, right->low.size);
+}
+
+/* Several values can mean the same keys: their ranges are sorted and joined, so that no row is met twice. */
+static void join(rst_ranges *ranges) {
+    int kept = 0;
+    if (ranges->many_count == 0) return;
+    qsort(ranges->many, (size_t)ranges->many_count, sizeof *ranges->many, by_low);
+    for (int i = 1; i < ranges->many_count; i++) {
+        rst_range *last = &ranges->many[kept], *next = &ranges->many[i];
+        bool apart = last->has_high
+                     && rootstock_key_compare(next->low.data, next->low.size, last->high.data, last->high.size) >= 0;
+        if (apart) {
+            if (++kept != i) {
+                rst_range swap = ranges->many[kept];
+                ranges->many[kept] = *next;
+                *next = swap;
+            }
+        } else if (last->has_high
+                   && (!next->has_high
+                       || rootstock_key_compare(next->high.data, next->high.size, last->high.data, last->high.size) > 0)) {
+            rootstock_buffer swap = last->high;
+            last->high = next->high;
+            next->high = swap;
+            last->has_high = next->has_high;
+        }
+    }
+    ranges->count = kept + 1;
+}
+
+int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count, sqlite3_value **values,
+                  rst_ranges *ranges) {
+    sqlite3_value **each = NULL, *value = NULL;
+    int capacity = 0, code;
+    many_free(ranges);
+    each = sqlite3_malloc64((sqlite3_uint64)count * sizeof *each);
+    if (each == NULL) return SQLITE_NOMEM;
+    memcpy(each, values, (size_t)count * sizeof *each);
+    for (code = sqlite3_vtab_in_first(values[plan->in - 1], &value); code == SQLITE_OK && value != NULL;
+         code = sqlite3_vtab_in_next(values[plan->in - 1], &value)) {
+        each[plan->in - 1] = value;
+        code = rst_ranges_make(table, plan, parts, each, ranges);
+        if (code != SQLITE_OK) break;
+        if (ranges->many_count + ranges->count > capacity) {
+            rst_range *more;
+            capacity = capacity == 0 ? 16 : capacity * 2;
+            more = sqlite3_realloc64(ranges->many, (sqlite3_uint64)capacity * sizeof *more);
+            if (more == NULL) {
+                code = SQLITE_NOMEM;
+                break;
+            }
+            ranges->many = more;
+        }
+        for (int i = 0; i < ranges->count; i++) {
+            ranges->many[ranges->many_count++] = ranges->few[i];
+            memset(&ranges->few[i], 0, sizeof ranges->few[i]);
+        }
+    }
+    sqlite3_free(each);
+    ranges->count = 0;
+    ranges->ambiguous = false; /* no order is promised */
+    ranges->range = ranges->many;
+    if (code == SQLITE_DONE) code = SQLITE_OK;
+    if (code == SQLITE_OK) join(ranges);
     return code;
 }

@@ -14,7 +14,10 @@ typedef struct rst_range {
 } rst_range;
 
 typedef struct rst_ranges {
-    rst_range range[2]; /* ascending, disjoint */
+    rst_range *range;   /* ascending, disjoint; one or two of `few`, or `many` */
+    rst_range few[2];
+    rst_range *many;    /* of an IN */
+    int many_count;
     int count;          /* 0: nothing can match */
     bool ambiguous;     /* an equality stands for several key values: rows need the order of the columns after it */
     size_t prefix;      /* bytes that every key of range[0] shares */
@@ -24,6 +27,9 @@ typedef struct rst_ranges {
 ** rowids. SQLITE_OK or SQLITE_NOMEM. */
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges);
+/* The same for a plan with an IN (plan->in): the union over its values. */
+int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count, sqlite3_value **values,
+                  rst_ranges *ranges);
 void rst_ranges_free(rst_ranges *ranges);
 
 #endif
