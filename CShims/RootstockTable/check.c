@@ -142,13 +142,17 @@ static void check_value(table_state *s, int number) {
     }
 }
 
+static bool same_bytes(const void *a, size_t a_size, const void *b, size_t b_size) {
+    return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
+}
+
 static bool same_value(const rootstock_value *a, const rootstock_value *b) {
     if (a->type != b->type) return false;
     switch (a->type) {
     case VALUE_INTEGER: return a->as.integer == b->as.integer;
     case VALUE_REAL: return a->as.real == b->as.real;
     case VALUE_TEXT:
-    case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
+    case VALUE_BLOB: return same_bytes(a->as.data, a->size, b->as.data, b->size);
     default: return true;
     }
 }
@@ -231,7 +235,7 @@ static void check_entry(table_state *s, int number) {
         state->damaged = true;
         return;
     }
-    if (code == ROOTSTOCK_OK && (value.size != s->value.size || memcmp(value.data, s->value.data, value.size) != 0)) {
+    if (code == ROOTSTOCK_OK && !same_bytes(value.data, value.size, s->value.data, s->value.size)) {
         rst_check_fault(s->check, "row %llu values differ from index %s", s->row, index->name);
     }
     if (code == ROOTSTOCK_OK && index->unique && !has_null) {
@@ -292,7 +296,7 @@ static void walk_index(table_state *s, int number) {
         if (result != SQLITE_OK) continue; /* the row was named when the table was walked */
         enter_twin(s, false);
         result = entry_of(s, number, &prefix, &has_null);
-        if (result == 0 || (result > 0 && (s->key.size != key.size || memcmp(s->key.data, key.data, key.size) != 0))) {
+        if (result == 0 || (result > 0 && !same_bytes(s->key.data, s->key.size, key.data, key.size))) {
             rst_check_fault(s->check, "entry %llu of index %s is not what its row has", entry, index->name);
         }
         leave_twin(s);
@@ -340,7 +344,7 @@ static void check_row(table_state *s, const rootstock_slice *key, const rootstoc
     code = rst_row_key(table, s->hand.values, s->hand.rowid, &s->row_key);
     if (code != SQLITE_OK)
         s->check->code = code;
-    else if (s->row_key.size != key->size || memcmp(s->row_key.data, key->data, key->size) != 0) {
+    else if (!same_bytes(s->row_key.data, s->row_key.size, key->data, key->size)) {
         rst_check_fault(s->check, "row %llu of %s does not stand under its primary key", s->row, table->name);
     }
     for (int i = 0; i < table->column_count; i++) check_value(s, i);

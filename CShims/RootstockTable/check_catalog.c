@@ -52,6 +52,16 @@ static void check_free_tree(rst_check *check, int64_t number, const rst_catalog 
     }
 }
 
+/* The meta row ends in the text that marks a store. */
+static bool is_meta(const rootstock_slice *value) {
+    static const char magic[] = "Rootstock store";
+    rootstock_row row;
+    rootstock_value text;
+    return rootstock_row_open(&row, value->data, value->size) == SQLITE_OK && row.count == 7 &&
+           rootstock_row_column(&row, 6, &text, NULL) == SQLITE_OK && text.type == VALUE_TEXT &&
+           text.size == sizeof magic - 1 && memcmp(text.as.data, magic, text.size) == 0;
+}
+
 /* Every entry of the catalog's tree is of a known kind; the free ones name trees. */
 static void check_entries(rst_check *check, const rst_catalog *catalog, const char **owners) {
     rst_connection *c = check->connection;
@@ -75,6 +85,7 @@ static void check_entries(rst_check *check, const rst_catalog *catalog, const ch
         if (rootstock_row_verify(value.data, value.size) != SQLITE_OK) {
             rst_check_fault(check, "catalog: malformed entry of kind '%c'", bytes[0]);
         }
+        if (bytes[0] == 'M' && !is_meta(&value)) rst_check_fault(check, "catalog: malformed meta row");
         if (bytes[0] == 'F') {
             uint64_t number = 0;
             for (int i = 1; i < 9; i++) number = number << 8 | bytes[i];
@@ -118,24 +129,34 @@ static void check_object(rst_check *check, const rst_catalog *catalog, const rst
     (void)count_entries(check, object->tree, object->name, &entries);
 }
 
+static bool same_text(const char *a, const char *b) {
+    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 /* What the catalog lists against what SQLite made of it. */
 static void check_mirror(rst_check *check, const rst_catalog *catalog) {
     rst_connection *c = check->connection;
     sqlite3_stmt *statement;
     int listed = 0, code;
-    code = sqlite3_prepare_v2(c->mirror, "SELECT type, name FROM sqlite_master", -1, &statement, NULL);
+    code = sqlite3_prepare_v2(c->mirror, "SELECT type, name, tbl_name, sql FROM sqlite_master", -1, &statement, NULL);
     if (code != SQLITE_OK) {
         check->code = code;
         return;
     }
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        const char *type = (const char *)sqlite3_column_text(statement, 0),
-                   *name = (const char *)sqlite3_column_text(statement, 1);
-        if (type == NULL || name == NULL) continue;
-        if (find_object(catalog, type, name) == NULL)
+        const char *type = (const char *)sqlite3_column_text(statement, 0);
+        const char *name = (const char *)sqlite3_column_text(statement, 1);
+        const rst_object *object = type == NULL || name == NULL ? NULL : find_object(catalog, type, name);
+        if (object == NULL) {
             rst_check_fault(check, "catalog: %s %s is missing", type, name);
-        else
-            listed++;
+            continue;
+        }
+        listed++;
+        if (!same_text(object->name, name) ||
+            !same_text(object->table_name, (const char *)sqlite3_column_text(statement, 2)) ||
+            !same_text(object->sql, (const char *)sqlite3_column_text(statement, 3))) {
+            rst_check_fault(check, "catalog: %s %s is not what its text makes", type, name);
+        }
     }
     code = sqlite3_finalize(statement);
     if (code != SQLITE_OK)

@@ -328,6 +328,22 @@ final class BrokenStore {
         let unknown = try BrokenStore(script)
         let kinds = try unknown.faults { try $0.put("rootstock", RawEntry(key: Bytes("X1".utf8), value: [0])) }
         #expect(kinds == ["catalog: an entry of unknown kind 88"])
+        let renamed = try BrokenStore("CREATE TABLE t(a); CREATE INDEX i ON t(a);")
+        let other = try renamed.faults { raw in
+            // Type, name, table, text: the index's table becomes another.
+            var entry = try raw.entries("rootstock").filter { $0.key[0] == UInt8(ascii: "O") }[1]
+            let place = entry.value.firstIndex(of: UInt8(ascii: "t"))!
+            entry.value[place] = UInt8(ascii: "T")
+            try raw.put("rootstock", entry)
+        }
+        #expect(other == ["catalog: index i is not what its text makes"])
+        let unmarked = try BrokenStore(script)
+        let meta = try unmarked.faults { raw in
+            var entry = try raw.entries("rootstock").first { $0.key == [UInt8(ascii: "M")] }!
+            entry.value[entry.value.lastIndex(of: UInt8(ascii: "R"))!] = UInt8(ascii: "Z")
+            try raw.put("rootstock", entry)
+        }
+        #expect(meta == ["catalog: malformed meta row"])
         let shared = try BrokenStore("CREATE TABLE t(a); CREATE TABLE s(a);")
         let both = try shared.faults { raw in
             // The row of an object ends in its tree's number.
