@@ -10,9 +10,11 @@
 
 const char *rst_statement_end(const char *sql, const char *end) {
     const char *p = sql;
-    rst_token token = rst_token_next(&p, end);
+    rst_token token;
     bool trigger = false, create;
     int words = 0;
+    if (memchr(sql, ';', (size_t)(end - sql)) == NULL && memchr(sql, '\0', (size_t)(end - sql)) == NULL) return end; /* the common case */
+    token = rst_token_next(&p, end);
     while (rst_token_is(&token, "EXPLAIN") || rst_token_is(&token, "QUERY") || rst_token_is(&token, "PLAN")) {
         token = rst_token_next(&p, end);
     }
