@@ -1,0 +1,63 @@
+// RefusalTests.swift - what a store refuses: each construct by its message, with nothing changed.
+//
+// The table "What is still refused" of Vendor-notes/sqlite.md names these cases one by one.
+
+import Foundation
+import Rootstock
+import Testing
+
+@Suite struct RefusalTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let sql: String
+        let message: String
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(
+            name: "VACUUM in place", sql: "VACUUM",
+            message: "VACUUM in place is not supported on a store: VACUUM INTO 'file' writes a compact copy"),
+        Case(
+            name: "VACUUM INTO an expression", sql: "VACUUM INTO 1 + 1",
+            message: "VACUUM INTO needs a file name in quotes, and an engine that can copy"),
+        Case(
+            name: "index under an application's collation", sql: "CREATE INDEX i ON t(b COLLATE app)",
+            message: "no such collation sequence: app"),
+        Case(
+            name: "virtual table of another module", sql: "CREATE VIRTUAL TABLE f USING fts5(a)",
+            message: "a virtual table of module fts5 is not kept in a store: create it as temp.name, or in an attached file"),
+        Case(
+            name: "DETACH of the store", sql: "DETACH rootstock",
+            message: "database rootstock is the store's own and stays attached"),
+        Case(
+            name: "257 columns of RETURNING",
+            sql: "INSERT INTO t(b) VALUES (1) RETURNING " + Array(repeating: "a", count: 257).joined(separator: ","),
+            message: "RETURNING gives at most 256 columns on a store"),
+        Case(
+            name: "121 parameters in a program",
+            sql: "INSERT INTO t(b) VALUES " + Array(repeating: "(?)", count: 121).joined(separator: ",") + " RETURNING a",
+            message: "more than 120 parameters in one statement that a store runs itself"),
+        Case(
+            name: "parameter 1024 in a program", sql: "INSERT INTO t(b) VALUES (?1024) RETURNING a",
+            message: "too many parameters for a statement on a store (at most 1023)"),
+    ]
+
+    @Test(arguments: cases) func isRefusedByName(_ refused: Case) throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder.path(), engine: .lmdb)
+        defer { try? store.close() }
+        try store.write { connection in
+            try connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+            try connection.execute("INSERT INTO t(b) VALUES ('kept')")
+        }
+        try store.withConnection { connection in
+            let error = try databaseError { try connection.execute(refused.sql) }
+            #expect(error?.message == refused.message)
+        }
+        try store.read { connection in
+            #expect(try connection.queryValue("SELECT group_concat(b) FROM t") == .text("kept"))
+            #expect(try connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
+        }
+    }
+}
