@@ -868,8 +868,10 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         return SQLITE_OK;
     }
     if (k->plan->source == PLAN_CLEAR) {
-        /* A row that is gone already: any key will do for xUpdate, which only counts. */
-        if (column == table->column_count + HIDDEN_KEY) sqlite3_result_blob(context, "-", 1, SQLITE_STATIC);
+        /* A row that is gone already: xUpdate only counts, but SQLite collects the keys in a set first. */
+        if (column == table->column_count + HIDDEN_KEY) {
+            sqlite3_result_blob(context, &k->counted, (int)sizeof k->counted, SQLITE_TRANSIENT);
+        }
         return SQLITE_OK;
     }
     if (k->remaining > 0) {

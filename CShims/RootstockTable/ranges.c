@@ -208,7 +208,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         rst_value_from(values[argument], &value);
         if (plan->null_equal[k] == 2) value.type = VALUE_NULL;
         if (value.type == VALUE_NULL && !plan->null_equal[k]) goto done;
-        if (affinity >= AFFINITY_NUMERIC) code = rst_value_affinity(&value, values[argument], affinity == AFFINITY_INTEGER ? AFFINITY_NUMERIC : affinity, &hold);
+        if (affinity >= AFFINITY_NUMERIC) code = rst_value_affinity(&value, values[argument], AFFINITY_NUMERIC, &hold);
         argument++;
         if (code != SQLITE_OK) goto done;
         if (affinity < AFFINITY_NUMERIC) {

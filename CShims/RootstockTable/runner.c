@@ -49,6 +49,8 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
         break;
     }
     if (rst_trigger_any(table, TRIGGER_UPDATE)) return true;
+    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn instead. */
+    if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
     for (p = parts->set.start; p < parts->set.end;) {
         token = rst_token_next(&p, parts->set.end);
         if (token.type == TOKEN_END) break;
@@ -72,7 +74,6 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (is_rowwise(c, table, parts)) return true;
-    if (parts->kind == KIND_UPDATE && parts->conflict == SQLITE_REPLACE) return true; /* a row replaced before its turn is not counted */
     if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT) return true; /* see sequence_touch */
     if (table->strict && parts->conflict == SQLITE_IGNORE) return true; /* a wrong type is not IGNOREd */
     /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */

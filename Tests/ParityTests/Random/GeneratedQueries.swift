@@ -51,7 +51,13 @@ extension ScriptGenerator {
             ["JOIN", "JOIN", "LEFT JOIN", "CROSS JOIN"] + (computes ? [] : ["RIGHT JOIN", "FULL JOIN"]))
         var condition =
             "a.\(random.pick(table.columns).name) \(random.pick(["=", "=", "=", "IS", "<"])) b.\(random.pick(other.columns).name)"
-        if random.once(in: 3) { condition += " AND \(predicate(other, "b"))" }
+        if random.once(in: 3) {
+            // SQLite 3.40.1 itself loses rows where the ON of an outer join has a LIKE or GLOB of a prefix.
+            let extra = predicate(other, "b")
+            if !kind.hasSuffix(" JOIN") || kind == "CROSS JOIN" || !(extra.contains("LIKE") || extra.contains("GLOB")) {
+                condition += " AND \(extra)"
+            }
+        }
         let filter = random.once(in: 2) ? " WHERE \(predicate(table, "a"))" : ""
         if random.once(in: 3) {
             return

@@ -45,6 +45,12 @@ struct GeneratedTable: Sendable {
     /// Triggers or foreign keys whose effects follow the order in which rows are visited.
     var isOrderSensitive = false
 
+    /// Some CREATE INDEX named it.
+    var hasIndex = false
+
+    /// SQLite visits the rows of a table without rowids in the order of any index that covers the condition, NOT INDEXED or not.
+    var hasCertainScan: Bool { hasRowID || (!hasIndex && uniqueColumns.isSubset(of: key)) }
+
     /// Columns that statements may write.
     var writable: [Int] { columns.indices.filter { !columns[$0].isGenerated } }
 
@@ -246,8 +252,9 @@ extension ScriptGenerator {
             let column = random.pick(table.columns).name
             filter = random.pick([" WHERE \(column) IS NOT NULL", " WHERE \(column) > 1", " WHERE \(column) = 'a'"])
         }
-        if unique, let at = schema.tables.firstIndex(where: { $0.name == table.name }) {
-            schema.tables[at].isOrderSensitive = true
+        if let at = schema.tables.firstIndex(where: { $0.name == table.name }) {
+            schema.tables[at].hasIndex = true
+            if unique { schema.tables[at].isOrderSensitive = true }
         }
         return
             "CREATE \(unique ? "UNIQUE " : "")INDEX \(name) ON \(table.name)(\(terms.joined(separator: ", ")))\(filter)"
