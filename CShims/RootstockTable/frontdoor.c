@@ -240,8 +240,19 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "integrity_check") || rst_token_same_name(&name, "quick_check")) {
-        const char *which = rst_token_same_name(&name, "quick_check") ? "quick_check" : "integrity_check";
-        *out = sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check", which);
+        bool quick = rst_token_same_name(&name, "quick_check");
+        const char *which = quick ? "quick_check" : "integrity_check";
+        if (argument.type == TOKEN_END) {
+            *out = sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(NULL, %d)", which, quick);
+        } else {
+            char *text = rst_token_name(&argument);
+            if (text == NULL) return SQLITE_NOMEM;
+            *out = argument.type == TOKEN_NUMBER
+                       ? sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%.*s, %d)", which, (int)argument.size,
+                                         argument.text, quick)
+                       : sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%Q, %d)", which, text, quick);
+            sqlite3_free(text);
+        }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "database_list")) {

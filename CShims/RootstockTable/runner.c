@@ -327,7 +327,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_once_free(&program->once);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
-            if (program->error != 0) {
+            if (program->error != 0 && !program->stopped) { /* a stop fails nothing by itself: what failed came later */
                 code = program->error;
                 rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));
             } else {

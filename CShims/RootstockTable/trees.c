@@ -104,7 +104,7 @@ static int run_load(const rst_connection *c, rootstock_cursor *cursor, const voi
         run_free(run);
         return code;
     }
-    qsort(run->entries, (size_t)run->count, sizeof *run->entries, entry_order);
+    if (run->count > 1) qsort(run->entries, (size_t)run->count, sizeof *run->entries, entry_order);
     *out = run;
     return ROOTSTOCK_OK;
 }
