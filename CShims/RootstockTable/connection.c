@@ -240,6 +240,7 @@ static void connection_release(void *context) {
     rst_connection *c = context;
     if (--c->references > 0) return;
     rst_statements_finalize(c);
+    rst_retired_vtabs_free(c);
     store_close(c);
     rootstock_buffer_free(&c->undo);
     rootstock_buffer_free(&c->key_scratch);

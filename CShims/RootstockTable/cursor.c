@@ -80,14 +80,41 @@ static void candidates_free(rst_cursor *k) {
     k->candidate_count = 0;
 }
 
+/*
+** The first cursor of a statement finds a schema that another connection changed: declare it anew and let SQLite prepare the
+** statement again. Here no row was given yet, and no cursor holds a table (see table_destroy for what SQLite still does
+** with this one).
+*/
+static int renew_schema(rst_connection *c, rootstock_transaction **transaction) {
+    bool is_writer;
+    int code;
+    *transaction = NULL;
+    if (c->writer != NULL || c->reader_live || c->open_cursors > 0 || c->refreshing || c->trigger_depth > 0 || c->program != NULL
+        || c->sidecar || !sqlite3_get_autocommit(c->db)) {
+        return SQLITE_OK;
+    }
+    code = rst_read_begin(c, transaction, &is_writer, NULL);
+    if (code == SQLITE_OK) return SQLITE_OK; /* the cursor keeps the snapshot */
+    *transaction = NULL;
+    if (code != SQLITE_SCHEMA) return SQLITE_OK; /* the statement's own begin will say it */
+    return rst_schema_refresh(c, NULL) == SQLITE_OK ? SQLITE_SCHEMA : SQLITE_OK;
+}
+
 int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     rst_table *table = ((rst_vtab *)vtab)->table;
-    rst_cursor *k = table->spare_cursors;
+    rootstock_transaction *transaction;
+    rst_cursor *k;
+    int code = renew_schema(table->connection, &transaction);
+    if (code != SQLITE_OK) return code;
+    k = table->spare_cursors;
     if (k != NULL) {
         table->spare_cursors = k->next_spare;
     } else {
         k = sqlite3_malloc64(sizeof *k);
-        if (k == NULL) return SQLITE_NOMEM;
+        if (k == NULL) {
+            if (transaction != NULL) rst_read_end(table->connection, false);
+            return SQLITE_NOMEM;
+        }
         memset(k, 0, sizeof *k);
         k->table = table;
         k->connection = table->connection;
@@ -96,7 +123,11 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     table->references++;
     table->open_cursors++;
     k->plan = NULL;
-    k->began = false;
+    k->began = transaction != NULL;
+    k->transaction = transaction;
+    k->on_writer = false;
+    k->detached = false;
+    k->walker_fresh = false;
     k->eof = true;
     *out = &k->base;
     return SQLITE_OK;

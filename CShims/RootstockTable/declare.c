@@ -294,6 +294,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
         }
         c->schema_stale = true;
     }
+    rst_retired_vtabs_free(c); /* of the time before: those of now may still be in SQLite's hands */
     code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = relearn_declared(c);
     if (code == SQLITE_OK) {

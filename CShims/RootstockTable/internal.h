@@ -149,6 +149,7 @@ struct rst_table {
     sqlite3_stmt *twin_insert;
     int twin_conflict;       /* mode that twin_insert was prepared with */
     sqlite3_stmt *twin_insert_old;
+    sqlite3_stmt *twin_row;
     sqlite3_stmt *twin_select;
     sqlite3_stmt *twin_delete;
     /* rows that row-mode cursors show: [0] new, [1] old or excluded */
@@ -195,6 +196,7 @@ struct rst_connection {
     rst_catalog loaded;      /* the catalog as it was loaded */
     rootstock_transaction *loading;
     struct rst_vtab *vtabs;
+    struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
     rst_declared *declared;
     int declared_count;
     bool refreshing;
@@ -288,6 +290,7 @@ int rst_map_code(rst_connection *c, int code);
 int rst_map_error(rst_connection *c, int code, char **message);
 void rst_set_message(char **message, const char *format, ...);
 extern const sqlite3_module rst_table_module;
+void rst_retired_vtabs_free(rst_connection *c);
 extern const sqlite3_module rst_marker_module;
 
 /* ---- control.c ---- */

@@ -196,7 +196,27 @@ static int table_destroy(sqlite3_vtab *base) {
         base->zErrMsg = message;
         if (code != SQLITE_OK) return code;
     }
+    if (c->undeclaring && vtab->table != NULL) {
+        /* This may run inside an xOpen of the same virtual table (cursor.c, renew_schema), to which SQLite returns: unlink and
+        ** let go of the table now, free the struct at the next chance. */
+        *vtab->link = vtab->next;
+        if (vtab->next != NULL) vtab->next->link = vtab->link;
+        rst_table_release(vtab->table);
+        vtab->table = NULL;
+        vtab->next = c->retired_vtabs;
+        c->retired_vtabs = vtab;
+        return SQLITE_OK;
+    }
     return table_disconnect(base);
+}
+
+void rst_retired_vtabs_free(rst_connection *c) {
+    while (c->retired_vtabs != NULL) {
+        rst_vtab *vtab = c->retired_vtabs;
+        c->retired_vtabs = vtab->next;
+        sqlite3_free(vtab->base.zErrMsg);
+        sqlite3_free(vtab);
+    }
 }
 
 static int table_begin(sqlite3_vtab *base) {
