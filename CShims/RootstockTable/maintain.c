@@ -1,5 +1,8 @@
 /*
-** maintain.c - REINDEX, ANALYZE, VACUUM INTO, PRAGMA foreign_key_check and integrity_check, EXPLAIN QUERY PLAN, temp triggers.
+** maintain.c - REINDEX, ANALYZE, VACUUM INTO, user_version and application_id, temp triggers on store tables.
+**
+** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's transaction
+** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
 */
 #include "change.h"
 #include "declare.h"
