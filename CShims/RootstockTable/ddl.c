@@ -274,7 +274,7 @@ static int lend_row(rst_connection *c, const char *sql, rst_table **lent, char *
         if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &hand);
         if (code == SQLITE_ROW) code = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
         /* The row stays in the twin after its statement is reset. */
-        if (table->twin_insert_old != NULL) sqlite3_reset(table->twin_insert_old);
+        if (table->twin_row != NULL) sqlite3_reset(table->twin_row);
         rst_hand_end(table, &hand);
         *lent = table;
     } else {
@@ -389,8 +389,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) {
         for (int i = 0; i < c->table_count; i++) {
             rst_table *table = c->tables[i];
-            if (table->twin_insert != NULL) sqlite3_reset(table->twin_insert);
-            if (table->twin_insert_old != NULL) sqlite3_reset(table->twin_insert_old);
+            if (table->twin_row != NULL) sqlite3_reset(table->twin_row);
             if (table->twin_select != NULL) sqlite3_reset(table->twin_select);
         }
         code = mirror_run(c, sql, message);

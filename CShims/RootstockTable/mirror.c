@@ -49,9 +49,10 @@ int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **messa
 void rst_twin_finalize(rst_table *table) {
     sqlite3_finalize(table->twin_insert);
     sqlite3_finalize(table->twin_insert_old);
+    sqlite3_finalize(table->twin_row);
     sqlite3_finalize(table->twin_select);
     sqlite3_finalize(table->twin_delete);
-    table->twin_insert = table->twin_insert_old = table->twin_select = table->twin_delete = NULL;
+    table->twin_insert = table->twin_insert_old = table->twin_row = table->twin_select = table->twin_delete = NULL;
 }
 
 static int prepare_mirror(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
@@ -75,7 +76,7 @@ static const char *conflict_word(int conflict) {
     }
 }
 
-/* INSERT of every column that is not generated, giving back every column. */
+/* INSERT of every column that is not generated. */
 static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **statement, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     bool any = false;
@@ -92,25 +93,22 @@ static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **stateme
         sqlite3_str_appendf(text, "%s?%d", any ? "," : "", i + 1);
         any = true;
     }
-    sqlite3_str_appendall(text, ") RETURNING ");
-    for (int i = 0; i < table->column_count; i++) {
-        sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "", table->columns[i].name);
-    }
+    sqlite3_str_appendall(text, ")");
     return prepare_mirror(table->connection, text, statement, message);
 }
 
-/* RETURNING gives some numbers before their affinity: a whole REAL as an integer, a generated INTEGER as a real. */
-static int settle_affinity(sqlite3_stmt *statement, int column, char affinity, rootstock_value *value) {
-    rootstock_buffer unused = {0};
-    sqlite3_value *copy;
-    int code;
-    if (affinity < AFFINITY_NUMERIC || value->type == VALUE_BLOB || value->type == VALUE_NULL) return SQLITE_OK;
-    if (value->type != VALUE_TEXT) return rst_value_affinity(value, NULL, affinity, &unused);
-    copy = sqlite3_value_dup(sqlite3_column_value(statement, column));
-    if (copy == NULL) return SQLITE_NOMEM;
-    code = rst_value_affinity(value, copy, affinity, &unused);
-    sqlite3_value_free(copy);
-    return code;
+/*
+** The row as it was stored. Not by RETURNING, which gives some numbers before their affinity and, in a table with a REAL
+** column, large integers of the other columns rounded to reals.
+*/
+static int prepare_row(rst_table *table, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "SELECT ");
+    for (int i = 0; i < table->column_count; i++) {
+        sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "", table->columns[i].name);
+    }
+    sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
+    return prepare_mirror(table->connection, text, &table->twin_row, message);
 }
 
 int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message) {
@@ -138,21 +136,24 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
         else code = rst_bind(statement, i + 1, &values[i]);
         if (code != SQLITE_OK) return code;
     }
-    code = sqlite3_step(statement);
+    (void)sqlite3_step(statement);
+    code = sqlite3_reset(statement);
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(c->mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        return code;
+    }
+    if (table->twin_row == NULL) code = prepare_row(table, message);
+    if (code != SQLITE_OK) return code;
+    /* It stays on its row, which the values point to, until the twin is cleared. No row: OR IGNORE dropped it. */
+    sqlite3_reset(table->twin_row);
+    code = sqlite3_step(table->twin_row);
     if (code == SQLITE_ROW) {
-        for (int i = 0; i < table->column_count; i++) {
-            rst_column_value(statement, i, &values[i]);
-            code = settle_affinity(statement, i, table->columns[i].affinity, &values[i]);
-            if (code != SQLITE_OK) return code;
-        }
+        for (int i = 0; i < table->column_count; i++) rst_column_value(table->twin_row, i, &values[i]);
         return SQLITE_OK;
     }
-    if (code == SQLITE_DONE) {
-        sqlite3_reset(statement);
-        return SQLITE_DONE;
-    }
-    sqlite3_reset(statement);
-    code = sqlite3_extended_errcode(c->mirror);
+    code = sqlite3_reset(table->twin_row);
+    if (code == SQLITE_OK) return SQLITE_DONE;
     rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
     return code;
 }
@@ -207,14 +208,9 @@ int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *i
 
 void rst_twin_clear(rst_table *table) {
     if (table->twin_select != NULL) sqlite3_reset(table->twin_select);
-    if (table->twin_insert != NULL) {
-        sqlite3_reset(table->twin_insert);
-        sqlite3_clear_bindings(table->twin_insert);
-    }
-    if (table->twin_insert_old != NULL) {
-        sqlite3_reset(table->twin_insert_old);
-        sqlite3_clear_bindings(table->twin_insert_old);
-    }
+    if (table->twin_row != NULL) sqlite3_reset(table->twin_row);
+    if (table->twin_insert != NULL) sqlite3_clear_bindings(table->twin_insert);
+    if (table->twin_insert_old != NULL) sqlite3_clear_bindings(table->twin_insert_old);
     if (table->twin_delete == NULL) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", table->name);

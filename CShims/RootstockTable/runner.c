@@ -75,7 +75,7 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (is_rowwise(c, table, parts)) return true;
     if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT) return true; /* see sequence_touch */
-    if (table->strict && parts->conflict == SQLITE_IGNORE) return true; /* a wrong type is not IGNOREd */
+    if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
     /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
     return table->foreign_key_count > 0 || table->is_parent;
 }
@@ -243,6 +243,10 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             result = rst_set_parse(c, table, parts.set, with, &parts.alias, &code->clauses[0], message);
         }
     }
+    if (result == SQLITE_OK && table->triggers != NULL) {
+        int event = parts.kind == KIND_INSERT ? TRIGGER_INSERT : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
+        result = rst_triggers_compile(table, event, parts.kind == KIND_UPDATE ? &parts.set : NULL, message);
+    }
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
     if (result == SQLITE_OK && parts.returning.start != NULL) result = compile_returning(c, table, &parts, code, message);
     sqlite3_free(normal);
@@ -336,7 +340,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
         rst_statement_done(c, statement);
-        if (program->code->kind != KIND_INSERT || code != SQLITE_OK) sqlite3_set_last_insert_rowid(c->db, last);
+        /* An INSERT moves it row by row, even if the statement fails in the end. */
+        if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
         if (code == SQLITE_OK && touches && c->writer != NULL) code = rst_sequence_touch(program->table);
         rst_table_release(program->table);
         program->table = NULL;

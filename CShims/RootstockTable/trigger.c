@@ -469,6 +469,30 @@ void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **va
     c->moment = sqlite3_value_int(values[0]);
 }
 
+/* A trigger's names belong to its table's schema, as SQLite says of its own. */
+static int trigger_error(rst_connection *c, const rst_trigger *trigger, char **message) {
+    const char *words = sqlite3_errmsg(c->db);
+    int code = sqlite3_extended_errcode(c->db);
+    if (strncmp(words, "no such table: ", 15) == 0 && strchr(words + 15, '.') == NULL && !trigger->temporary) {
+        rst_set_message(message, "no such table: main.%s", words + 15);
+    } else {
+        rst_set_message(message, "%s", words);
+    }
+    return code;
+}
+
+int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message) {
+    rst_connection *c = table->connection;
+    uint64_t changed = set == NULL ? UINT64_MAX : columns_of(table, *set);
+    for (rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+        sqlite3_stmt *statement = NULL;
+        if (trigger->event != event || (trigger->columns != 0 && (trigger->columns & changed) == 0)) continue;
+        if (rst_statement_get(c, trigger->fire_sql, &statement) != SQLITE_OK) return trigger_error(c, trigger, message);
+        rst_statement_done(c, statement);
+    }
+    return SQLITE_OK;
+}
+
 static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, const rst_hand *row, char **message) {
     rst_connection *c = table->connection;
     rst_row_image image = {old != NULL ? old->values : NULL, old != NULL ? old->rowid : 0}, *saved = table->images[0];
@@ -481,13 +505,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     }
     code = rst_statement_get(c, trigger->fire_sql, &statement);
     if (code != SQLITE_OK) {
-        const char *words = sqlite3_errmsg(c->db);
-        if (strncmp(words, "no such table: ", 15) == 0 && strchr(words + 15, '.') == NULL && !trigger->temporary) {
-            rst_set_message(message, "no such table: main.%s", words + 15);
-        } else {
-            rst_set_message(message, "%s", words);
-        }
-        return sqlite3_extended_errcode(c->db);
+        return trigger_error(c, trigger, message);
     }
     if (row != NULL) {
         for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) code = rst_bind(statement, i + 1, &row->values[i]);
@@ -516,14 +534,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
             rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
             c->nested_error = 0;
         } else if (code != SQLITE_OK) {
-            const char *words = sqlite3_errmsg(c->db);
-            code = sqlite3_extended_errcode(c->db);
-            /* A trigger's names belong to its table's schema, as SQLite says of its own. */
-            if (strncmp(words, "no such table: ", 15) == 0 && strchr(words + 15, '.') == NULL && !trigger->temporary) {
-                rst_set_message(message, "no such table: main.%s", words + 15);
-            } else {
-                rst_set_message(message, "%s", words);
-            }
+            code = trigger_error(c, trigger, message);
             if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;
         } else if (c->moment == 1) {
             code = SQLITE_DONE; /* it began and did not end: RAISE(IGNORE) */

@@ -5,6 +5,7 @@
 #define ROOTSTOCK_TRIGGER_H
 
 #include "change.h"
+#include "statement.h"
 
 enum { TRIGGER_INSERT = 1, TRIGGER_UPDATE = 2, TRIGGER_DELETE = 3 };
 
@@ -24,6 +25,8 @@ struct rst_trigger {
 int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row, uint64_t changed,
                      char **message);
 /* Whether the table has a trigger for the event. */
+/* Compiles the triggers of an event, for what SQLite says of them before the first row; set: of an UPDATE, or null. */
+int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message);
 bool rst_trigger_any(const rst_table *table, int event);
 void rst_triggers_free(rst_table *table);
 

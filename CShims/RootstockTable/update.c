@@ -608,11 +608,12 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         has_rowid = true;
         key_free = !table->autoincrement;
     }
+    if (marked || table->autoincrement) mark = rst_mark_set(c);
+    marked |= table->autoincrement;
     if (table->autoincrement && has_rowid) {
-        code = sequence_raise(table, row->rowid); /* a rowid once given is used up, even if the row is refused and ignored */
-        if (code != SQLITE_OK) return code;
+        code = sequence_raise(table, row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
+        if (code != SQLITE_OK) return settle(c, mark, code);
     }
-    if (marked) mark = rst_mark_set(c);
     if (table->triggers != NULL) {
         if (!has_rowid) row->rowid = -1;
         if (table->rowid_column >= 0) {

@@ -94,3 +94,48 @@ UPDATE OR REPLACE w NOT INDEXED SET v = 5;
 DROP TABLE t0;
 DROP TABLE t1;
 DROP TABLE w;
+
+-- The twin gives back what it stores: with a REAL column, RETURNING would round the large integers of the others.
+CREATE TABLE t1(c0 REAL, c1 INT CHECK (c1 IS NULL OR c1 >= -100), c2 NUMERIC, PRIMARY KEY(c0), UNIQUE(c2, c1));
+INSERT OR ABORT INTO t1(c0, c1, c2) VALUES ('b', 9007199254740993, 1);
+SELECT * FROM t1;
+DROP TABLE t1;
+
+-- A wrong type in a STRICT table aborts the statement, whatever its OR.
+CREATE TABLE t0(c0 INTEGER, c1 REAL UNIQUE, c2 INTEGER, PRIMARY KEY(c2, c0)) STRICT, WITHOUT ROWID;
+INSERT OR FAIL INTO t0(c0, c1, c2) VALUES (4, 18, 4), ('A', -2, 60), ('e', 0.5, 'B'), ('abc', 60, 1);
+SELECT * FROM t0;
+DROP TABLE t0;
+
+-- A rowid is not used up by a row that is refused.
+CREATE TABLE t3(c0 INTEGER PRIMARY KEY AUTOINCREMENT, c1 NOT NULL, c2 TEXT NOT NULL, UNIQUE(c2));
+SAVEPOINT s1;
+INSERT OR REPLACE INTO t3(c1, c2) VALUES (13, NULL);
+SELECT * FROM sqlite_sequence;
+INSERT INTO t3(c1, c2) VALUES (13, 1), (14, 1);
+SELECT * FROM sqlite_sequence;
+INSERT OR IGNORE INTO t3(c1, c2) VALUES (13, 1), (14, 1);
+SELECT * FROM sqlite_sequence;
+RELEASE s1;
+DROP TABLE t3;
+
+-- last_insert_rowid() moves with the rows of an INSERT that fails in the end.
+PRAGMA foreign_keys = ON;
+CREATE TABLE t0(c0 INTEGER PRIMARY KEY, c1 INT NOT NULL);
+CREATE TABLE t1(c0 INTEGER PRIMARY KEY, c3 BLOB, FOREIGN KEY(c3) REFERENCES t0(c0));
+INSERT INTO t1(c3) VALUES (6), (0);
+INSERT OR IGNORE INTO t1(c3) SELECT s.c1 FROM t1 AS s;
+SELECT last_insert_rowid();
+DROP TABLE t1;
+DROP TABLE t0;
+PRAGMA foreign_keys = OFF;
+
+-- Triggers are compiled with the statement.
+CREATE TABLE t0(c0, c1, c2);
+CREATE TRIGGER g0 AFTER DELETE ON t0 BEGIN UPDATE tally SET n = n + coalesce(length(old.c1), 100) WHERE event = 'g0'; END;
+CREATE TRIGGER g1 AFTER UPDATE OF c1 ON t0 BEGIN UPDATE tally2 SET n = n; END;
+DELETE FROM t0;
+INSERT INTO t0 VALUES (1, 2, 3);
+UPDATE t0 SET c0 = 5;
+UPDATE t0 SET c1 = 5;
+DROP TABLE t0;
