@@ -23,6 +23,10 @@ int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand)
 /* The three changes. conflict: SQLITE_ROLLBACK .. SQLITE_REPLACE, or CONFLICT_DEFAULT. Each is whole or not at all.
 ** SQLITE_OK; SQLITE_DONE if IGNORE dropped it; an extended code with *message. */
 int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message);
+/* Fires the BEFORE INSERT triggers; then c->before_fired tells rst_row_insert that this is done. */
+int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **message);
+/* Releases the mark, having undone what came after it if `code` is a failure that leaves nothing. */
+int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code);
 int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message);
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message);
 

@@ -154,11 +154,16 @@ static int parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_
     return code;
 }
 
+/* The comparison has the parent column's affinity and collation. */
 static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign, const rst_table *parent,
-                            const int *columns) {
+                            const int *columns, const rootstock_value *values) {
     for (int k = 0; k < foreign->column_count; k++) {
-        sqlite3_str_appendf(text, "%s\"%w\"=?%d COLLATE \"%w\"", k > 0 ? " AND " : " WHERE ",
-                            child->columns[foreign->child_columns[k]].name, k + 1,
+        int type = values[columns[k]].type;
+        bool numeric = parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC
+                       && child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC
+                       && (type == VALUE_INTEGER || type == VALUE_REAL);
+        sqlite3_str_appendf(text, numeric ? "%s\"%w\"=CAST(?%d AS NUMERIC) COLLATE \"%w\"" : "%s\"%w\"=?%d COLLATE \"%w\"",
+                            k > 0 ? " AND " : " WHERE ", child->columns[foreign->child_columns[k]].name, k + 1,
                             parent->columns[columns[k]].collation_name);
     }
 }
@@ -168,7 +173,7 @@ static int child_count(rst_connection *c, rst_table *child, const rst_foreign_ke
     sqlite3_str *text = sqlite3_str_new(NULL);
     *count = 0;
     sqlite3_str_appendf(text, "SELECT count(*) FROM main.\"%w\"", child->declared_name);
-    append_children(text, child, foreign, parent, columns);
+    append_children(text, child, foreign, parent, columns, values);
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
 }
 
@@ -189,7 +194,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
             else sqlite3_str_appendall(text, "NULL");
         }
     }
-    append_children(text, child, foreign, parent, columns);
+    append_children(text, child, foreign, parent, columns, old);
     c->foreign_actions++;
     code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
     c->foreign_actions--;

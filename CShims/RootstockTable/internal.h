@@ -263,6 +263,7 @@ struct rst_connection {
     int code_count;
     bool program_autocommit;
     struct rst_once **once;  /* answers of subqueries that the running program runs once */
+    bool before_fired;       /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
     bool upsert_updated;     /* the last INSERT ended in DO UPDATE */
     int override_conflict;   /* of the outer statement, for those in its triggers */
     int nested_error;        /* constraint that such a statement ran into */

@@ -66,6 +66,45 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
     return false;
 }
 
+/* The columns that SET names: an UPDATE FROM hands over every column as if it were set. */
+static uint64_t columns_set(const rst_table *table, rst_span set) {
+    const char *p = set.start;
+    bool name = true;
+    uint64_t bits = 0;
+    int depth = 0;
+    while (p < set.end) {
+        rst_token token = rst_token_next(&p, set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) depth++;
+        else if (rst_token_mark(&token, ")")) depth--;
+        else if (rst_token_mark(&token, "=") && depth == 0) name = false;
+        else if (rst_token_mark(&token, ",") && depth == 0) name = true;
+        else if (name) {
+            for (int i = 0; i < table->column_count; i++) {
+                if (rst_token_same_name(&token, table->columns[i].name)) bits |= (uint64_t)1 << (i < 63 ? i : 63);
+            }
+        }
+    }
+    return bits;
+}
+
+/* Whether SQLite sees at once that the statement writes one row and no more. */
+static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->source_text.start;
+    rst_token token;
+    bool immediate = false;
+    if (parts->kind != KIND_INSERT || parts->conflict == SQLITE_REPLACE || rst_trigger_any(table, TRIGGER_INSERT)) return false;
+    for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
+    if (!immediate) return false;
+    if (parts->source == SOURCE_DEFAULT) return true;
+    if (parts->source != SOURCE_VALUES) return false;
+    token = rst_token_next(&p, parts->source_text.end); /* VALUES */
+    token = rst_token_next(&p, parts->source_text.end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return false;
+    token = rst_token_next(&p, parts->source_text.end);
+    return !rst_token_mark(&token, ",");
+}
+
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     int event = parts->kind == KIND_INSERT ? TRIGGER_INSERT : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
     if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
@@ -184,7 +223,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
 
 int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
     rst_statement_parts parts;
-    rst_table *table;
+    rst_table *table = NULL;
     rst_code *code, **link = &c->codes;
     sqlite3_str *numbered;
     char *normal;
@@ -225,11 +264,23 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK) {
         code->kind = parts.kind;
         code->conflict = parts.conflict;
+        code->single_insert = is_single_insert(table, &parts);
+        if (parts.kind == KIND_UPDATE && parts.set.start != NULL) code->set_columns = columns_set(table, parts.set);
         code->table_name = sqlite3_mprintf("%s", table->name);
         if (code->table_name == NULL) result = SQLITE_NOMEM;
     }
     if (result == SQLITE_OK) {
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+    }
+    for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* A DO UPDATE that itself sets columns of a foreign key makes the statement one of several changes. */
+        for (int k = 0; k < code->clauses[i].column_count; k++) {
+            for (int f = 0; f < table->foreign_key_count; f++) {
+                for (int n = 0; n < table->foreign_keys[f].column_count; n++) {
+                    if (table->foreign_keys[f].child_columns[n] == code->clauses[i].columns[k]) code->single_insert = false;
+                }
+            }
+        }
     }
     if (result == SQLITE_OK && is_rowwise(c, table, &parts)) {
         rst_span with = {parts.whole.start, parts.verb.start};
@@ -246,6 +297,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK && table->triggers != NULL) {
         int event = parts.kind == KIND_INSERT ? TRIGGER_INSERT : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
         result = rst_triggers_compile(table, event, parts.kind == KIND_UPDATE ? &parts.set : NULL, message);
+        for (int i = 0; i < code->clause_count && result == SQLITE_OK && parts.upsert.start != NULL; i++) {
+            if (code->clauses[i].update) result = rst_triggers_compile(table, TRIGGER_UPDATE, &parts.upsert, message);
+        }
     }
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
     if (result == SQLITE_OK && parts.returning.start != NULL) result = compile_returning(c, table, &parts, code, message);
@@ -304,7 +358,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     program->values = values;
     program->value_count = count;
     if ((program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c)) {
-        code = rst_foreign_check_schema(program->table, program->code->kind == KIND_INSERT, program->code->kind == KIND_DELETE, message);
+        code = rst_foreign_check_schema(program->table, program->code->kind != KIND_UPDATE, program->code->kind == KIND_DELETE, message);
         if (code != SQLITE_OK) return code;
     }
     touches = program->table->autoincrement && program->code->kind == KIND_INSERT;
@@ -351,6 +405,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
+    if (code == SQLITE_CONSTRAINT_FOREIGNKEY && program->code->single_insert) sqlite3_set_last_insert_rowid(c->db, last);
     if (program->rolls_back && code != SQLITE_OK) {
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
         return code;
@@ -379,6 +434,11 @@ int rst_program_conflict(rst_table *table, int told) {
         return table->connection->override_conflict != 0 ? table->connection->override_conflict : told;
     }
     return program->code->conflict;
+}
+
+uint64_t rst_program_set_columns(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->set_columns != 0 ? program->code->set_columns : UINT64_MAX;
 }
 
 bool rst_program_rowwise(const rst_table *table) {

@@ -30,6 +30,8 @@ typedef struct rst_code {
     int returning_columns;
     rst_clause *clauses;
     int clause_count;
+    bool single_insert;  /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
+    uint64_t set_columns; /* bits of the columns that an UPDATE sets; 0: not known */
     bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
     rst_parameters parameters;
 } rst_code;

@@ -40,6 +40,8 @@ int rst_program_conflict(rst_table *table, int told);
 ** nothing); an extended code and *message. */
 int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
 /* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
+/* Bits of the columns that the program's UPDATE sets; all where that is not known. */
+uint64_t rst_program_set_columns(const rst_table *table);
 bool rst_program_rowwise(const rst_table *table);
 int rst_program_update_row(rst_table *table, rst_hand *old, char **message);
 /* OR FAIL has met its row: the statement's other rows are passed over. */

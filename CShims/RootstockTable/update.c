@@ -548,8 +548,13 @@ static bool plain_overwrite(const rst_table *table, int conflict) {
 
 /* ---- the three changes ---- */
 
-static int settle(rst_connection *c, rst_mark mark, int code) {
+int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
     bool kept = code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL; /* RAISE(FAIL) leaves what was done */
+    /* So does OR FAIL: what the row's BEFORE triggers did. The row itself is not written before these are checked. */
+    if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID
+        || code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK) {
+        kept = (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL && c->trigger_depth == 0;
+    }
     if (code != SQLITE_OK && code != SQLITE_DONE && !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);
         if (undone != SQLITE_OK) code = undone;
@@ -597,11 +602,24 @@ static int complete_generated(rst_table *table, rst_hand *row, char **message) {
     return code;
 }
 
+int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **message) {
+    int code;
+    if (!has_rowid) row->rowid = -1;
+    if (table->rowid_column >= 0) {
+        row->values[table->rowid_column].type = VALUE_INTEGER;
+        row->values[table->rowid_column].as.integer = row->rowid;
+    }
+    code = complete_generated(table, row, message);
+    return code == SQLITE_OK ? rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message) : code;
+}
+
 int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message) {
     rst_connection *c = table->connection;
+    bool fired = c->before_fired; /* an UPSERT did it already */
     bool key_free = false, marked = needs_mark(table);
     rst_mark mark = 0;
     int code = SQLITE_OK;
+    c->before_fired = false;
     if (!table->without_rowid && !has_rowid && !rst_trigger_any(table, TRIGGER_INSERT)) {
         code = new_rowid(table, &row->rowid, message);
         if (code != SQLITE_OK) return code;
@@ -612,16 +630,10 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     marked |= table->autoincrement;
     if (table->autoincrement && has_rowid) {
         code = sequence_raise(table, row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
-        if (code != SQLITE_OK) return settle(c, mark, code);
+        if (code != SQLITE_OK) return rst_settle(c, mark, conflict, code);
     }
     if (table->triggers != NULL) {
-        if (!has_rowid) row->rowid = -1;
-        if (table->rowid_column >= 0) {
-            row->values[table->rowid_column].type = VALUE_INTEGER;
-            row->values[table->rowid_column].as.integer = row->rowid;
-        }
-        code = complete_generated(table, row, message);
-        if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message);
+        if (!fired) code = rst_before_insert(table, row, has_rowid, message);
         if (code == SQLITE_OK && !table->without_rowid && !has_rowid) {
             code = new_rowid(table, &row->rowid, message);
             key_free = code == SQLITE_OK;
@@ -639,7 +651,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         code = put_row(table, row, false);
         if (table->needs_mirror) rst_twin_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) table->last_rowid = row->rowid;
-        return marked ? settle(c, mark, code) : code;
+        return marked ? rst_settle(c, mark, conflict, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
         bool known = false;
@@ -665,7 +677,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
     if (!marked) return code;
-    return settle(c, mark, code);
+    return rst_settle(c, mark, conflict, code);
 }
 
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message) {
@@ -694,7 +706,7 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
         code = rst_trigger_fire(table, false, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
-    return marked ? settle(c, mark, code) : code;
+    return marked ? rst_settle(c, mark, CONFLICT_DEFAULT, code) : code;
 }
 
 int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message) {
@@ -769,7 +781,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
-    if (marked) code = settle(c, mark, code);
+    if (marked) code = rst_settle(c, mark, conflict, code);
     return code;
 }
 
@@ -791,9 +803,10 @@ static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
 /* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
 static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old, uint64_t *changed) {
     size_t text = 0;
+    uint64_t named = old != NULL ? rst_program_set_columns(table) : UINT64_MAX;
     *changed = 0;
     for (int i = 0; i < table->column_count; i++) {
-        if (old != NULL && (sqlite3_value_nochange(values[i]) || table->columns[i].generated)) {
+        if (old != NULL && (sqlite3_value_nochange(values[i]) || (named & ((uint64_t)1 << (i < 63 ? i : 63))) == 0 || table->columns[i].generated)) {
             row->values[i] = old->values[i];
             continue;
         }

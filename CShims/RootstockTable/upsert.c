@@ -637,6 +637,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
     const rst_parameters *parameters = NULL;
     sqlite3_value **values = NULL;
     int count = 0, value_count = 0, code;
+    rst_mark mark;
     rst_hand probe;
     if (operation == 0) {
         const rst_program *program = c->program;
@@ -655,9 +656,14 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
         values = upsert->values;
         value_count = upsert->count;
     }
+    mark = rst_mark_set(c);
+    if (rst_trigger_any(table, TRIGGER_INSERT)) {
+        code = rst_before_insert(table, row, has_rowid, message);
+        if (code != SQLITE_OK) goto done;
+    }
     if (!table->without_rowid && !has_rowid) {
         code = rst_new_rowid(table, &row->rowid, message);
-        if (code != SQLITE_OK) return code;
+        if (code != SQLITE_OK) goto done;
         has_rowid = true;
     }
     if (table->rowid_column >= 0 && has_rowid) {
@@ -665,7 +671,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
         row->values[table->rowid_column].as.integer = row->rowid;
     }
     code = rst_hand_begin(table, &probe);
-    if (code != SQLITE_OK) return code;
+    if (code != SQLITE_OK) goto done;
     memcpy(probe.values, row->values, (size_t)table->column_count * sizeof *probe.values);
     probe.rowid = row->rowid;
     code = rst_check_row(table, &probe, conflict, message);
@@ -676,6 +682,10 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
     if (table->needs_mirror || table->has_evaluated_index) rst_twin_clear(table);
     if (code == SQLITE_OK) row->rowid = probe.rowid;
     rst_hand_end(table, &probe);
-    if (code == SQLITE_NOTFOUND) return rst_row_insert(table, row, has_rowid, conflict, message);
-    return code;
+    if (code == SQLITE_NOTFOUND) {
+        c->before_fired = rst_trigger_any(table, TRIGGER_INSERT);
+        code = rst_row_insert(table, row, has_rowid, conflict, message);
+    }
+done:
+    return rst_settle(c, mark, conflict, code);
 }

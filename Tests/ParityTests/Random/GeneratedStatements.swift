@@ -4,8 +4,9 @@ import Foundation
 import TestSupport
 
 extension ScriptGenerator {
-    private mutating func conflict() -> String {
-        random.once(in: 2)
+    /// None on a STRICT table: SQLite 3.40.1 itself keeps the rows before a wrong type when the statement has an OR.
+    private mutating func conflict(_ table: GeneratedTable) -> String {
+        random.once(in: 2) || table.declaration.contains("STRICT")
             ? "" : " OR " + random.pick(["IGNORE", "IGNORE", "REPLACE", "REPLACE", "ABORT", "FAIL", "ROLLBACK"])
     }
 
@@ -28,7 +29,7 @@ extension ScriptGenerator {
     }
 
     mutating func insert(_ table: GeneratedTable) -> String {
-        if random.once(in: 30) { return "INSERT\(conflict()) INTO \(table.name) DEFAULT VALUES\(returning(table))" }
+        if random.once(in: 30) { return "INSERT\(conflict(table)) INTO \(table.name) DEFAULT VALUES\(returning(table))" }
         var columns = table.writable
         if random.once(in: 4) {
             columns = Array(columns.shuffled(using: &random).prefix(random.number(1...columns.count)))
@@ -36,7 +37,7 @@ extension ScriptGenerator {
         if table.hasAlias, random.once(in: 2), columns.count > 1 { columns.removeAll { table.key == [$0] } }
         let names = columns.map { table.columns[$0].name }.joined(separator: ", ")
         let upserts = has(.upsert) && random.once(in: 6)
-        var mode = upserts ? "" : conflict()
+        var mode = upserts ? "" : conflict(table)
         // SQLite 3.40.1 itself forgets sqlite_sequence when FAIL stops an INSERT halfway.
         if table.columns[0].constraints.contains("AUTOINCREMENT"), mode == " OR FAIL" { mode = " OR ABORT" }
         let head = "INSERT\(mode) INTO \(table.name)(\(names)) "
@@ -110,7 +111,7 @@ extension ScriptGenerator {
                 return "\(name) = \(expression)"
             }
         }
-        let mode = conflict()
+        let mode = conflict(table)
         // Where rows can get in each other's way, or a row's fault can be told in several ways, the order of the visit shows.
         let isPlain =
             !table.isOrderSensitive && mode.isEmpty && columns.count == 1

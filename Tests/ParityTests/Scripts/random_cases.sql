@@ -139,3 +139,86 @@ INSERT INTO t0 VALUES (1, 2, 3);
 UPDATE t0 SET c0 = 5;
 UPDATE t0 SET c1 = 5;
 DROP TABLE t0;
+
+-- OR FAIL keeps what the BEFORE triggers of the refused row did.
+CREATE TABLE t1(c0 INTEGER PRIMARY KEY, c1 NOT NULL UNIQUE, c3 TEXT CHECK (c3 <> 'no'));
+CREATE TABLE tally(event TEXT PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO tally VALUES ('g0', 0), ('g1', 0);
+CREATE TRIGGER g0 BEFORE INSERT ON t1 BEGIN UPDATE tally SET n = n + coalesce(length(new.c3), 100) WHERE event = 'g0'; END;
+CREATE TRIGGER g1 BEFORE UPDATE ON t1 BEGIN UPDATE tally SET n = n + 1 WHERE event = 'g1'; END;
+INSERT OR FAIL INTO t1(c1, c3) VALUES ('a', 'b'), ('b', NULL), ('a', 'xyz'), ('c', 'abcd');
+SELECT * FROM tally;
+INSERT OR FAIL INTO t1(c1, c3) VALUES ('d', 'b'), (NULL, 'no'), ('a', 'xyz');
+SELECT * FROM tally;
+UPDATE OR FAIL t1 SET c1 = 'z';
+SELECT * FROM tally;
+SELECT * FROM t1;
+INSERT OR ABORT INTO t1(c1, c3) VALUES ('u', 'u'), ('a', 'a');
+SELECT * FROM tally;
+DROP TABLE t1;
+DROP TABLE tally;
+
+-- A child whose parent is missing.
+PRAGMA foreign_keys = ON;
+CREATE TABLE t1(c0 INTEGER PRIMARY KEY, c3 BLOB, FOREIGN KEY(c3) REFERENCES t0(c0) ON UPDATE SET NULL);
+DELETE FROM t1;
+DROP TABLE t1;
+PRAGMA foreign_keys = OFF;
+
+-- A foreign key stops an INSERT of one row before the row, that of several behind the last.
+PRAGMA foreign_keys = ON;
+CREATE TABLE t0(c0 INTEGER PRIMARY KEY, c1 INT NOT NULL);
+CREATE TABLE t1(c0 INTEGER PRIMARY KEY, c3 BLOB, FOREIGN KEY(c3) REFERENCES t0(c0));
+INSERT INTO t1(c0, c3) VALUES (26, 1);
+SELECT last_insert_rowid();
+BEGIN;
+INSERT INTO t1(c0, c3) VALUES (27, 1);
+SELECT last_insert_rowid();
+INSERT INTO t1(c0, c3) VALUES (28, 1), (29, 2);
+SELECT last_insert_rowid();
+INSERT OR REPLACE INTO t1(c0, c3) VALUES (30, 2);
+SELECT last_insert_rowid();
+ROLLBACK;
+DROP TABLE t1;
+DROP TABLE t0;
+PRAGMA foreign_keys = OFF;
+
+-- Triggers of DO UPDATE are compiled with the INSERT.
+CREATE TABLE t0(c0 INTEGER PRIMARY KEY, c1 INTEGER, c3 INTEGER);
+CREATE TRIGGER g0 AFTER UPDATE OF c3 ON t0 BEGIN UPDATE tally SET n = n; END;
+INSERT INTO t0(c0, c3) VALUES (9, 4) ON CONFLICT(c0) DO UPDATE SET c3 = -3.25;
+INSERT INTO t0(c0, c3) VALUES (9, 4) ON CONFLICT(c0) DO UPDATE SET c1 = -3.25;
+DROP TABLE t0;
+
+-- The BEFORE INSERT triggers of an UPSERT fire before it looks for what stands in the way, and once.
+CREATE TABLE t0(c0 TEXT, c1 INTEGER, PRIMARY KEY(c1));
+CREATE TABLE tally(event TEXT PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO tally VALUES ('g0', 0), ('g1', 0);
+CREATE TRIGGER g0 BEFORE INSERT ON t0 WHEN new.c0 IS NOT NULL BEGIN UPDATE tally SET n = n + 1 WHERE event = 'g0'; END;
+CREATE TRIGGER g1 AFTER UPDATE OF c1 ON t0 BEGIN UPDATE tally SET n = n + 1 WHERE event = 'g1'; END;
+INSERT INTO t0(c0) VALUES ('A'), (3), (2.5) ON CONFLICT DO NOTHING;
+INSERT INTO t0(c0, c1) VALUES ('b', 3) ON CONFLICT(c1) DO UPDATE SET c0 = excluded.c0;
+SELECT * FROM tally;
+INSERT INTO t0(c0, c1) VALUES ('b', 3) ON CONFLICT(c1) DO NOTHING;
+INSERT INTO t0(c0, c1) VALUES ('b', 3) ON CONFLICT(c1) DO UPDATE SET c0 = 4 WHERE 0;
+INSERT INTO t0(c0, c1) VALUES ('b', 7) ON CONFLICT(c1) DO UPDATE SET c0 = 4;
+SELECT * FROM tally;
+UPDATE t0 SET c0 = f.c0 FROM (SELECT * FROM t0 AS s ORDER BY s.rowid LIMIT 1) AS f WHERE t0.c1 > 1;
+UPDATE OR REPLACE t0 SET c0 = f.c0 FROM (SELECT * FROM t0 AS s ORDER BY s.rowid LIMIT 1) AS f;
+SELECT * FROM tally;
+SELECT * FROM t0;
+DROP TABLE t0;
+DROP TABLE tally;
+
+-- A child's text is compared with the parent's affinity.
+PRAGMA foreign_keys = ON;
+CREATE TABLE t0(c0 INTEGER PRIMARY KEY, c1 BLOB);
+CREATE TABLE t1(c0 PRIMARY KEY, c1 BLOB NOT NULL UNIQUE, FOREIGN KEY(c1) REFERENCES t0(c0) ON UPDATE CASCADE ON DELETE RESTRICT);
+INSERT INTO t0(c1) VALUES (3), (NULL), (49), (-1);
+INSERT INTO t1(c0, c1) VALUES ('B', '1');
+DELETE FROM t0;
+UPDATE t0 SET c0 = c0 + 10;
+SELECT * FROM t1;
+DROP TABLE t1;
+DROP TABLE t0;
+PRAGMA foreign_keys = OFF;
