@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 typedef struct rst_statement {
+    uint64_t epoch; /* of the schema that it was prepared for */
     struct rst_statement *next;
     char *sql;
     sqlite3_stmt *statement;
@@ -63,9 +64,18 @@ void rst_sentinel_touch(rst_connection *c) {
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement) {
     rst_statement *kept;
     int count = 0, code;
-    for (kept = c->statements; kept != NULL; kept = kept->next) {
+    for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
+        kept = *link;
         count++;
         if (!kept->busy && strcmp(kept->sql, sql) == 0) {
+            if (kept->epoch != c->epoch) {
+                /* SQLite would prepare it anew at its first step only; who asks for its columns before that needs it now. */
+                sqlite3_finalize(kept->statement);
+                *link = kept->next;
+                sqlite3_free(kept->sql);
+                sqlite3_free(kept);
+                break;
+            }
             kept->busy = true;
             *statement = kept->statement;
             return SQLITE_OK;
@@ -89,6 +99,7 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
     if (kept == NULL) return SQLITE_NOMEM;
     kept->sql = sqlite3_mprintf("%s", sql);
     kept->statement = NULL;
+    kept->epoch = c->epoch;
     code = kept->sql == NULL ? SQLITE_NOMEM
                              : sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
     if (code != SQLITE_OK) {

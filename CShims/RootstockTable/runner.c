@@ -93,7 +93,9 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
     const char *p = parts->source_text.start;
     rst_token token;
     bool immediate = false;
-    if (parts->kind != KIND_INSERT || parts->conflict == SQLITE_REPLACE || rst_trigger_any(table, TRIGGER_INSERT)) return false;
+    bool replaces = parts->conflict == SQLITE_REPLACE && (table->rowid_column >= 0 || table->without_rowid);
+    for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++) replaces |= table->indexes[i].unique;
+    if (parts->kind != KIND_INSERT || replaces || rst_trigger_any(table, TRIGGER_INSERT)) return false;
     for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
     if (!immediate) return false;
     if (parts->source == SOURCE_DEFAULT) return true;
