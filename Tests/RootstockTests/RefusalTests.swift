@@ -56,8 +56,8 @@ import Testing
             #expect(error?.message == refused.message)
         }
         try store.read { connection in
-            #expect(try connection.queryValue("SELECT group_concat(b) FROM t") == .text("kept"))
-            #expect(try connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
+            try #expect(connection.queryValue("SELECT group_concat(b) FROM t") == .text("kept"))
+            try #expect(connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
         }
     }
 }

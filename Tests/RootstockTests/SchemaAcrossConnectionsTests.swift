@@ -20,11 +20,11 @@ import Testing
             try? other.close()
         }
         try one.write { try $0.executeScript("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t(a) VALUES (1), (2)") }
-        #expect(try other.read { try $0.queryValue("SELECT count(*) FROM t") } == .integer(2))
+        try #expect(other.read { try $0.queryValue("SELECT count(*) FROM t") } == .integer(2))
         try other.write { try $0.execute("CREATE INDEX i ON t(a)") }
-        #expect(try one.read { try $0.queryValue("SELECT id FROM t WHERE a = 2") } == .integer(2))
+        try #expect(one.read { try $0.queryValue("SELECT id FROM t WHERE a = 2") } == .integer(2))
         try one.write { try $0.execute("ALTER TABLE t ADD COLUMN z DEFAULT 'new'") }
-        #expect(try other.read { try $0.queryValue("SELECT group_concat(z) FROM t") } == .text("new,new"))
+        try #expect(other.read { try $0.queryValue("SELECT group_concat(z) FROM t") } == .text("new,new"))
         try other.write { try $0.execute("DROP TABLE t") }
         let error = try databaseError { _ = try one.read { try $0.query("SELECT * FROM t") } }
         #expect(error?.message == "no such table: t")
@@ -39,12 +39,12 @@ import Testing
         try one.write { try $0.executeScript("CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         try one.withConnection { connection in
             let statement = try connection.prepare("SELECT a FROM t")
-            #expect(try statement.step())
+            try #expect(statement.step())
             statement.reset()
             try other.write { try $0.executeScript("ALTER TABLE t ADD COLUMN b DEFAULT 7; UPDATE t SET a = b") }
-            #expect(try statement.step())
+            try #expect(statement.step())
             #expect(statement.int64(at: 0) == 7)
-            #expect(try !statement.step())
+            try #expect(!statement.step())
         }
     }
 }
