@@ -88,14 +88,26 @@ static uint64_t columns_set(const rst_table *table, rst_span set) {
     return bits;
 }
 
+/* Whether an INSERT into these columns gives the rowid; none named: all. */
+static bool names_rowid(const rst_table *table, rst_span columns) {
+    const char *p = columns.start;
+    if (p == NULL) return true;
+    for (;;) {
+        rst_token token = rst_token_next(&p, columns.end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_same_name(&token, table->columns[table->rowid_column].name)) return true;
+    }
+}
+
 /* Whether SQLite sees at once that the statement writes one row and no more. */
 static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start;
     rst_token token;
     bool immediate = false;
-    bool replaces = parts->conflict == SQLITE_REPLACE && (table->rowid_column >= 0 || table->without_rowid);
+    bool replaces = parts->conflict == SQLITE_REPLACE
+                    && (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
     for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++) replaces |= table->indexes[i].unique;
-    if (parts->kind != KIND_INSERT || replaces || rst_trigger_any(table, TRIGGER_INSERT)) return false;
+    if (parts->kind != KIND_INSERT || replaces || parts->returning.start != NULL || rst_trigger_any(table, TRIGGER_INSERT)) return false;
     for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
     if (!immediate) return false;
     if (parts->source == SOURCE_DEFAULT) return true;
@@ -348,7 +360,8 @@ static void bind_arguments(const rst_parameters *parameters, sqlite3_value **val
 
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message) {
     sqlite3_stmt *statement = NULL;
-    bool savepoint = false, touches;
+    bool savepoint = false, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
+    int released;
     int64_t deferred = 0;
     sqlite3_int64 last;
     int code = rst_check_usable(c, message);
@@ -417,7 +430,18 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
             c->deferred_violations = deferred;
         }
-        (void)rst_execute(c, NULL, "RELEASE \"rootstock run\"");
+        released = rst_execute(c, message, "RELEASE \"rootstock run\"");
+        if (released != SQLITE_OK && code == SQLITE_OK) {
+            /* It was the transaction's end, which a deferred foreign key refused: a statement of its own leaves nothing. */
+            code = released;
+            if (outermost) {
+                if (c->deferred_violations > 0) {
+                    code = SQLITE_CONSTRAINT_FOREIGNKEY;
+                    rst_set_message(message, "FOREIGN KEY constraint failed");
+                }
+                if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+            }
+        }
     }
     c->immediate_violations = 0;
     if (code == SQLITE_OK && program->stopped) {

@@ -553,7 +553,7 @@ int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
     /* So does OR FAIL: what the row's BEFORE triggers did. The row itself is not written before these are checked. */
     if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID
         || code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK) {
-        kept = (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL && c->trigger_depth == 0;
+        kept = conflict >= 0 && (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL && c->trigger_depth == 0;
     }
     if (code != SQLITE_OK && code != SQLITE_DONE && !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);
@@ -630,7 +630,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     marked |= table->autoincrement;
     if (table->autoincrement && has_rowid) {
         code = sequence_raise(table, row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
-        if (code != SQLITE_OK) return rst_settle(c, mark, conflict, code);
+        if (code != SQLITE_OK) return rst_settle(c, mark, needs_mark(table) ? conflict : -1, code);
     }
     if (table->triggers != NULL) {
         if (!fired) code = rst_before_insert(table, row, has_rowid, message);
@@ -651,7 +651,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         code = put_row(table, row, false);
         if (table->needs_mirror) rst_twin_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) table->last_rowid = row->rowid;
-        return marked ? rst_settle(c, mark, conflict, code) : code;
+        return marked ? rst_settle(c, mark, needs_mark(table) ? conflict : -1, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
         bool known = false;
@@ -677,7 +677,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
     if (!marked) return code;
-    return rst_settle(c, mark, conflict, code);
+    return rst_settle(c, mark, needs_mark(table) ? conflict : -1, code);
 }
 
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message) {

@@ -50,10 +50,16 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
         let trace = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-random-\(seed).sql")
         try script.map { $0 + ";\n" }.joined().write(to: trace, atomically: true, encoding: .utf8)
         let difference = try firstDifference(script, actual: make)
-        if difference != nil {
-            let fails: ([String]) -> Bool = { (try? firstDifference($0, actual: make)) != nil }
+        if let difference {
+            // A table left out makes differences of its own, in what is said of triggers and foreign keys that refer to it.
+            let missing = "no such table"
+            let isMissing = "\(difference)".contains(missing)
+            let fails: ([String]) -> Bool = { shorter in
+                guard let found = try? firstDifference(shorter, actual: make) else { return false }
+                return isMissing || !"\(found)".contains(missing)
+            }
             let small = shrink(script, deadline: Date(timeIntervalSinceNow: 60), fails: fails)
-            let shown = try firstDifference(small, actual: make) ?? difference!
+            let shown = try firstDifference(small, actual: make) ?? difference
             try? FileManager.default.removeItem(at: trace)
             return """
                 seed \(seed) (ROOTSTOCK_TEST_SEED=\(seed) runs it again)

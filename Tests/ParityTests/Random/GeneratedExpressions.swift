@@ -35,7 +35,7 @@ extension ScriptGenerator {
     mutating func value(for column: Int, of table: GeneratedTable) -> String {
         guard table.hasAlias, table.key == [column] else { return value() }
         return random.once(in: 12)
-            ? random.pick(["NULL", "'7'", "'x'", "2.5", "4.0", "-9223372036854775808", "1000000"])
+            ? random.pick(["NULL", "'7'", "'x'", "2.5", "4.0", "-9223372036854775807", "1000000"])
             : "\(random.number(-2...40))"
     }
 

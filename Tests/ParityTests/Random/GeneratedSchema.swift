@@ -104,13 +104,14 @@ extension ScriptGenerator {
         var options: [String] = strict ? ["STRICT"] : []
         switch random.number(0...5) {
         case 0: break
-        case 1, 2:
+        // A rowid that is taken and a value that a STRICT column cannot take: which is told first is not kept to.
+        case 1 where !strict, 2 where !strict:
             table.columns[0] = GeneratedColumn(name: "c0", type: "INTEGER", kind: .integer)
             table.columns[0].constraints =
                 " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) ? " AUTOINCREMENT" : "")
             table.key = [0]
             table.hasAlias = true
-        case 3:
+        case 3 where !strict:
             table.columns[0].constraints += " PRIMARY KEY"
             table.key = [0]
             table.hasAlias = table.columns[0].type == "INTEGER"
@@ -137,12 +138,19 @@ extension ScriptGenerator {
             }
         }
         if has(.foreignKeys),
-            let parent = schema.tables.filter({ !$0.key.isEmpty && $0.key.count <= 2 }).randomElement(using: &random),
+            let parent = schema.tables.filter({ parent in
+                // REAL keys: RESTRICT and the count of violations of SQLite 3.40.1 do not agree on what refers to them.
+                !parent.key.isEmpty && parent.key.count <= 2 && !parent.key.contains { parent.columns[$0].kind == .real }
+            }).randomElement(using: &random),
             random.once(in: 2)
         {
-            // SQLite 3.40.1 itself does not find the rowid 3 for the 3.0 of a REAL column.
-            let candidates = table.columns.indices.filter {
-                !table.columns[$0].isGenerated && !(parent.hasAlias && table.columns[$0].kind == .real)
+            // SQLite 3.40.1 itself does not find the rowid 3 for the 3.0 of a REAL column; and where text refers to numbers, its
+            // count of violations and its actions compare by different affinities.
+            func isNumeric(_ column: GeneratedColumn) -> Bool { [.integer, .numeric].contains(column.kind) }
+            let numeric = parent.key.map { isNumeric(parent.columns[$0]) }
+            let candidates = table.columns.indices.filter { index in
+                let column = table.columns[index]
+                return !column.isGenerated && column.kind != .real && numeric.allSatisfy { $0 == isNumeric(column) }
             }
             if candidates.count >= parent.key.count {
                 let child = candidates.shuffled(using: &random).prefix(parent.key.count)
