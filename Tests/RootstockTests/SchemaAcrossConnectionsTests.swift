@@ -14,9 +14,9 @@ import Testing
     }
 
     @Test(arguments: engines) func tablesIndexesAndColumnsArrive(_ engine: Engine) throws {
-        let (_, one, other) = try pair(engine)
+        let (folder, one, other) = try pair(engine)
         defer {
-            try? one.close()
+            withExtendedLifetime(folder) { try? one.close() }
             try? other.close()
         }
         try one.write { try $0.executeScript("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t(a) VALUES (1), (2)") }
@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test(arguments: engines) func aStatementPreparedBeforeGoesOn(_ engine: Engine) throws {
-        let (_, one, other) = try pair(engine)
+        let (folder, one, other) = try pair(engine)
         defer {
-            try? one.close()
+            withExtendedLifetime(folder) { try? one.close() }
             try? other.close()
         }
         try one.write { try $0.executeScript("CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
