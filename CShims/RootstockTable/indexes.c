@@ -195,7 +195,7 @@ static int gathered_put(rst_table *table, rst_index *index, gathering *g, bool f
     bool append = first;
     int code = SQLITE_OK;
     gathered_bytes = g->bytes.data;
-    qsort(g->entries, g->count, sizeof *g->entries, gathered_order);
+    if (g->count > 0) qsort(g->entries, g->count, sizeof *g->entries, gathered_order);
     for (size_t i = 0; i < g->count && code == SQLITE_OK; i++) {
         const gathered *entry = &g->entries[i];
         rootstock_slice key = {entry->key_size, g->bytes.data + entry->start};

@@ -287,6 +287,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        if (code->clauses[i].update && rst_trigger_any(table, TRIGGER_UPDATE)) code->single_insert = false;
         /* A DO UPDATE that itself sets columns of a foreign key makes the statement one of several changes. */
         for (int k = 0; k < code->clauses[i].column_count; k++) {
             for (int f = 0; f < table->foreign_key_count; f++) {

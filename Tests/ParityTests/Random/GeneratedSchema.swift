@@ -45,6 +45,8 @@ struct GeneratedTable: Sendable {
     /// Triggers or foreign keys whose effects follow the order in which rows are visited.
     var isOrderSensitive = false
 
+    /// Some foreign key refers to it.
+    var isParent = false
     /// Some CREATE INDEX named it.
     var hasIndex = false
 
@@ -164,6 +166,7 @@ extension ScriptGenerator {
                         + (update.isEmpty ? "" : " ON UPDATE \(update)")
                         + (random.once(in: 3) ? " DEFERRABLE INITIALLY DEFERRED" : ""))
                 table.isOrderSensitive = true
+                if let at = schema.tables.firstIndex(where: { $0.name == parent.name }) { schema.tables[at].isParent = true }
             }
         }
         if has(.check), random.once(in: 4) {

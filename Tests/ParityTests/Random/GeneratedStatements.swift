@@ -111,7 +111,9 @@ extension ScriptGenerator {
                 return "\(name) = \(expression)"
             }
         }
-        let mode = conflict(table)
+        var mode = conflict(table)
+        // SQLite 3.40.1 itself finds a row in its own way where REPLACE removes a parent row.
+        if table.isParent, mode == " OR REPLACE" { mode = " OR ABORT" }
         // Where rows can get in each other's way, or a row's fault can be told in several ways, the order of the visit shows.
         let isPlain =
             !table.isOrderSensitive && mode.isEmpty && columns.count == 1
