@@ -287,6 +287,11 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* An automatic rowid meets no row: SQLite leaves such a clause out. */
+        if (!table->without_rowid && code->clauses[i].target_count == 1 && code->clauses[i].targets[0] == -1
+            && table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
+            continue;
+        }
         if (code->clauses[i].update && rst_trigger_any(table, TRIGGER_UPDATE)) code->single_insert = false;
         /* A DO UPDATE that itself sets columns of a foreign key makes the statement one of several changes. */
         for (int k = 0; k < code->clauses[i].column_count; k++) {
