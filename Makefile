@@ -14,7 +14,7 @@ CONFORMANCE ?= ../shared/conformance
 FUZZ_SECONDS ?= 20
 LONG_SECONDS ?= 3600
 TEST_SECONDS ?= 10
-TEST_SEED ?= 1
+TEST_SEED ?= 50000
 
 EXTENSION = build/rootstock.so
 C_SOURCES = $(wildcard CShims/RootstockEngine/*.c) $(wildcard CShims/RootstockTable/*.c) CShims/Extension/extension.c

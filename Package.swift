@@ -34,7 +34,8 @@ let package = Package(
 
         // The Swift API and what is built on it.
         .target(
-            name: "Rootstock", dependencies: ["CSQLite", "RootstockEngine", "RootstockTable"], path: "Sources/Rootstock"),
+            name: "Rootstock", dependencies: ["CSQLite", "RootstockEngine", "RootstockTable"], path: "Sources/Rootstock"
+        ),
         .target(
             name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),

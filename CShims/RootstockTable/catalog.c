@@ -58,8 +58,12 @@ static int write_row(rst_connection *c, char kind, int64_t number, const rootsto
 
 int rst_catalog_write_meta(rst_connection *c, const rst_catalog *catalog) {
     rootstock_value values[7] = {
-        integer_value(ROOTSTOCK_FORMAT),      integer_value(catalog->generation),     integer_value(catalog->next_tree),
-        integer_value(catalog->next_object),  integer_value(catalog->user_version),   integer_value(catalog->application_id),
+        integer_value(ROOTSTOCK_FORMAT),
+        integer_value(catalog->generation),
+        integer_value(catalog->next_tree),
+        integer_value(catalog->next_object),
+        integer_value(catalog->user_version),
+        integer_value(catalog->application_id),
         text_value(magic),
     };
     return write_row(c, 'M', 0, values, 7);
@@ -165,8 +169,10 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
             rst_object *more;
             capacity = capacity == 0 ? 16 : capacity * 2;
             more = sqlite3_realloc64(catalog->objects, (sqlite3_uint64)capacity * sizeof *more);
-            if (more == NULL) result = SQLITE_NOMEM;
-            else catalog->objects = more;
+            if (more == NULL)
+                result = SQLITE_NOMEM;
+            else
+                catalog->objects = more;
         }
         if (result != SQLITE_OK) {
             sqlite3_free(object.type);

@@ -39,6 +39,7 @@ int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message)
 
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */
-int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key, char **message);
+int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key,
+                      char **message);
 
 #endif

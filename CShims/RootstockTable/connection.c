@@ -26,7 +26,9 @@ typedef struct rst_statement {
 
 enum { STATEMENTS_KEPT = 64 };
 
-const char *rootstock_version(void) { return "0.1.0"; }
+const char *rootstock_version(void) {
+    return "0.1.0";
+}
 
 void rst_set_message(char **message, const char *format, ...) {
     va_list arguments;
@@ -184,7 +186,8 @@ static int sentinel_close(sqlite3_vtab_cursor *cursor) {
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
-static int sentinel_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count, sqlite3_value **values) {
+static int sentinel_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
+                           sqlite3_value **values) {
     UNUSED(cursor);
     UNUSED(number);
     UNUSED(text);
@@ -293,10 +296,13 @@ static int register_module(rst_connection *c, const char *name, const sqlite3_mo
 int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **)) {
     c->references++;
-    return sqlite3_create_function_v2(c->db, name, count, SQLITE_UTF8 | flags, c, function, NULL, NULL, connection_release);
+    return sqlite3_create_function_v2(c->db, name, count, SQLITE_UTF8 | flags, c, function, NULL, NULL,
+                                      connection_release);
 }
 
-int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) { return register_module(c, name, module); }
+int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) {
+    return register_module(c, name, module);
+}
 
 int rootstock_register(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
@@ -326,8 +332,8 @@ int rootstock_register(sqlite3 *db) {
     return code;
 }
 
-int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine, const rootstock_options *options,
-                   char **message) {
+int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
+                   const rootstock_options *options, char **message) {
     char *text = NULL;
     size_t limit;
     int code = rootstock_environment_acquire(engine, path, options, &c->shared, &text);
@@ -376,10 +382,14 @@ static int parse_options(sqlite3 *db, const char *json, rootstock_options *optio
             return SQLITE_ERROR;
         }
         if (strcmp(key, "durability") == 0) {
-            if (strcmp(text, "off") == 0) options->durability = ROOTSTOCK_DURABILITY_OFF;
-            else if (strcmp(text, "normal") == 0) options->durability = ROOTSTOCK_DURABILITY_NORMAL;
-            else if (strcmp(text, "full") == 0) options->durability = ROOTSTOCK_DURABILITY_FULL;
-            else good = false;
+            if (strcmp(text, "off") == 0)
+                options->durability = ROOTSTOCK_DURABILITY_OFF;
+            else if (strcmp(text, "normal") == 0)
+                options->durability = ROOTSTOCK_DURABILITY_NORMAL;
+            else if (strcmp(text, "full") == 0)
+                options->durability = ROOTSTOCK_DURABILITY_FULL;
+            else
+                good = false;
         } else if (strcmp(key, "mapSize") == 0) {
             good = is_number;
             options->map_size = (uint64_t)number;
@@ -393,8 +403,9 @@ static int parse_options(sqlite3 *db, const char *json, rootstock_options *optio
             good = is_flag;
             options->write_map = flag;
         } else {
-            rst_set_message(message, "unknown option \"%s\": the options are durability, mapSize, maxReaders, readOnly, writeMap",
-                            key);
+            rst_set_message(
+                message, "unknown option \"%s\": the options are durability, mapSize, maxReaders, readOnly, writeMap",
+                key);
             sqlite3_finalize(statement);
             return SQLITE_ERROR;
         }
@@ -430,7 +441,8 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
         return SQLITE_CANTOPEN;
     }
     if (c->shared != NULL) {
-        rst_set_message(message, "this connection has a store open already (%s): open another connection", c->shared->path);
+        rst_set_message(message, "this connection has a store open already (%s): open another connection",
+                        c->shared->path);
         return SQLITE_ERROR;
     }
     if (!sqlite3_get_autocommit(db)) {
@@ -444,10 +456,11 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
     }
     file = sqlite3_db_filename(db, "main");
     if (file != NULL && file[0] != '\0') {
-        rst_set_message(message,
-                        "a store is opened on a :memory: connection; for tables beside those of %s use CREATE VIRTUAL TABLE ... "
-                        "USING %s",
-                        file, engine->name);
+        rst_set_message(
+            message,
+            "a store is opened on a :memory: connection; for tables beside those of %s use CREATE VIRTUAL TABLE ... "
+            "USING %s",
+            file, engine->name);
         return SQLITE_ERROR;
     }
     code = sqlite3_prepare_v2(db, "SELECT count(*) FROM main.sqlite_master", -1, &statement, NULL);

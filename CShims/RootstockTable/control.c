@@ -30,15 +30,16 @@ enum { CONTROL_PAGE = 512 };
 
 /* The one page of an empty database. Of no page at all, SQLite would write one as soon as it takes a write lock. */
 static void control_page(unsigned char page[CONTROL_PAGE]) {
-    static const unsigned char header[] = {'S', 'Q', 'L', 'i', 't', 'e', ' ', 'f', 'o', 'r', 'm', 'a', 't', ' ', '3', 0,
-                                           2,   0,   1,   1,   0,   64,  32,  32,  0,   0,   0,   1,   0,   0,   0,   1};
+    static const unsigned char header[] = {'S', 'Q', 'L', 'i', 't', 'e', ' ', 'f', 'o', 'r', 'm',
+                                           'a', 't', ' ', '3', 0,   2,   0,   1,   1,   0,   64,
+                                           32,  32,  0,   0,   0,   1,   0,   0,   0,   1};
     memset(page, 0, CONTROL_PAGE);
     memcpy(page, header, sizeof header);
-    page[47] = 4;    /* schema format */
-    page[59] = 1;    /* UTF-8 */
-    page[95] = 1;    /* the page count is valid for this change counter */
-    page[100] = 13;  /* a leaf of a table, without cells */
-    page[105] = 2;   /* its content starts at the page's end */
+    page[47] = 4;   /* schema format */
+    page[59] = 1;   /* UTF-8 */
+    page[95] = 1;   /* the page count is valid for this change counter */
+    page[100] = 13; /* a leaf of a table, without cells */
+    page[105] = 2;  /* its content starts at the page's end */
 }
 
 static int control_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {

@@ -22,7 +22,7 @@ typedef struct rst_cursor {
     rst_connection *connection;
     struct rst_cursor *next_spare;
     rootstock_transaction *transaction;
-    bool began;            /* holds the snapshot */
+    bool began; /* holds the snapshot */
     bool on_writer;
     const rst_plan *plan;
     rst_walker walker;     /* on the table's tree or the index's */
@@ -31,9 +31,9 @@ typedef struct rst_cursor {
     bool single;           /* at most one row, and it is under the cursor */
     rootstock_buffer seek; /* key sought, kept for its memory */
     rst_ranges ranges;
-    int range;             /* the one under way */
+    int range; /* the one under way */
     bool eof;
-    bool stable;           /* key and value stay where they are as long as the snapshot does */
+    bool stable; /* key and value stay where they are as long as the snapshot does */
     rootstock_slice entry_key, entry_value;
     rootstock_slice row_key, row_value; /* of the table's tree */
     bool row_located, row_open;
@@ -42,16 +42,16 @@ typedef struct rst_cursor {
     rootstock_row entry_row; /* exact values of an index entry that its key does not give */
     bool entry_exact;
     int64_t rowid;
-    uint64_t remaining;      /* count_only: rows to come, this one included */
-    uint64_t counted;        /* and rows gone by */
+    uint64_t remaining; /* count_only: rows to come, this one included */
+    uint64_t counted;   /* and rows gone by */
     rst_row_image *image;
     rst_candidate *candidates; /* ambiguous equality with an order: collected and sorted */
     int candidate_count, candidate;
-    rootstock_buffer hold;   /* value of a long key's row */
+    rootstock_buffer hold; /* value of a long key's row */
     rootstock_buffer scratch;
     /* cursors in the write transaction, so that its end can let go of them */
     struct rst_cursor *live_next, **live_link;
-    bool detached;           /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
+    bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
 } rst_cursor;
 
@@ -89,8 +89,8 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     bool is_writer;
     int code;
     *transaction = NULL;
-    if (c->writer != NULL || c->reader_live || c->open_cursors > 0 || c->refreshing || c->trigger_depth > 0 || c->program != NULL
-        || c->sidecar || !sqlite3_get_autocommit(c->db)) {
+    if (c->writer != NULL || c->reader_live || c->open_cursors > 0 || c->refreshing || c->trigger_depth > 0 ||
+        c->program != NULL || c->sidecar || !sqlite3_get_autocommit(c->db)) {
         return SQLITE_OK;
     }
     code = rst_read_begin(c, transaction, &is_writer, NULL);
@@ -149,8 +149,8 @@ void rst_cursors_detach(rst_connection *c) {
         k->detached = true;
         k->began = false;
         k->saved.size = 0;
-        if (!k->eof && k->walker_tree != NULL && k->entry_key.size > 0
-            && rootstock_buffer_append(&k->saved, k->entry_key.data, k->entry_key.size) != SQLITE_OK) {
+        if (!k->eof && k->walker_tree != NULL && k->entry_key.size > 0 &&
+            rootstock_buffer_append(&k->saved, k->entry_key.data, k->entry_key.size) != SQLITE_OK) {
             k->saved.size = 0;
             k->eof = true;
         }
@@ -244,11 +244,11 @@ static void arrived(rst_cursor *k) {
 static bool beyond(const rst_cursor *k) {
     const rst_range *range = &k->ranges.range[k->range];
     if (k->plan->descending) {
-        return range->low.size > 0
-               && rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->low.data, range->low.size) < 0;
+        return range->low.size > 0 &&
+               rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->low.data, range->low.size) < 0;
     }
-    return range->has_high
-           && rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->high.data, range->high.size) >= 0;
+    return range->has_high &&
+           rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->high.data, range->high.size) >= 0;
 }
 
 /* To the first entry of ranges.range[range], or of the next ones; eof if there is none. */
@@ -386,26 +386,26 @@ static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *hig
         }
     }
     switch (op) {
-        case SQLITE_INDEX_CONSTRAINT_GT:
-            if (v.as.integer == INT64_MAX) return false;
-            v.as.integer++;
-            if (v.as.integer > *low) *low = v.as.integer;
-            return true;
-        case SQLITE_INDEX_CONSTRAINT_GE:
-            if (v.as.integer > *low) *low = v.as.integer;
-            return true;
-        case SQLITE_INDEX_CONSTRAINT_LT:
-            if (v.as.integer == INT64_MIN) return false;
-            v.as.integer--;
-            if (v.as.integer < *high) *high = v.as.integer;
-            return true;
-        case SQLITE_INDEX_CONSTRAINT_LE:
-            if (v.as.integer < *high) *high = v.as.integer;
-            return true;
-        default:
-            if (v.as.integer > *low) *low = v.as.integer;
-            if (v.as.integer < *high) *high = v.as.integer;
-            return true;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        if (v.as.integer == INT64_MAX) return false;
+        v.as.integer++;
+        if (v.as.integer > *low) *low = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        if (v.as.integer > *low) *low = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        if (v.as.integer == INT64_MIN) return false;
+        v.as.integer--;
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    default:
+        if (v.as.integer > *low) *low = v.as.integer;
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
     }
 }
 
@@ -416,7 +416,8 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     rootstock_slice key = {8, bytes};
     int code;
     /* The extreme reals that equal an integer limit stay reals under affinity. */
-    if (sqlite3_value_type(value) == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0) high = INT64_MIN;
+    if (sqlite3_value_type(value) == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0)
+        high = INT64_MIN;
     else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high) {
         k->eof = true;
         return SQLITE_OK;
@@ -481,15 +482,15 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
         rst_value_from(values[p], &value);
         if (k->plan->null_equal[p]) return SQLITE_NOTFOUND;
         switch (value.type) {
-            case VALUE_BLOB: break;
-            case VALUE_TEXT:
-                if (affinity != AFFINITY_TEXT) return SQLITE_NOTFOUND;
-                break;
-            case VALUE_INTEGER:
-                if (affinity < AFFINITY_NUMERIC) return SQLITE_NOTFOUND;
-                break;
-            case VALUE_NULL: k->eof = true; return SQLITE_OK;
-            default: return SQLITE_NOTFOUND;
+        case VALUE_BLOB: break;
+        case VALUE_TEXT:
+            if (affinity != AFFINITY_TEXT) return SQLITE_NOTFOUND;
+            break;
+        case VALUE_INTEGER:
+            if (affinity < AFFINITY_NUMERIC) return SQLITE_NOTFOUND;
+            break;
+        case VALUE_NULL: k->eof = true; return SQLITE_OK;
+        default: return SQLITE_NOTFOUND;
         }
         code = rootstock_key_append(&k->seek, &value, &part->key);
         if (code != SQLITE_OK) return code;
@@ -531,8 +532,8 @@ static int reattach(rst_cursor *k) {
     k->entry_key.size = k->saved.size;
     k->entry_key.data = k->saved.data;
     code = rst_walker_move(&k->walker, ROOTSTOCK_SEEK, &k->entry_key, &k->entry_value);
-    if (code == ROOTSTOCK_OK && !k->plan->descending
-        && rootstock_key_compare(k->entry_key.data, k->entry_key.size, k->saved.data, k->saved.size) > 0) {
+    if (code == ROOTSTOCK_OK && !k->plan->descending &&
+        rootstock_key_compare(k->entry_key.data, k->entry_key.size, k->saved.data, k->saved.size) > 0) {
         return SQLITE_ROW; /* already on the next one */
     }
     if (code == ROOTSTOCK_NOT_FOUND) return k->plan->descending ? SQLITE_OK : SQLITE_DONE;
@@ -652,8 +653,8 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         k->eof = true;
         return SQLITE_OK;
     }
-    if (k->candidates != NULL && k->candidate_count > 0 && k->ranges.ambiguous && k->candidate >= 0 && k->walker_fresh
-        && k->entry_key.data == k->candidates[k->candidate].bytes) {
+    if (k->candidates != NULL && k->candidate_count > 0 && k->ranges.ambiguous && k->candidate >= 0 &&
+        k->walker_fresh && k->entry_key.data == k->candidates[k->candidate].bytes) {
         k->candidate++;
         return give_candidate(k);
     }
@@ -704,7 +705,9 @@ static int stop_counting(rst_cursor *k) {
     return code;
 }
 
-int rst_cursor_eof(sqlite3_vtab_cursor *base) { return ((rst_cursor *)base)->eof; }
+int rst_cursor_eof(sqlite3_vtab_cursor *base) {
+    return ((rst_cursor *)base)->eof;
+}
 
 /* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
 static int split_entry(rst_cursor *k, rootstock_slice *row_key) {
@@ -751,16 +754,19 @@ static int locate(rst_cursor *k) {
 static void result(rst_cursor *k, sqlite3_context *context, const rootstock_value *value, bool stable) {
     UNUSED(k);
     switch (value->type) {
-        case VALUE_INTEGER: sqlite3_result_int64(context, value->as.integer); break;
-        case VALUE_REAL: sqlite3_result_double(context, value->as.real); break;
-        case VALUE_TEXT:
-            sqlite3_result_text64(context, value->as.data, value->size, stable ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
-            break;
-        case VALUE_BLOB:
-            if (value->size == 0) sqlite3_result_zeroblob(context, 0);
-            else sqlite3_result_blob64(context, value->as.data, value->size, stable ? SQLITE_STATIC : SQLITE_TRANSIENT);
-            break;
-        default: sqlite3_result_null(context);
+    case VALUE_INTEGER: sqlite3_result_int64(context, value->as.integer); break;
+    case VALUE_REAL: sqlite3_result_double(context, value->as.real); break;
+    case VALUE_TEXT:
+        sqlite3_result_text64(context, value->as.data, value->size, stable ? SQLITE_STATIC : SQLITE_TRANSIENT,
+                              SQLITE_UTF8);
+        break;
+    case VALUE_BLOB:
+        if (value->size == 0)
+            sqlite3_result_zeroblob(context, 0);
+        else
+            sqlite3_result_blob64(context, value->as.data, value->size, stable ? SQLITE_STATIC : SQLITE_TRANSIENT);
+        break;
+    default: sqlite3_result_null(context);
     }
 }
 
@@ -809,7 +815,8 @@ static int entry_column(rst_cursor *k, int column, rootstock_value *value) {
             if (code != SQLITE_OK) return code;
         }
         k->scratch.size = 0;
-        return rootstock_key_decode(k->entry_key.data, k->entry_key.size, &offset, &index->parts[p].key, value, &k->scratch);
+        return rootstock_key_decode(k->entry_key.data, k->entry_key.size, &offset, &index->parts[p].key, value,
+                                    &k->scratch);
     }
     return SQLITE_NOTFOUND;
 }
@@ -836,33 +843,33 @@ static inline int fast_column(rst_cursor *k, sqlite3_context *context, int colum
         if (start > end || end > k->row.body_size) return SQLITE_NOTFOUND;
         data = k->row.body + start;
         switch (k->row.types[slot]) {
-            case ROW_BLOB:
-                if (start == end) return SQLITE_NOTFOUND;
-                sqlite3_result_blob(context, data, (int)(end - start), SQLITE_STATIC);
-                return SQLITE_OK;
-            case ROW_TEXT:
-                if (start == end) return SQLITE_NOTFOUND;
-                sqlite3_result_text(context, (const char *)data, (int)(end - start - 1), SQLITE_STATIC);
-                return SQLITE_OK;
-            case ROW_NULL: return start == end ? SQLITE_OK : SQLITE_NOTFOUND;
-            case ROW_INTEGER: {
-                int64_t integer;
-                switch (end - start) {
-                    case 0: integer = 0; break;
-                    case 1: integer = (int8_t)data[0]; break;
-                    case 2: integer = (int16_t)(data[0] | data[1] << 8); break;
-                    case 4: {
-                        int32_t narrow;
-                        memcpy(&narrow, data, 4);
-                        integer = narrow;
-                        break;
-                    }
-                    default: return SQLITE_NOTFOUND;
-                }
-                sqlite3_result_int64(context, integer);
-                return SQLITE_OK;
+        case ROW_BLOB:
+            if (start == end) return SQLITE_NOTFOUND;
+            sqlite3_result_blob(context, data, (int)(end - start), SQLITE_STATIC);
+            return SQLITE_OK;
+        case ROW_TEXT:
+            if (start == end) return SQLITE_NOTFOUND;
+            sqlite3_result_text(context, (const char *)data, (int)(end - start - 1), SQLITE_STATIC);
+            return SQLITE_OK;
+        case ROW_NULL: return start == end ? SQLITE_OK : SQLITE_NOTFOUND;
+        case ROW_INTEGER: {
+            int64_t integer;
+            switch (end - start) {
+            case 0: integer = 0; break;
+            case 1: integer = (int8_t)data[0]; break;
+            case 2: integer = (int16_t)(data[0] | data[1] << 8); break;
+            case 4: {
+                int32_t narrow;
+                memcpy(&narrow, data, 4);
+                integer = narrow;
+                break;
             }
             default: return SQLITE_NOTFOUND;
+            }
+            sqlite3_result_int64(context, integer);
+            return SQLITE_OK;
+        }
+        default: return SQLITE_NOTFOUND;
         }
     }
     if (table->key_count == 1 && table->key[0].key.final && k->row_key.size > 1 && k->row.compact) {
@@ -885,8 +892,8 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     const rst_table *table = k->table;
     rootstock_value value;
     int code, slot;
-    if (k->stable && k->row_located && column < table->column_count && k->row_value.data != k->hold.data
-        && k->row_key.size < k->connection->long_key_limit) {
+    if (k->stable && k->row_located && column < table->column_count && k->row_value.data != k->hold.data &&
+        k->row_key.size < k->connection->long_key_limit) {
         if (!k->row_open) {
             code = rootstock_row_open(&k->row, k->row_value.data, k->row_value.size);
             if (code != SQLITE_OK) return corrupt(k, "malformed row");
@@ -929,8 +936,8 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     if (!k->row_located) {
         code = entry_column(k, column, &value);
         if (code == SQLITE_OK) {
-            bool in_scratch = value.as.data >= (const void *)k->scratch.data
-                              && value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
+            bool in_scratch = value.as.data >= (const void *)k->scratch.data &&
+                              value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
             bool data = value.type == VALUE_TEXT || value.type == VALUE_BLOB;
             result(k, context, &value, data && k->stable && !in_scratch);
             return SQLITE_OK;
@@ -955,8 +962,8 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : corrupt(k, "malformed row");
     {
         bool data = value.type == VALUE_TEXT || value.type == VALUE_BLOB;
-        bool copied = data && value.as.data >= (const void *)k->scratch.data
-                      && value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
+        bool copied = data && value.as.data >= (const void *)k->scratch.data &&
+                      value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
         bool ours = data && value.as.data == table->columns[column].missing.as.data;
         result(k, context, &value, data && k->stable && !copied && !ours && k->row_value.data != k->hold.data);
     }

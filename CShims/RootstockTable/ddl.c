@@ -44,8 +44,8 @@ static int snapshot_take(rst_connection *c, snapshot *s) {
     sqlite3_stmt *statement;
     int code;
     memset(s, 0, sizeof *s);
-    code = sqlite3_prepare_v2(c->mirror, "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid", -1,
-                              &statement, NULL);
+    code = sqlite3_prepare_v2(c->mirror, "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid",
+                              -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         snapshot_row *rows = sqlite3_realloc64(s->rows, ((sqlite3_uint64)s->count + 1) * sizeof *rows);
@@ -80,9 +80,13 @@ static rst_object *object_find(rst_catalog *catalog, const char *type, const cha
     return NULL;
 }
 
-static bool has_tree(const snapshot_row *row) { return strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0; }
+static bool has_tree(const snapshot_row *row) {
+    return strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0;
+}
 
-static bool same_text(const char *a, const char *b) { return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0); }
+static bool same_text(const char *a, const char *b) {
+    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
 
 /* A name in sqlite_sequence or sqlite_stat1 follows its table. new_name null: the rows go. */
 static int rename_in(rst_connection *c, const char *table_name, int column, const char *name, const char *new_name) {
@@ -102,11 +106,12 @@ static int rename_in(rst_connection *c, const char *table_name, int column, cons
         rst_hand hand;
         int result;
         again = false;
-        if (rootstock_row_open(&row, value.data, value.size) != SQLITE_OK || row.count <= column
-            || rootstock_row_column(&row, column, &text, NULL) != SQLITE_OK) {
+        if (rootstock_row_open(&row, value.data, value.size) != SQLITE_OK || row.count <= column ||
+            rootstock_row_column(&row, column, &text, NULL) != SQLITE_OK) {
             continue;
         }
-        if (text.type != VALUE_TEXT || text.size != strlen(name) || sqlite3_strnicmp(text.as.data, name, (int)text.size) != 0) {
+        if (text.type != VALUE_TEXT || text.size != strlen(name) ||
+            sqlite3_strnicmp(text.as.data, name, (int)text.size) != 0) {
             continue;
         }
         result = rst_hand_begin(table, &hand);
@@ -160,8 +165,10 @@ static int rewrite_rows(rst_connection *c, rst_table *old, rst_table *table, cha
     for (int i = 0; i < table->column_count; i++) {
         from[i] = -1;
         if (table->column_count > old->column_count) {
-            if (i < old->column_count) from[i] = i;
-            else if (table->columns[i].generated) generated = true;
+            if (i < old->column_count)
+                from[i] = i;
+            else if (table->columns[i].generated)
+                generated = true;
             continue;
         }
         for (int k = 0; k < old->column_count; k++) {
@@ -181,8 +188,10 @@ static int rewrite_rows(rst_connection *c, rst_table *old, rst_table *table, cha
         if (result == SQLITE_ROW) {
             result = SQLITE_OK;
             for (int i = 0; i < table->column_count; i++) {
-                if (from[i] >= 0) after.values[i] = before.values[from[i]];
-                else after.values[i] = table->columns[i].missing;
+                if (from[i] >= 0)
+                    after.values[i] = before.values[from[i]];
+                else
+                    after.values[i] = table->columns[i].missing;
             }
             after.rowid = before.rowid;
             if (generated) result = rst_twin_insert(table, after.values, after.rowid, 0, false, message);
@@ -236,7 +245,8 @@ static int mirror_run(rst_connection *c, const char *sql, char **message) {
     sqlite3_stmt *statement;
     int code = sqlite3_prepare_v2(c->mirror, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {}
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        }
         code = sqlite3_finalize(statement);
     }
     if (code != SQLITE_OK) {
@@ -302,7 +312,8 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
             code = rename_in(c, "sqlite_sequence", 0, row->name, NULL);
             if (code == SQLITE_OK) code = rename_in(c, "sqlite_stat1", 0, row->name, NULL);
         }
-        if (code == SQLITE_OK && strcmp(row->type, "index") == 0) code = rename_in(c, "sqlite_stat1", 1, row->name, NULL);
+        if (code == SQLITE_OK && strcmp(row->type, "index") == 0)
+            code = rename_in(c, "sqlite_stat1", 1, row->name, NULL);
     }
     /* What came, and what changed. */
     for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
@@ -320,8 +331,8 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
                 object.tree = tree.number;
             }
             if (code == SQLITE_OK) code = rst_catalog_write_object(c, &object);
-        } else if (!same_text(old->sql, row->sql) || !same_text(old->name, row->name)
-                   || !same_text(old->table_name, row->table_name)) {
+        } else if (!same_text(old->sql, row->sql) || !same_text(old->name, row->name) ||
+                   !same_text(old->table_name, row->table_name)) {
             rst_object *known = object_find(catalog, old->type, old->name);
             if (known == NULL) return SQLITE_CORRUPT_VTAB;
             object.identifier = known->identifier;
@@ -530,7 +541,8 @@ static int create_as(rst_connection *c, const char *sql, bool *done, char **mess
     }
     if (code == SQLITE_OK) code = rst_schema_change(c, statement, message);
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.\"%w\" SELECT * FROM temp.\"%w\"", text, text);
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "INSERT INTO main.\"%w\" SELECT * FROM temp.\"%w\"", text, text);
     if (code == SQLITE_OK) code = rst_execute(c, message, "DROP TABLE temp.\"%w\"", text);
     sqlite3_free(statement);
     sqlite3_free(text);
@@ -556,7 +568,8 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     /* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
     ** prepared again. */
     code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
-    if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) code = run_change(c, sql, message);
@@ -566,8 +579,10 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
         (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
         (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
         sqlite3_free(rollback_message);
-        if (c->shared != NULL && c->schema_stale) (void)rst_schema_refresh(c, NULL);
-        else if (c->triggers_epoch != c->epoch) (void)rst_triggers_load(c, NULL);
+        if (c->shared != NULL && c->schema_stale)
+            (void)rst_schema_refresh(c, NULL);
+        else if (c->triggers_epoch != c->epoch)
+            (void)rst_triggers_load(c, NULL);
     }
     sqlite3_set_last_insert_rowid(c->db, last);
     return code;

@@ -26,7 +26,8 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
         for (int i = 0; i < count; i++) {
             for (int k = 0; k < tables[i]->foreign_key_count; k++) {
                 for (int j = 0; j < count; j++) {
-                    if (sqlite3_stricmp(tables[i]->foreign_keys[k].parent, tables[j]->name) == 0) tables[j]->is_parent = true;
+                    if (sqlite3_stricmp(tables[i]->foreign_keys[k].parent, tables[j]->name) == 0)
+                        tables[j]->is_parent = true;
                 }
             }
         }
@@ -94,18 +95,22 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
     return code;
 }
 
-static bool declared_same(const rst_declared *declared, const char *type, const char *name, const char *sql, int64_t identifier) {
-    return strcmp(declared->type, type) == 0 && sqlite3_stricmp(declared->name, name) == 0
-           && declared->identifier == identifier && strcmp(declared->sql, sql) == 0;
+static bool declared_same(const rst_declared *declared, const char *type, const char *name, const char *sql,
+                          int64_t identifier) {
+    return strcmp(declared->type, type) == 0 && sqlite3_stricmp(declared->name, name) == 0 &&
+           declared->identifier == identifier && strcmp(declared->sql, sql) == 0;
 }
 
 static int undeclare(rst_connection *c, int number, char **message) {
     rst_declared *declared = &c->declared[number];
     int code;
     c->undeclaring = true;
-    if (strcmp(declared->type, "table") == 0) code = rst_execute(c, message, "DROP TABLE IF EXISTS main.\"%w\"", declared->name);
-    else if (strcmp(declared->type, "view") == 0) code = rst_execute(c, message, "DROP VIEW IF EXISTS main.\"%w\"", declared->name);
-    else code = rst_execute(c, message, "DROP TRIGGER IF EXISTS main.\"%w\"", declared->name);
+    if (strcmp(declared->type, "table") == 0)
+        code = rst_execute(c, message, "DROP TABLE IF EXISTS main.\"%w\"", declared->name);
+    else if (strcmp(declared->type, "view") == 0)
+        code = rst_execute(c, message, "DROP VIEW IF EXISTS main.\"%w\"", declared->name);
+    else
+        code = rst_execute(c, message, "DROP TRIGGER IF EXISTS main.\"%w\"", declared->name);
     c->undeclaring = false;
     if (code != SQLITE_OK) return code;
     sqlite3_free(declared->name);
@@ -159,7 +164,8 @@ int rst_schema_declare(rst_connection *c, char **message) {
         rst_declared *declared = &c->declared[i];
         bool keep = false;
         for (int t = 0; t < c->table_count && !keep; t++) {
-            keep = declared_same(declared, "table", c->tables[t]->declared_name, c->tables[t]->sql, c->tables[t]->identifier);
+            keep = declared_same(declared, "table", c->tables[t]->declared_name, c->tables[t]->sql,
+                                 c->tables[t]->identifier);
         }
         for (int o = 0; o < c->loaded.count && !keep; o++) {
             const rst_object *object = &c->loaded.objects[o];
@@ -176,7 +182,8 @@ int rst_schema_declare(rst_connection *c, char **message) {
         rst_table *table = c->tables[t];
         if (find_declared(c, "table", table->declared_name)) continue;
         c->declaring = table;
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name, c->engine_module);
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
+                           c->engine_module);
         c->declaring = NULL;
         if (code == SQLITE_OK) code = note_declared(c, "table", table->declared_name, table->sql, table->identifier);
     }
@@ -187,7 +194,8 @@ int rst_schema_declare(rst_connection *c, char **message) {
         code = rst_transform_object(c, object->sql, &sql, message);
         if (code == SQLITE_OK) code = rst_execute(c, message, "%s", sql == NULL ? object->sql : sql);
         sqlite3_free(sql);
-        if (code == SQLITE_OK) code = note_declared(c, declared_type(object), object->name, object->sql, object->identifier);
+        if (code == SQLITE_OK)
+            code = note_declared(c, declared_type(object), object->name, object->sql, object->identifier);
     }
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);
     return code;
@@ -210,8 +218,9 @@ static int relearn_declared(rst_connection *c) {
     sqlite3_stmt *statement;
     c->declared = NULL;
     c->declared_count = 0;
-    code = sqlite3_prepare_v2(c->db, "SELECT type, name FROM main.sqlite_master WHERE type IN ('table','view','trigger')", -1,
-                              &statement, NULL);
+    code =
+        sqlite3_prepare_v2(c->db, "SELECT type, name FROM main.sqlite_master WHERE type IN ('table','view','trigger')",
+                           -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *type = (const char *)sqlite3_column_text(statement, 0);
@@ -225,8 +234,11 @@ static int relearn_declared(rst_connection *c) {
                     identifier = old[i].identifier;
                 }
             }
-            code = note_declared(c, strcmp(type, "table") == 0 ? "table" : strcmp(type, "view") == 0 ? "view" : "trigger", name,
-                                 sql, identifier);
+            code = note_declared(c,
+                                 strcmp(type, "table") == 0  ? "table"
+                                 : strcmp(type, "view") == 0 ? "view"
+                                                             : "trigger",
+                                 name, sql, identifier);
             if (code != SQLITE_OK) break;
         }
         sqlite3_finalize(statement);
@@ -262,7 +274,8 @@ static int read_generation(rst_connection *c, int64_t *generation, uint64_t *ide
         }
         *identifier = c->engine->transaction_identifier(c->reader);
         code = SQLITE_OK;
-        if (*identifier == c->checked_transaction) *generation = (int64_t)c->generation;
+        if (*identifier == c->checked_transaction)
+            *generation = (int64_t)c->generation;
         else {
             code = rst_catalog_read_meta(c, c->reader, &meta, message);
             *generation = meta.generation;

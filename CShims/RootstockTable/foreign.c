@@ -24,7 +24,8 @@ static bool all_deferred(rst_connection *c) {
 }
 
 /* The parent's columns, in the order of the key. SQLITE_ERROR with SQLite's words if there is no such key. */
-static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns, char **message) {
+static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
+                          char **message) {
     int count = foreign->column_count;
     bool unique = false;
     if (count > 64) return SQLITE_TOOBIG;
@@ -59,8 +60,9 @@ static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_
             for (int k = 0; k < count && all; k++) {
                 bool there = false;
                 for (int p = 0; p < count; p++) {
-                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k]
-                             && sqlite3_stricmp(index->parts[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
+                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k] &&
+                             sqlite3_stricmp(index->parts[p].collation_name,
+                                             parent->columns[columns[k]].collation_name) == 0;
                 }
                 all = there;
             }
@@ -117,11 +119,11 @@ static bool any_null(const rootstock_value *values, const int *columns, int coun
 static bool same(const rootstock_value *a, const rootstock_value *b) {
     if (a->type != b->type) return false;
     switch (a->type) {
-        case VALUE_INTEGER: return a->as.integer == b->as.integer;
-        case VALUE_REAL: return a->as.real == b->as.real;
-        case VALUE_TEXT:
-        case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
-        default: return true;
+    case VALUE_INTEGER: return a->as.integer == b->as.integer;
+    case VALUE_REAL: return a->as.real == b->as.real;
+    case VALUE_TEXT:
+    case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
+    default: return true;
     }
 }
 
@@ -155,21 +157,22 @@ static int parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_
 }
 
 /* The comparison has the parent column's affinity and collation. */
-static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign, const rst_table *parent,
-                            const int *columns, const rootstock_value *values) {
+static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
+                            const rst_table *parent, const int *columns, const rootstock_value *values) {
     for (int k = 0; k < foreign->column_count; k++) {
         int type = values[columns[k]].type;
-        bool numeric = parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC
-                       && child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC
-                       && (type == VALUE_INTEGER || type == VALUE_REAL);
-        sqlite3_str_appendf(text, numeric ? "%s\"%w\"=CAST(?%d AS NUMERIC) COLLATE \"%w\"" : "%s\"%w\"=?%d COLLATE \"%w\"",
+        bool numeric = parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC &&
+                       child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
+                       (type == VALUE_INTEGER || type == VALUE_REAL);
+        sqlite3_str_appendf(text,
+                            numeric ? "%s\"%w\"=CAST(?%d AS NUMERIC) COLLATE \"%w\"" : "%s\"%w\"=?%d COLLATE \"%w\"",
                             k > 0 ? " AND " : " WHERE ", child->columns[foreign->child_columns[k]].name, k + 1,
                             parent->columns[columns[k]].collation_name);
     }
 }
 
-static int child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
-                       const rootstock_value *values, sqlite3_int64 *count, char **message) {
+static int child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                       const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     *count = 0;
     sqlite3_str_appendf(text, "SELECT count(*) FROM main.\"%w\"", child->declared_name);
@@ -177,8 +180,9 @@ static int child_count(rst_connection *c, rst_table *child, const rst_foreign_ke
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
 }
 
-static int act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
-               rst_action action, const rootstock_value *old, const rootstock_value *fresh, char **message) {
+static int act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+               const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
+               char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
     int code;
@@ -189,9 +193,12 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
         for (int k = 0; k < foreign->column_count; k++) {
             const rst_column *column = &child->columns[foreign->child_columns[k]];
             sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
-            if (cascade_update) sqlite3_str_appendf(text, "?%d", foreign->column_count + k + 1);
-            else if (action == ACTION_SET_DEFAULT && column->default_text != NULL) sqlite3_str_appendf(text, "(%s)", column->default_text);
-            else sqlite3_str_appendall(text, "NULL");
+            if (cascade_update)
+                sqlite3_str_appendf(text, "?%d", foreign->column_count + k + 1);
+            else if (action == ACTION_SET_DEFAULT && column->default_text != NULL)
+                sqlite3_str_appendf(text, "(%s)", column->default_text);
+            else
+                sqlite3_str_appendall(text, "NULL");
         }
     }
     append_children(text, child, foreign, parent, columns, old);
@@ -201,8 +208,8 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
     return code;
 }
 
-static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
-                       uint64_t changed, bool defer, char **message) {
+static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
+                       const rootstock_value *new_values, uint64_t changed, bool defer, char **message) {
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -242,8 +249,8 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
     return SQLITE_OK;
 }
 
-static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
-                        bool defer, char **message) {
+static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
+                        const rootstock_value *new_values, bool defer, char **message) {
     for (int t = 0; t < c->table_count; t++) {
         rst_table *child = c->tables[t];
         for (int i = 0; i < child->foreign_key_count; i++) {
@@ -261,7 +268,8 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 }
                 return code;
             }
-            if (old_values != NULL && new_values != NULL && same_at(old_values, new_values, columns, foreign->column_count)) {
+            if (old_values != NULL && new_values != NULL &&
+                same_at(old_values, new_values, columns, foreign->column_count)) {
                 continue;
             }
             action = new_values == NULL ? foreign->on_delete : foreign->on_update;
@@ -279,8 +287,8 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                     if (code != SQLITE_OK) return code;
                 }
             }
-            if (new_values != NULL && !any_null(new_values, columns, foreign->column_count)
-                && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+            if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
+                (c->deferred_violations > 0 || c->immediate_violations > 0)) {
                 code = child_count(c, child, foreign, table, columns, new_values, &count, message);
                 if (code != SQLITE_OK) return code;
                 if (child == table) {

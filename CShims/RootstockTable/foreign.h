@@ -6,10 +6,16 @@
 
 #include "internal.h"
 
-typedef enum rst_action { ACTION_NONE = 0, ACTION_RESTRICT, ACTION_SET_NULL, ACTION_SET_DEFAULT, ACTION_CASCADE } rst_action;
+typedef enum rst_action {
+    ACTION_NONE = 0,
+    ACTION_RESTRICT,
+    ACTION_SET_NULL,
+    ACTION_SET_DEFAULT,
+    ACTION_CASCADE
+} rst_action;
 
 struct rst_foreign_key {
-    char *parent;       /* name of the parent table */
+    char *parent; /* name of the parent table */
     int column_count;
     int *child_columns;
     char **parent_columns; /* names, or nulls: the parent's primary key */

@@ -19,7 +19,9 @@
 
 #include <string.h>
 
-static char *span_text(const char *start, const char *end) { return sqlite3_mprintf("%.*s", (int)(end - start), start); }
+static char *span_text(const char *start, const char *end) {
+    return sqlite3_mprintf("%.*s", (int)(end - start), start);
+}
 
 /* Whether temp (or, with attached, another schema) has the object. */
 static bool elsewhere(rst_connection *c, const rst_token *name, bool attached) {
@@ -47,7 +49,9 @@ static bool elsewhere(rst_connection *c, const rst_token *name, bool attached) {
     return found;
 }
 
-bool rst_index_elsewhere(rst_connection *c, const rst_token *name) { return elsewhere(c, name, true); }
+bool rst_index_elsewhere(rst_connection *c, const rst_token *name) {
+    return elsewhere(c, name, true);
+}
 
 static bool is_schema(rst_connection *c, const rst_token *name) {
     char *text = rst_token_name(name);
@@ -91,8 +95,10 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, char
     if (rst_token_same_name(&token, c->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
     {
         char *module = rst_token_name(&token);
-        rst_set_message(message, "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached file",
-                        module == NULL ? "" : module);
+        rst_set_message(
+            message,
+            "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached file",
+            module == NULL ? "" : module);
         sqlite3_free(module);
     }
     return SQLITE_ERROR;
@@ -151,7 +157,8 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
         if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
             return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
         }
-        if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) && elsewhere(c, &table, false)) {
+        if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) &&
+            elsewhere(c, &table, false)) {
             return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
         }
     }
@@ -167,8 +174,8 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
     return quoted_call("rootstock_ddl", sql, end, out);
 }
 
-static const char *const schema_pragmas[] = {"table_info", "table_xinfo", "index_list", "index_info", "index_xinfo",
-                                             "foreign_key_list", "table_list"};
+static const char *const schema_pragmas[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
+                                             "index_xinfo", "foreign_key_list", "table_list"};
 
 static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
@@ -198,12 +205,14 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         } else {
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
-            if (sqlite3_strnicmp(text, "sqlite_", 7) != 0 && strcmp(schema_pragmas[i], "table_list") != 0 && elsewhere(c, &argument, !in_store(c, &argument))) {
+            if (sqlite3_strnicmp(text, "sqlite_", 7) != 0 && strcmp(schema_pragmas[i], "table_list") != 0 &&
+                elsewhere(c, &argument, !in_store(c, &argument))) {
                 sqlite3_free(text);
                 return SQLITE_OK;
             }
             *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q)%s", schema_pragmas[i], text,
-                                   main_only && strcmp(schema_pragmas[i], "table_list") == 0 ? " WHERE schema='main'" : "");
+                                   main_only && strcmp(schema_pragmas[i], "table_list") == 0 ? " WHERE schema='main'"
+                                                                                             : "");
             sqlite3_free(text);
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -214,7 +223,8 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
     }
     if (rst_token_same_name(&name, "user_version") || rst_token_same_name(&name, "application_id")) {
         const char *which = rst_token_same_name(&name, "user_version") ? "user_version" : "application_id";
-        if (argument.type == TOKEN_END) *out = sqlite3_mprintf("SELECT rootstock_meta('%s') AS %s", which, which);
+        if (argument.type == TOKEN_END)
+            *out = sqlite3_mprintf("SELECT rootstock_meta('%s') AS %s", which, which);
         else {
             *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_meta_set('%s', %s%.*s)", which, negative ? "-" : "",
                                    (int)argument.size, argument.text);
@@ -230,7 +240,8 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         return SQLITE_OK;
     }
     if (rst_token_same_name(&name, "foreign_key_check")) {
-        if (argument.type == TOKEN_END) *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check");
+        if (argument.type == TOKEN_END)
+            *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check");
         else {
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
@@ -248,9 +259,10 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
             *out = argument.type == TOKEN_NUMBER
-                       ? sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%.*s, %d)", which, (int)argument.size,
-                                         argument.text, quick)
-                       : sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%Q, %d)", which, text, quick);
+                       ? sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%.*s, %d)", which,
+                                         (int)argument.size, argument.text, quick)
+                       : sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%Q, %d)", which, text,
+                                         quick);
             sqlite3_free(text);
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -329,13 +341,16 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
             return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
         }
         code = rst_transform_names(c, filled, filled + strlen(filled), &named, message);
-        if (code == SQLITE_OK && named == NULL) *out = filled;
-        else sqlite3_free(filled);
+        if (code == SQLITE_OK && named == NULL)
+            *out = filled;
+        else
+            sqlite3_free(filled);
         if (named != NULL) *out = named;
         return code;
     }
     if (parts.kind == KIND_DELETE && !parts.has_where && !table->internal) {
-        *out = sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"rootstock hint\"='rootstock clear'", table->declared_name);
+        *out =
+            sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"rootstock hint\"='rootstock clear'", table->declared_name);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (parts.kind == KIND_UPDATE && table->has_generated) {
@@ -430,13 +445,16 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
     c->last_error = 0;
     code = rst_schema_refresh(c, message);
     if (code != SQLITE_OK) return code;
-    while (last > sql && (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r')) last--;
+    while (last > sql &&
+           (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r'))
+        last--;
     if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, rewritten)) {
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
-    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) return rst_transform_names(c, sql, stop, rewritten, message);
-    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE")
-        || rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
+    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES"))
+        return rst_transform_names(c, sql, stop, rewritten, message);
+    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
+        rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
         return rewrite_change(c, sql, last, rewritten, message);
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
@@ -447,10 +465,13 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
         /* Of a temp or attached object, or schema: SQLite's own. */
         rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
-        bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main")
-                   || (!rst_token_mark(&dot, ".") && in_store(c, &name) && !elsewhere(c, &name, false));
-        if (!own && name.type != TOKEN_END && (rst_token_mark(&dot, ".") || elsewhere(c, &name, true) || is_schema(c, &name))) return SQLITE_OK;
-        return quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last, rewritten);
+        bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main") ||
+                   (!rst_token_mark(&dot, ".") && in_store(c, &name) && !elsewhere(c, &name, false));
+        if (!own && name.type != TOKEN_END &&
+            (rst_token_mark(&dot, ".") || elsewhere(c, &name, true) || is_schema(c, &name)))
+            return SQLITE_OK;
+        return quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last,
+                           rewritten);
     }
     if (rst_token_is(&token, "DETACH")) {
         rst_token name = rst_token_next(&p, last);

@@ -24,8 +24,10 @@ static void open_function(sqlite3_context *context, int count, sqlite3_value **v
     int code = rootstock_open(c->db, (const char *)sqlite3_value_text(values[0]),
                               count > 1 ? (const char *)sqlite3_value_text(values[1]) : NULL,
                               count > 2 ? (const char *)sqlite3_value_text(values[2]) : NULL, &tables, &message);
-    if (code == SQLITE_OK) sqlite3_result_int(context, tables);
-    else rst_function_fail(context, c, code, message);
+    if (code == SQLITE_OK)
+        sqlite3_result_int(context, tables);
+    else
+        rst_function_fail(context, c, code, message);
 }
 
 /* Every statement of the text; unchanged where none has to change. */
@@ -85,8 +87,10 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
         return;
     }
     code = rst_ddl(c, sql, &message);
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
-    else sqlite3_result_int(context, 0);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int(context, 0);
     if (code == SQLITE_OK) sqlite3_free(message);
 }
 
@@ -114,8 +118,10 @@ static void count_function(sqlite3_context *context, int count, sqlite3_value **
         }
         rst_read_end(c, is_writer);
     }
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
-    else sqlite3_result_int64(context, (sqlite3_int64)statistics.entries);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int64(context, (sqlite3_int64)statistics.entries);
 }
 
 int rst_functions_register(rst_connection *c) {

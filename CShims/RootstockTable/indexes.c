@@ -24,7 +24,8 @@ int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, 
     return SQLITE_OK;
 }
 
-static rootstock_value part_value(const rst_table *table, const rst_part *part, const rootstock_value *values, int64_t rowid) {
+static rootstock_value part_value(const rst_table *table, const rst_part *part, const rootstock_value *values,
+                                  int64_t rowid) {
     rootstock_value value = {.type = VALUE_INTEGER};
     if (part->column >= 0 && part->column != table->rowid_column) return values[part->column];
     value.as.integer = rowid;
@@ -54,7 +55,8 @@ int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstoc
             }
         }
     } else {
-        for (int p = 0; p < index->part_count; p++) parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
+        for (int p = 0; p < index->part_count; p++)
+            parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
     }
     if (code == SQLITE_OK && *included) {
         for (int p = 0; p < index->part_count && code == SQLITE_OK; p++) {
@@ -94,7 +96,8 @@ static int entry_in_the_way(rst_table *table, rst_index *index, const rootstock_
     code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
     for (;;) {
         rootstock_slice found;
-        if (code == ROOTSTOCK_NOT_FOUND || (code == ROOTSTOCK_OK && (at.size < prefix || memcmp(at.data, key->data, prefix) != 0))) {
+        if (code == ROOTSTOCK_NOT_FOUND ||
+            (code == ROOTSTOCK_OK && (at.size < prefix || memcmp(at.data, key->data, prefix) != 0))) {
             code = SQLITE_DONE;
             break;
         }
@@ -123,7 +126,8 @@ int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_han
         rootstock_slice key = {row->key.size, row->key.data}, value;
         rootstock_buffer hold = {0};
         int code;
-        if (except != NULL && except->key.size == row->key.size && memcmp(except->key.data, row->key.data, row->key.size) == 0) {
+        if (except != NULL && except->key.size == row->key.size &&
+            memcmp(except->key.data, row->key.data, row->key.size) == 0) {
             return SQLITE_DONE;
         }
         code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
@@ -202,8 +206,8 @@ static int gathered_put(rst_table *table, rst_index *index, gathering *g, bool f
         rootstock_slice value = {entry->value_size, g->bytes.data + entry->start + entry->key_size};
         if (index->unique && !entry->has_null) {
             const gathered *before = i > 0 ? &g->entries[i - 1] : NULL;
-            if (before != NULL && before->prefix == entry->prefix
-                && memcmp(g->bytes.data + before->start, key.data, entry->prefix) == 0) {
+            if (before != NULL && before->prefix == entry->prefix &&
+                memcmp(g->bytes.data + before->start, key.data, entry->prefix) == 0) {
                 code = unique_refused(table, index, message);
                 break;
             }
@@ -252,7 +256,8 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         size_t prefix = 0;
         result = rst_hand_fetch(table, &at, &hand);
         if (result == SQLITE_ROW) result = SQLITE_OK;
-        if (result == SQLITE_OK && index->evaluated) result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
+        if (result == SQLITE_OK && index->evaluated)
+            result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
         if (result == SQLITE_OK) {
             result = rst_index_entry(table, number, &hand, &key, &value, &prefix, &has_null, &included, message);
         }

@@ -33,17 +33,17 @@ enum { CONFLICT_DEFAULT = 0 };
 ** A tree of the store and its keys' limit. `long_keys` is false where no key can pass the engine's limit (rowids).
 */
 typedef struct rst_tree {
-    int number;              /* the tree is named "t<number>"; 0: not allocated yet */
+    int number; /* the tree is named "t<number>"; 0: not allocated yet */
     rootstock_tree handle;
     bool open;
 } rst_tree;
 
 typedef struct rst_column {
     char *name;
-    char *type;              /* as declared, never null */
-    char *default_text;      /* the DEFAULT expression as SQL, or null */
+    char *type;         /* as declared, never null */
+    char *default_text; /* the DEFAULT expression as SQL, or null */
     char *collation_name;
-    uint8_t collation;       /* rootstock_collation */
+    uint8_t collation; /* rootstock_collation */
     char affinity;
     bool not_null;
     int not_null_conflict;   /* NOT NULL ON CONFLICT, or 0 */
@@ -55,16 +55,16 @@ typedef struct rst_column {
 } rst_column;
 
 typedef struct rst_part {
-    int column;              /* column number, -1 for the rowid, -2 for an expression */
+    int column; /* column number, -1 for the rowid, -2 for an expression */
     rootstock_key_column key;
     char *collation_name;
-    char *expression;        /* SQL text, for column -2 */
+    char *expression; /* SQL text, for column -2 */
 } rst_part;
 
 typedef struct rst_index {
     char *name;
     rst_tree tree;
-    rst_part *parts;         /* the declared columns, without the row's key that follows them */
+    rst_part *parts; /* the declared columns, without the row's key that follows them */
     int part_count;
     bool unique;
     bool is_primary_key;     /* origin `pk` */
@@ -79,19 +79,19 @@ typedef struct rst_index {
 
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
-    uint64_t epoch;          /* of the connection's schema when it was made */
-    int source;              /* PLAN_... */
-    int index;               /* number in table->indexes, or -1 */
-    int equals;              /* leading key columns held equal */
+    uint64_t epoch;               /* of the connection's schema when it was made */
+    int source;                   /* PLAN_... */
+    int index;                    /* number in table->indexes, or -1 */
+    int equals;                   /* leading key columns held equal */
     unsigned char null_equal[64]; /* the k-th takes IS (NULL matches) */
-    int in;                  /* the argument that is a whole IN list, from 1; or 0 */
-    int lower;               /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
-    int upper;               /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
-    bool lower_not_null;     /* IS NOT NULL stands in for the lower bound */
+    int in;                       /* the argument that is a whole IN list, from 1; or 0 */
+    int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
+    int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
+    bool lower_not_null;          /* IS NOT NULL stands in for the lower bound */
     bool descending;
-    bool unique;             /* at most one row */
-    bool covering;           /* the index alone answers */
-    bool count_only;         /* no column is read */
+    bool unique;     /* at most one row */
+    bool covering;   /* the index alone answers */
+    bool count_only; /* no column is read */
     uint64_t columns_used;
     char *description;
 } rst_plan;
@@ -102,39 +102,39 @@ struct rst_table {
     int references;
     rst_connection *connection;
     char *name;
-    char *declared_name;     /* name in the SQLite connection (differs for sqlite_sequence, sqlite_stat1) */
+    char *declared_name; /* name in the SQLite connection (differs for sqlite_sequence, sqlite_stat1) */
     char *sql;
-    int64_t identifier;      /* in the catalog */
+    int64_t identifier; /* in the catalog */
     rst_tree tree;
     bool without_rowid;
     bool strict;
     bool autoincrement;
-    bool internal;           /* sqlite_sequence, sqlite_stat1 */
-    bool needs_mirror;       /* CHECK, STRICT, generated columns ...: the mirror judges each row */
+    bool internal;     /* sqlite_sequence, sqlite_stat1 */
+    bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
     bool has_evaluated_index;
-    bool has_defaults;       /* some column has a DEFAULT other than NULL */
+    bool has_defaults; /* some column has a DEFAULT other than NULL */
     bool has_generated;
     bool has_conflict_clauses; /* ON CONFLICT in CREATE TABLE */
-    bool has_rowid_name;     /* a column is called rowid, oid or _rowid_ (bits unused) */
-    int rowid_column;        /* the INTEGER PRIMARY KEY column, or -1 */
+    bool has_rowid_name;       /* a column is called rowid, oid or _rowid_ (bits unused) */
+    int rowid_column;          /* the INTEGER PRIMARY KEY column, or -1 */
     int rowid_on_conflict;
     rst_column *columns;
     int column_count;
-    int *slot;               /* column -> place in the row's bytes, or -1 - k for the k-th key column */
+    int *slot; /* column -> place in the row's bytes, or -1 - k for the k-th key column */
     int slot_count;
-    rst_part *key;           /* WITHOUT ROWID: the primary key's columns */
+    rst_part *key; /* WITHOUT ROWID: the primary key's columns */
     int key_count;
-    int key_turn;            /* WITHOUT ROWID: how many indexes are checked before the primary key */
-    rst_index *indexes;      /* in SQLite's order of checking: as created */
+    int key_turn;       /* WITHOUT ROWID: how many indexes are checked before the primary key */
+    rst_index *indexes; /* in SQLite's order of checking: as created */
     int index_count;
     rst_foreign_key *foreign_keys; /* this table is the child */
     int foreign_key_count;
-    bool is_parent;          /* some table of the store refers to this one */
-    rst_trigger *triggers;   /* list, in the order in which they fire */
+    bool is_parent;        /* some table of the store refers to this one */
+    rst_trigger *triggers; /* list, in the order in which they fire */
     rst_plan **plans;
     int plan_count;
-    double table_rows;       /* from ANALYZE, or 0 */
-    uint64_t clearing;       /* rows of a DELETE without WHERE that SQLite has still to count */
+    double table_rows; /* from ANALYZE, or 0 */
+    uint64_t clearing; /* rows of a DELETE without WHERE that SQLite has still to count */
     int open_cursors;
     struct rst_cursor *spare_cursors;
     /* automatic rowid: highest one known inside the live write transaction */
@@ -144,10 +144,10 @@ struct rst_table {
     /* highest key known to be the tree's last, for appending */
     rootstock_buffer last_key;
     uint64_t last_key_transaction;
-    int64_t sequence_rowid;  /* row of sqlite_sequence, 0 if unknown */
+    int64_t sequence_rowid; /* row of sqlite_sequence, 0 if unknown */
     /* mirror statements of this table */
     sqlite3_stmt *twin_insert;
-    int twin_conflict;       /* mode that twin_insert was prepared with */
+    int twin_conflict; /* mode that twin_insert was prepared with */
     sqlite3_stmt *twin_insert_old;
     sqlite3_stmt *twin_row;
     sqlite3_stmt *twin_select;
@@ -181,40 +181,40 @@ typedef struct rst_declared {
 
 struct rst_connection {
     sqlite3 *db;
-    int references;          /* SQLite modules and functions that hold it */
+    int references; /* SQLite modules and functions that hold it */
     int64_t process;
     /* the store */
     const rootstock_engine *engine;
     rootstock_shared *shared;
-    size_t long_key_limit;   /* keys of this many bytes and more are long; SIZE_MAX: none */
-    bool sidecar;            /* tables belong to a native file's schema */
+    size_t long_key_limit; /* keys of this many bytes and more are long; SIZE_MAX: none */
+    bool sidecar;          /* tables belong to a native file's schema */
     bool read_only;
     /* schema */
     sqlite3 *mirror;
     rst_table **tables;
     int table_count;
-    rst_catalog loaded;      /* the catalog as it was loaded */
+    rst_catalog loaded; /* the catalog as it was loaded */
     rootstock_transaction *loading;
     struct rst_vtab *vtabs;
     struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
     rst_declared *declared;
     int declared_count;
     bool refreshing;
-    char engine_module[64];  /* module name that declares the tables */
-    uint64_t generation;     /* of the catalog that was loaded */
-    uint64_t epoch;          /* changes whenever tables or indexes may have changed */
-    bool schema_stale;       /* the catalog must be read again before the schema is used */
-    bool schema_changed;     /* in this write transaction */
-    rst_table *declaring;    /* xCreate and xDestroy are declaring, not creating */
+    char engine_module[64]; /* module name that declares the tables */
+    uint64_t generation;    /* of the catalog that was loaded */
+    uint64_t epoch;         /* changes whenever tables or indexes may have changed */
+    bool schema_stale;      /* the catalog must be read again before the schema is used */
+    bool schema_changed;    /* in this write transaction */
+    rst_table *declaring;   /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;
     uint64_t checked_transaction; /* newest transaction whose generation was compared */
     rst_tree catalog;
     /* reading */
     rootstock_transaction *reader;
     bool reader_live;
-    bool reader_pinned;      /* an explicit transaction holds the snapshot */
+    bool reader_pinned; /* an explicit transaction holds the snapshot */
     uint64_t reader_identifier;
-    int open_cursors;        /* cursors on the reader */
+    int open_cursors;             /* cursors on the reader */
     struct sqlite3_file *control; /* see control.c */
     sqlite3_stmt *control_read;
     bool control_wants_writer;
@@ -226,18 +226,18 @@ struct rst_connection {
     unsigned long writer_thread;
     uint64_t writer_identifier;
     rootstock_buffer undo;
-    rst_mark *marks;         /* by SQLite's savepoint number; SIZE_MAX: unannounced */
+    rst_mark *marks;          /* by SQLite's savepoint number; SIZE_MAX: unannounced */
     int64_t *mark_violations; /* deferred_violations at each */
     int mark_count;
     int mark_capacity;
-    int forced_logging;      /* internal marks that need the log */
+    int forced_logging; /* internal marks that need the log */
     bool wrote;
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
     int64_t immediate_violations;
-    int foreign_actions;     /* statements of foreign key actions under way */
-    bool committing;         /* COMMIT or RELEASE through the front door is under way */
-    bool commit_refused;     /* and met a violated deferred foreign key */
+    int foreign_actions; /* statements of foreign key actions under way */
+    bool committing;     /* COMMIT or RELEASE through the front door is under way */
+    bool commit_refused; /* and met a violated deferred foreign key */
     /* statements of our own on db, by SQL text */
     struct rst_statement *statements;
     bool sentinel_alive;
@@ -245,36 +245,36 @@ struct rst_connection {
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;
     rootstock_buffer retired_key;
-    rootstock_buffer retired; /* bytes that a row in hand may still point to */
-    int64_t saved_rowid;     /* last_insert_rowid() across a statement of our own */
-    int last_mode;           /* conflict mode that the last refusal came from */
-    int last_error;          /* extended code, see rootstock_last_error */
+    rootstock_buffer retired;    /* bytes that a row in hand may still point to */
+    int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
+    int last_mode;               /* conflict mode that the last refusal came from */
+    int last_error;              /* extended code, see rootstock_last_error */
     struct rst_program *program; /* the front-door statement being run, innermost */
     int trigger_depth;
-    int trigger_objects;     /* temp views and triggers made for triggers */
-    uint64_t triggers_epoch; /* the schema they were made for */
+    int trigger_objects;       /* temp views and triggers made for triggers */
+    uint64_t triggers_epoch;   /* the schema they were made for */
     char **temporary_triggers; /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
-    int moment;              /* of the trigger body under way: 1 begun, 2 ended */
+    int moment; /* of the trigger body under way: 1 begun, 2 ended */
     struct rst_firing *firing;
     struct rst_upsert *upserts;
     int64_t upsert_count;
-    struct rst_code *codes;  /* compiled front-door statements */
+    struct rst_code *codes; /* compiled front-door statements */
     int code_count;
     bool program_autocommit;
-    struct rst_once **once;  /* answers of subqueries that the running program runs once */
-    bool before_fired;       /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
-    bool upsert_updated;     /* the last INSERT ended in DO UPDATE */
-    int override_conflict;   /* of the outer statement, for those in its triggers */
-    int nested_error;        /* constraint that such a statement ran into */
+    struct rst_once **once; /* answers of subqueries that the running program runs once */
+    bool before_fired;      /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
+    bool upsert_updated;    /* the last INSERT ended in DO UPDATE */
+    int override_conflict;  /* of the outer statement, for those in its triggers */
+    int nested_error;       /* constraint that such a statement ran into */
     char *nested_message;
-    int raised;              /* conflict mode of the last RAISE */
+    int raised; /* conflict mode of the last RAISE */
 };
 
 /* ---- connection.c ---- */
 rst_connection *rst_connection_of(sqlite3 *db);
-int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine, const rootstock_options *options,
-                   char **message);
+int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
+                   const rootstock_options *options, char **message);
 /* Runs SQL on db that gives no rows (or whose rows do not matter); printf-formatted, %Q %w as SQLite's. */
 int rst_execute(rst_connection *c, char **message, const char *format, ...);
 /* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
@@ -319,7 +319,8 @@ rst_mark rst_mark_set(rst_connection *c);
 int rst_mark_undo(rst_connection *c, rst_mark mark);
 void rst_mark_release(rst_connection *c, rst_mark mark);
 /* Writes on the write transaction, logged where they may have to be undone. Physical keys. */
-int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value, uint32_t flags);
+int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
+            uint32_t flags);
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key);
 int rst_clear(rst_connection *c, rst_tree *tree);
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
@@ -333,7 +334,7 @@ typedef struct rst_walker {
     rst_tree *tree;
     rootstock_transaction *transaction;
     rootstock_cursor *cursor;
-    rst_run *run;            /* entries of the run of long keys under the cursor, sorted; or null */
+    rst_run *run; /* entries of the run of long keys under the cursor, sorted; or null */
     int run_position;
 } rst_walker;
 
@@ -398,7 +399,7 @@ typedef struct rst_row_image {
     int64_t rowid;
 } rst_row_image;
 typedef struct rst_vtab {
-    sqlite3_vtab base;       /* must be first */
+    sqlite3_vtab base; /* must be first */
     rst_table *table;
     rst_connection *connection;
     struct rst_vtab *next, **link; /* in the connection's list */

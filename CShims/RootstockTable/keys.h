@@ -27,7 +27,7 @@ typedef enum rootstock_collation {
 } rootstock_collation;
 
 typedef struct rootstock_key_column {
-    uint8_t collation;  /* rootstock_collation */
+    uint8_t collation; /* rootstock_collation */
     bool descending;
     bool final;         /* see above; only ever the last column of a key without a suffix */
     bool real_affinity; /* the column's affinity is REAL: a whole number decodes as a real */

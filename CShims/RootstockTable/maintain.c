@@ -40,7 +40,8 @@ static int change_begin(rst_connection *c, char **message) {
     code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
-    if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     return code;
 }
@@ -79,9 +80,11 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
         rst_table *table = c->tables[t];
         for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
             rst_index *index = &table->indexes[i];
-            bool wanted = text == NULL || sqlite3_stricmp(text, table->name) == 0 || sqlite3_stricmp(text, index->name) == 0;
+            bool wanted =
+                text == NULL || sqlite3_stricmp(text, table->name) == 0 || sqlite3_stricmp(text, index->name) == 0;
             for (int k = 0; k < index->part_count && !wanted; k++) {
-                wanted = index->parts[k].collation_name != NULL && sqlite3_stricmp(index->parts[k].collation_name, text) == 0;
+                wanted = index->parts[k].collation_name != NULL &&
+                         sqlite3_stricmp(index->parts[k].collation_name, text) == 0;
             }
             if (!wanted) continue;
             code = rst_clear(c, &index->tree);
@@ -92,12 +95,14 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
     return change_end(c, code, message);
 }
 
-static void text_call(sqlite3_context *context, sqlite3_value **values, int (*run)(rst_connection *, const char *, char **)) {
+static void text_call(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **)) {
     rst_connection *c = sqlite3_user_data(context);
     const char *sql = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
     else {
         sqlite3_result_int(context, 0);
         sqlite3_free(message);
@@ -167,7 +172,8 @@ static int index_statistics(rst_table *table, rst_index *index, char **text) {
 }
 
 static int write_statistics(rst_connection *c, const char *table, const char *index, const char *text, char **message) {
-    return rst_execute(c, message, "INSERT INTO main.rootstock_stat1(tbl,idx,stat) VALUES(%Q,%Q,%Q)", table, index, text);
+    return rst_execute(c, message, "INSERT INTO main.rootstock_stat1(tbl,idx,stat) VALUES(%Q,%Q,%Q)", table, index,
+                       text);
 }
 
 static int analyze(rst_connection *c, const char *sql, char **message) {
@@ -211,7 +217,8 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
             char *line = NULL;
             if (!whole && sqlite3_stricmp(text, index->name) != 0) continue;
             if (!whole) {
-                code = rst_execute(c, message, "DELETE FROM main.rootstock_stat1 WHERE tbl=%Q AND idx=%Q", table->name, index->name);
+                code = rst_execute(c, message, "DELETE FROM main.rootstock_stat1 WHERE tbl=%Q AND idx=%Q", table->name,
+                                   index->name);
             }
             if (code == SQLITE_OK) code = index_statistics(table, index, &line);
             if (code == SQLITE_OK && line != NULL) {
@@ -275,12 +282,17 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
             const char *p = texts[2].as.data, *end = p + texts[2].size;
             rst_token token = rst_token_next(&p, end);
             double rows = 0;
-            if (strlen(table->name) != texts[0].size || sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0) continue;
-            for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++) rows = rows * 10 + (token.text[i] - '0');
+            if (strlen(table->name) != texts[0].size ||
+                sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0)
+                continue;
+            for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++)
+                rows = rows * 10 + (token.text[i] - '0');
             if (rows > 0) table->table_rows = rows;
             for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
                 rst_index *index = &table->indexes[i];
-                if (strlen(index->name) != texts[1].size || sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0) continue;
+                if (strlen(index->name) != texts[1].size ||
+                    sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0)
+                    continue;
                 if (index->rows_per_prefix == NULL) {
                     index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
                 }
@@ -288,7 +300,8 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
                 for (int k = 0; k < index->part_count; k++) {
                     double per = 0;
                     token = rst_token_next(&p, end);
-                    for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++) per = per * 10 + (token.text[d] - '0');
+                    for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++)
+                        per = per * 10 + (token.text[d] - '0');
                     index->rows_per_prefix[k] = per > 0 ? per : 1;
                 }
             }
@@ -309,7 +322,8 @@ static int vacuum(rst_connection *c, const char *sql, char **message) {
     token = rst_token_next(&p, end);
     if (rst_token_names(&token) && !rst_token_is(&token, "INTO")) token = rst_token_next(&p, end);
     if (!rst_token_is(&token, "INTO")) {
-        rst_set_message(message, "VACUUM in place is not supported on a store: VACUUM INTO 'file' writes a compact copy");
+        rst_set_message(message,
+                        "VACUUM in place is not supported on a store: VACUUM INTO 'file' writes a compact copy");
         return SQLITE_ERROR;
     }
     token = rst_token_next(&p, end);
@@ -346,10 +360,14 @@ static void meta_function(sqlite3_context *context, int count, sqlite3_value **v
     int64_t value = 0;
     int code;
     if (which == NULL || c->shared == NULL) return;
-    if (count == 2) code = rst_meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
-    else code = rst_meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
-    else sqlite3_result_int64(context, value);
+    if (count == 2)
+        code = rst_meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
+    else
+        code = rst_meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int64(context, value);
 }
 
 /* ---- temp triggers ---- */
@@ -442,7 +460,8 @@ int rst_maintain_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_vacuum", 1, SQLITE_DIRECTONLY, vacuum_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta", 1, SQLITE_DIRECTONLY, meta_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta_set", 2, SQLITE_DIRECTONLY, meta_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
     if (code == SQLITE_OK) {
         code = rst_function(c, "rootstock_drop_temp_trigger", 1, SQLITE_DIRECTONLY, drop_temporary_trigger_function);
     }

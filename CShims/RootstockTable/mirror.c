@@ -39,7 +39,8 @@ int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **messa
         sqlite3_close(mirror);
         return code;
     }
-    for (int i = 0; i < c->temporary_trigger_count; i++) (void)sqlite3_exec(mirror, c->temporary_triggers[i], NULL, NULL, NULL);
+    for (int i = 0; i < c->temporary_trigger_count; i++)
+        (void)sqlite3_exec(mirror, c->temporary_triggers[i], NULL, NULL, NULL);
     for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
     sqlite3_close_v2(c->mirror);
     c->mirror = mirror;
@@ -70,9 +71,9 @@ static int prepare_mirror(rst_connection *c, sqlite3_str *text, sqlite3_stmt **s
 
 static const char *conflict_word(int conflict) {
     switch (conflict) {
-        case SQLITE_IGNORE: return " OR IGNORE";
-        case SQLITE_REPLACE: return " OR REPLACE";
-        default: return ""; /* ABORT, FAIL and ROLLBACK differ outside the row only */
+    case SQLITE_IGNORE: return " OR IGNORE";
+    case SQLITE_REPLACE: return " OR REPLACE";
+    default: return ""; /* ABORT, FAIL and ROLLBACK differ outside the row only */
     }
 }
 
@@ -132,8 +133,10 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
     statement = *slot;
     for (int i = 0; i < table->column_count; i++) {
         if (table->columns[i].generated) continue;
-        if (i == table->rowid_column) code = sqlite3_bind_int64(statement, i + 1, rowid);
-        else code = rst_bind(statement, i + 1, &values[i]);
+        if (i == table->rowid_column)
+            code = sqlite3_bind_int64(statement, i + 1, rowid);
+        else
+            code = rst_bind(statement, i + 1, &values[i]);
         if (code != SQLITE_OK) return code;
     }
     (void)sqlite3_step(statement);
@@ -170,9 +173,12 @@ static int prepare_select(rst_table *table, char **message) {
         any = true;
         for (int k = 0; k < index->part_count; k++) {
             const rst_part *part = &index->parts[k];
-            if (part->column == -2) sqlite3_str_appendf(text, ",(%s)", part->expression);
-            else if (part->column == -1) sqlite3_str_appendall(text, ",NULL");
-            else sqlite3_str_appendf(text, ",\"%w\"", table->columns[part->column].name);
+            if (part->column == -2)
+                sqlite3_str_appendf(text, ",(%s)", part->expression);
+            else if (part->column == -1)
+                sqlite3_str_appendall(text, ",NULL");
+            else
+                sqlite3_str_appendf(text, ",\"%w\"", table->columns[part->column].name);
         }
     }
     sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);

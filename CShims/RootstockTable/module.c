@@ -95,9 +95,12 @@ static char *create_text(int count, const char *const *arguments) {
     while (last > 4) {
         const char *argument = arguments[last - 1];
         while (*argument == ' ' || *argument == '\n' || *argument == '\t') argument++;
-        if (sqlite3_strnicmp(argument, "WITHOUT ROWID", 13) == 0 && argument[13] == '\0') without_rowid = true;
-        else if (sqlite3_stricmp(argument, "STRICT") == 0) strict = true;
-        else break;
+        if (sqlite3_strnicmp(argument, "WITHOUT ROWID", 13) == 0 && argument[13] == '\0')
+            without_rowid = true;
+        else if (sqlite3_stricmp(argument, "STRICT") == 0)
+            strict = true;
+        else
+            break;
         last--;
     }
     sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(", arguments[2]);

@@ -27,19 +27,19 @@ typedef struct candidate {
     int index;
     const rst_part *parts;
     int part_count;
-    int hint;        /* constraint number of an index hint, or -1 */
-    bool forced;     /* INDEXED BY names it */
-    int equal[64];   /* constraint numbers */
+    int hint;      /* constraint number of an index hint, or -1 */
+    bool forced;   /* INDEXED BY names it */
+    int equal[64]; /* constraint numbers */
     int equals;
-    int in;          /* the equality, from 1, that is an IN taken whole; or 0 */
+    int in;           /* the equality, from 1, that is an IN taken whole; or 0 */
     int lower, upper; /* constraint numbers, or -1 */
     bool lower_not_null;
     bool unique;
     bool covering;
     bool ordered;
     bool descending;
-    double cost;      /* logarithmic */
-    double rows;      /* logarithmic */
+    double cost; /* logarithmic */
+    double rows; /* logarithmic */
 } candidate;
 
 /* log2 to a tenth, times 10, as SQLite's LogEst. */
@@ -69,7 +69,9 @@ static double log_add(double a, double b) {
     return greater + 10.0 / (1.0 + difference / 5.0);
 }
 
-static double table_rows(const rst_table *table) { return table->table_rows > 0 ? log_estimate(table->table_rows) : 200; }
+static double table_rows(const rst_table *table) {
+    return table->table_rows > 0 ? log_estimate(table->table_rows) : 200;
+}
 
 /* Rows that one value of the first `columns` columns leaves. */
 static double rows_after(const rst_table *table, const rst_index *index, int columns) {
@@ -113,8 +115,8 @@ static char affinity_at(const rst_table *table, int column) {
 ** is taken whole, and then SQLite checks the IN itself.
 */
 static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, int constraint) {
-    return affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC
-           && info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
+    return affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC &&
+           info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
 }
 
 /* An index may name a column twice; a constraint is one argument of xFilter only. */
@@ -154,18 +156,16 @@ static void match(const rst_table *table, sqlite3_index_info *info, candidate *k
             if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
             if (!collation_fits(info, i, &k->parts[p])) continue;
             switch (constraint->op) {
-                case SQLITE_INDEX_CONSTRAINT_GT:
-                case SQLITE_INDEX_CONSTRAINT_GE:
-                    if (k->lower < 0) k->lower = i;
-                    break;
-                case SQLITE_INDEX_CONSTRAINT_LT:
-                case SQLITE_INDEX_CONSTRAINT_LE:
-                    if (k->upper < 0) k->upper = i;
-                    break;
-                case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
-                    k->lower_not_null = true;
-                    break;
-                default: break;
+            case SQLITE_INDEX_CONSTRAINT_GT:
+            case SQLITE_INDEX_CONSTRAINT_GE:
+                if (k->lower < 0) k->lower = i;
+                break;
+            case SQLITE_INDEX_CONSTRAINT_LT:
+            case SQLITE_INDEX_CONSTRAINT_LE:
+                if (k->upper < 0) k->upper = i;
+                break;
+            case SQLITE_INDEX_CONSTRAINT_ISNOTNULL: k->lower_not_null = true; break;
+            default: break;
             }
         }
         if (k->lower >= 0) k->lower_not_null = false;
@@ -190,20 +190,24 @@ static bool gives_order(const rst_table *table, const sqlite3_index_info *info, 
         if (p < k->part_count) {
             const rst_part *part = &k->parts[p];
             if (part->column == -2 || !same_column(table, column, part->column)) return false;
-            if (part->column >= 0 && part->collation_name != NULL && column >= 0
-                && sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) != 0) {
+            if (part->column >= 0 && part->collation_name != NULL && column >= 0 &&
+                sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) != 0) {
                 return false;
             }
             reversed = (info->aOrderBy[i].desc != 0) != part->key.descending;
             p++;
-        } else if (p == k->part_count && k->source == PLAN_INDEX && !table->without_rowid && same_column(table, column, -1)) {
+        } else if (p == k->part_count && k->source == PLAN_INDEX && !table->without_rowid &&
+                   same_column(table, column, -1)) {
             reversed = info->aOrderBy[i].desc != 0;
             p++;
         } else {
-            return p > k->part_count || k->source == PLAN_KEY || k->source == PLAN_ROWID; /* a row's key leaves no ties */
+            return p > k->part_count || k->source == PLAN_KEY ||
+                   k->source == PLAN_ROWID; /* a row's key leaves no ties */
         }
-        if (!known) *descending = reversed;
-        else if (*descending != reversed) return false;
+        if (!known)
+            *descending = reversed;
+        else if (*descending != reversed)
+            return false;
         known = true;
     }
     return true;
@@ -226,7 +230,8 @@ static bool narrower(const rst_table *table, const rst_index *index, double *fac
     int row = table->rowid_column >= 0 || table->without_rowid ? 0 : 1, entry = table->without_rowid ? 0 : 1;
     double row_size, entry_size;
     for (int i = 0; i < table->column_count; i++) row += table->columns[i].size;
-    for (int p = 0; p < index->part_count; p++) entry += index->parts[p].column < 0 ? 1 : table->columns[index->parts[p].column].size;
+    for (int p = 0; p < index->part_count; p++)
+        entry += index->parts[p].column < 0 ? 1 : table->columns[index->parts[p].column].size;
     for (int k = 0; k < table->key_count; k++) entry += table->columns[table->key[k].column].size;
     row_size = log_estimate(row * 4.0);
     entry_size = log_estimate(entry * 4.0);
@@ -250,8 +255,8 @@ static void estimate(const rst_table *table, candidate *k) {
         if (k->source == PLAN_INDEX) {
             (void)narrower(table, index, &factor);
             k->cost = k->covering ? rows + 1 + factor : rows + 16 + 16;
-        }
-        else k->cost = rows + 16;
+        } else
+            k->cost = rows + 16;
         if (k->lower_not_null) k->cost -= 1;
         return;
     }
@@ -273,7 +278,10 @@ static int describe(rst_table *table, const candidate *k, rst_plan *plan) {
         sqlite3_str_appendall(text, " (");
         for (int i = 0; i < k->equals; i++) {
             int column = k->parts[i].column;
-            sqlite3_str_appendf(text, "%s%s=?", any ? " AND " : "", column < 0 ? "rowid" : k->source == PLAN_ROWID ? "rowid" : table->columns[column].name);
+            sqlite3_str_appendf(text, "%s%s=?", any ? " AND " : "",
+                                column < 0                ? "rowid"
+                                : k->source == PLAN_ROWID ? "rowid"
+                                                          : table->columns[column].name);
             any = true;
         }
         for (int side = 0; side < 2; side++) {
@@ -411,12 +419,12 @@ static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, c
     k->ordered = k->in == 0 && gives_order(table, info, k, &k->descending);
     if (!k->ordered) k->descending = false;
     /* An index that neither narrows, orders nor covers is no help. */
-    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered
-        && !k->covering && !k->forced) {
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null &&
+        !k->ordered && !k->covering && !k->forced) {
         return;
     }
-    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null && !k->ordered && !k->forced
-        && !table->without_rowid) {
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null &&
+        !k->ordered && !k->forced && !table->without_rowid) {
         double factor;
         if (!narrower(table, &table->indexes[k->index], &factor)) return;
     }
@@ -453,8 +461,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     for (int i = 0; i < info->nConstraint; i++) {
         sqlite3_value *value = NULL;
         if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT) continue;
-        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || !info->aConstraint[i].usable
-            || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK) {
+        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || !info->aConstraint[i].usable ||
+            sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK) {
             return SQLITE_CONSTRAINT;
         }
         hint = i;

@@ -9,11 +9,11 @@
 #include <string.h>
 
 typedef struct pragma_definition {
-    const char *name;      /* of the module */
-    const char *columns;   /* declaration */
+    const char *name;    /* of the module */
+    const char *columns; /* declaration */
     int column_count;
     bool argument;
-    const char *sql;       /* on the mirror; ?1 the argument */
+    const char *sql; /* on the mirror; ?1 the argument */
 } pragma_definition;
 
 static const pragma_definition definitions[] = {
@@ -23,16 +23,16 @@ static const pragma_definition definitions[] = {
      "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_temp_master"},
     {"rootstock_pragma_table_info", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT", 6, true,
      "SELECT * FROM pragma_table_info(?1)"},
-    {"rootstock_pragma_table_xinfo", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT, hidden INT", 7, true,
-     "SELECT * FROM pragma_table_xinfo(?1)"},
+    {"rootstock_pragma_table_xinfo", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT, hidden INT",
+     7, true, "SELECT * FROM pragma_table_xinfo(?1)"},
     {"rootstock_pragma_index_list", "seq INT, name TEXT, \"unique\" INT, origin TEXT, partial INT", 5, true,
      "SELECT * FROM pragma_index_list(?1)"},
     {"rootstock_pragma_index_info", "seqno INT, cid INT, name TEXT", 3, true, "SELECT * FROM pragma_index_info(?1)"},
     {"rootstock_pragma_index_xinfo", "seqno INT, cid INT, name TEXT, \"desc\" INT, coll TEXT, \"key\" INT", 6, true,
      "SELECT * FROM pragma_index_xinfo(?1)"},
     {"rootstock_pragma_foreign_key_list",
-     "id INT, seq INT, \"table\" TEXT, \"from\" TEXT, \"to\" TEXT, on_update TEXT, on_delete TEXT, \"match\" TEXT", 8, true,
-     "SELECT * FROM pragma_foreign_key_list(?1)"},
+     "id INT, seq INT, \"table\" TEXT, \"from\" TEXT, \"to\" TEXT, on_update TEXT, on_delete TEXT, \"match\" TEXT", 8,
+     true, "SELECT * FROM pragma_foreign_key_list(?1)"},
     {"rootstock_pragma_table_list", "schema TEXT, name TEXT, type TEXT, ncol INT, wr INT, strict INT", 6, true,
      "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)"},
 };
@@ -49,8 +49,8 @@ typedef struct pragma_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *statement;
     bool eof;
-    bool others;       /* table_list: the other schemas' part is under way */
-    char *name;        /* table_list's argument */
+    bool others; /* table_list: the other schemas' part is under way */
+    char *name;  /* table_list's argument */
     sqlite3_int64 number;
 } pragma_cursor;
 
@@ -124,15 +124,16 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
     int code = sqlite3_step(cursor->statement);
     cursor->eof = code != SQLITE_ROW;
     cursor->number++;
-    if (code == SQLITE_DONE && !cursor->others
-        && strcmp(((pragma_vtab *)base->pVtab)->definition->name, "rootstock_pragma_table_list") == 0) {
+    if (code == SQLITE_DONE && !cursor->others &&
+        strcmp(((pragma_vtab *)base->pVtab)->definition->name, "rootstock_pragma_table_list") == 0) {
         /* Then what temp and attached schemas hold. */
         cursor->others = true;
         sqlite3_finalize(cursor->statement);
-        code = sqlite3_prepare_v2(((pragma_vtab *)base->pVtab)->connection->db,
-                                  "SELECT * FROM pragma_table_list WHERE schema NOT IN ('main','rootstock') AND name NOT GLOB "
-                                  "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
-                                  -1, &cursor->statement, NULL);
+        code = sqlite3_prepare_v2(
+            ((pragma_vtab *)base->pVtab)->connection->db,
+            "SELECT * FROM pragma_table_list WHERE schema NOT IN ('main','rootstock') AND name NOT GLOB "
+            "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
+            -1, &cursor->statement, NULL);
         if (code != SQLITE_OK) return code;
         if (cursor->name != NULL) sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
         return pragma_next(base);
@@ -163,10 +164,12 @@ static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text
     {
         const char *name = number == 1 && count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
         const char *function = strstr(vtab->definition->sql, "(?1)");
-        if (name != NULL && function != NULL
-            && sqlite3_table_column_metadata(vtab->connection->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK) {
+        if (name != NULL && function != NULL &&
+            sqlite3_table_column_metadata(vtab->connection->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) ==
+                SQLITE_OK) {
             /* A temp table hides the store's. */
-            char *sql = sqlite3_mprintf("%.*s(?1,'temp')", (int)(function - vtab->definition->sql), vtab->definition->sql);
+            char *sql =
+                sqlite3_mprintf("%.*s(?1,'temp')", (int)(function - vtab->definition->sql), vtab->definition->sql);
             if (sql == NULL) return SQLITE_NOMEM;
             code = sqlite3_prepare_v2(vtab->connection->db, sql, -1, &cursor->statement, NULL);
             sqlite3_free(sql);
@@ -179,7 +182,9 @@ static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text
     return pragma_next(base);
 }
 
-static int pragma_eof(sqlite3_vtab_cursor *base) { return ((pragma_cursor *)base)->eof; }
+static int pragma_eof(sqlite3_vtab_cursor *base) {
+    return ((pragma_cursor *)base)->eof;
+}
 
 static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     pragma_cursor *cursor = (pragma_cursor *)base;
@@ -209,7 +214,8 @@ static const sqlite3_module pragma_module = {
 
 int rst_pragma_register(rst_connection *c) {
     int code = SQLITE_OK;
-    for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++) code = rst_module(c, definitions[i].name, &pragma_module);
+    for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++)
+        code = rst_module(c, definitions[i].name, &pragma_module);
     return code;
 }
 
@@ -232,12 +238,15 @@ int rst_meta_set(rst_connection *c, bool application, int64_t value, char **mess
     int code = rst_execute(c, message, "SAVEPOINT \"rootstock meta\"");
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
-    if (code == SQLITE_OK) code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
     if (code == SQLITE_OK) {
-        if (application) meta.application_id = (int32_t)value;
-        else meta.user_version = (int32_t)value;
+        if (application)
+            meta.application_id = (int32_t)value;
+        else
+            meta.user_version = (int32_t)value;
         code = rst_catalog_write_meta(c, &meta);
         c->loaded.user_version = meta.user_version;
         c->loaded.application_id = meta.application_id;

@@ -51,9 +51,9 @@ static int add_byte(rootstock_buffer *to, int byte, bool descending) {
 
 /* An edge of one column in value order: just before or just after a value or a class. */
 typedef struct edge {
-    bool open;              /* no edge on this side */
-    bool after;             /* just after the value (else just before) */
-    bool is_class;          /* before the first value of a class (`class_byte`) */
+    bool open;     /* no edge on this side */
+    bool after;    /* just after the value (else just before) */
+    bool is_class; /* before the first value of a class (`class_byte`) */
     int class_byte;
     rootstock_value value;
 } edge;
@@ -82,8 +82,8 @@ static int place(rootstock_buffer *to, const edge *at, const rst_part *part, boo
 }
 
 /* One range behind prefix, between two edges in value order. */
-static int between(rst_range *range, const rootstock_buffer *prefix, const edge *from, const edge *to, const rst_part *part,
-                   bool *empty) {
+static int between(rst_range *range, const rootstock_buffer *prefix, const edge *from, const edge *to,
+                   const rst_part *part, bool *empty) {
     const edge *low = part->key.descending ? to : from, *high = part->key.descending ? from : to;
     bool none = false;
     int code = set(&range->low, prefix->data, prefix->size);
@@ -104,8 +104,8 @@ static int between(rst_range *range, const rootstock_buffer *prefix, const edge 
             range->has_high = code == SQLITE_OK && rootstock_key_successor(&range->high);
         }
     }
-    if (range->has_high
-        && rootstock_key_compare(range->low.data, range->low.size, range->high.data, range->high.size) >= 0) {
+    if (range->has_high &&
+        rootstock_key_compare(range->low.data, range->low.size, range->high.data, range->high.size) >= 0) {
         *empty = true;
     }
     return code;
@@ -114,8 +114,8 @@ static int between(rst_range *range, const rootstock_buffer *prefix, const edge 
 static bool looks_numeric(const rootstock_value *text, sqlite3_value *source, rootstock_value *number) {
     rootstock_buffer unused = {0};
     char first = text->size > 0 ? ((const char *)text->as.data)[0] : 'x';
-    if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.' || (first >= '\t' && first <= '\r')
-          || first == ' ')) {
+    if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.' ||
+          (first >= '\t' && first <= '\r') || first == ' ')) {
         return false;
     }
     *number = *text;
@@ -213,16 +213,16 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         if (code != SQLITE_OK) goto done;
         if (affinity < AFFINITY_NUMERIC) {
             bool number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
-            bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT
-                          && looks_numeric(&value, values[argument - 1], &spelled);
+            bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
+                          looks_numeric(&value, values[argument - 1], &spelled);
             if (number || spells) {
                 code = ambiguous_equal(ranges, &prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
                 goto done;
             }
         }
         code = rootstock_key_append(&prefix, &value, &parts[k].key);
-        if (code == SQLITE_OK && k == plan->equals - 1 && parts[k].key.final && !parts[k].key.descending
-            && (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
+        if (code == SQLITE_OK && k == plan->equals - 1 && parts[k].key.final && !parts[k].key.descending &&
+            (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
             /* the whole key: exactly this one */
             code = set(&ranges->range[0].low, prefix.data, prefix.size);
             if (code == SQLITE_OK) code = set(&ranges->range[0].high, prefix.data, prefix.size);
@@ -244,7 +244,8 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             from.is_class = false;
             rst_value_from(values[argument], &from.value);
             if (from.value.type == VALUE_NULL) goto done;
-            if (affinity >= AFFINITY_NUMERIC) code = rst_value_affinity(&from.value, values[argument], AFFINITY_NUMERIC, &hold);
+            if (affinity >= AFFINITY_NUMERIC)
+                code = rst_value_affinity(&from.value, values[argument], AFFINITY_NUMERIC, &hold);
             from.after = plan->lower == SQLITE_INDEX_CONSTRAINT_GT;
             widen(&from, affinity, false);
             argument++;
@@ -253,7 +254,8 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             to.open = false;
             rst_value_from(values[argument], &to.value);
             if (to.value.type == VALUE_NULL) goto done;
-            if (affinity >= AFFINITY_NUMERIC) code = rst_value_affinity(&to.value, values[argument], AFFINITY_NUMERIC, &hold);
+            if (affinity >= AFFINITY_NUMERIC)
+                code = rst_value_affinity(&to.value, values[argument], AFFINITY_NUMERIC, &hold);
             to.after = plan->upper == SQLITE_INDEX_CONSTRAINT_LE;
             widen(&to, affinity, true);
         }
@@ -285,17 +287,16 @@ static void join(rst_ranges *ranges) {
     qsort(ranges->many, (size_t)ranges->many_count, sizeof *ranges->many, by_low);
     for (int i = 1; i < ranges->many_count; i++) {
         rst_range *last = &ranges->many[kept], *next = &ranges->many[i];
-        bool apart = last->has_high
-                     && rootstock_key_compare(next->low.data, next->low.size, last->high.data, last->high.size) >= 0;
+        bool apart = last->has_high &&
+                     rootstock_key_compare(next->low.data, next->low.size, last->high.data, last->high.size) >= 0;
         if (apart) {
             if (++kept != i) {
                 rst_range swap = ranges->many[kept];
                 ranges->many[kept] = *next;
                 *next = swap;
             }
-        } else if (last->has_high
-                   && (!next->has_high
-                       || rootstock_key_compare(next->high.data, next->high.size, last->high.data, last->high.size) > 0)) {
+        } else if (last->has_high && (!next->has_high || rootstock_key_compare(next->high.data, next->high.size,
+                                                                               last->high.data, last->high.size) > 0)) {
             rootstock_buffer swap = last->high;
             last->high = next->high;
             next->high = swap;
@@ -305,8 +306,8 @@ static void join(rst_ranges *ranges) {
     ranges->count = kept + 1;
 }
 
-int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count, sqlite3_value **values,
-                  rst_ranges *ranges) {
+int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count,
+                  sqlite3_value **values, rst_ranges *ranges) {
     sqlite3_value **each = NULL, *value = NULL;
     int capacity = 0, code;
     many_free(ranges);

@@ -14,13 +14,13 @@ typedef struct rst_range {
 } rst_range;
 
 typedef struct rst_ranges {
-    rst_range *range;   /* ascending, disjoint; one or two of `few`, or `many` */
+    rst_range *range; /* ascending, disjoint; one or two of `few`, or `many` */
     rst_range few[2];
-    rst_range *many;    /* of an IN */
+    rst_range *many; /* of an IN */
     int many_count;
-    int count;          /* 0: nothing can match */
-    bool ambiguous;     /* an equality stands for several key values: rows need the order of the columns after it */
-    size_t prefix;      /* bytes that every key of range[0] shares */
+    int count;      /* 0: nothing can match */
+    bool ambiguous; /* an equality stands for several key values: rows need the order of the columns after it */
+    size_t prefix;  /* bytes that every key of range[0] shares */
 } rst_ranges;
 
 /* Fills ranges (buffers are reused). affinity: of the column at each place, 'D' for the rowid. rowid: keys are bare
@@ -28,8 +28,8 @@ typedef struct rst_ranges {
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges);
 /* The same for a plan with an IN (plan->in): the union over its values. */
-int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count, sqlite3_value **values,
-                  rst_ranges *ranges);
+int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count,
+                  sqlite3_value **values, rst_ranges *ranges);
 void rst_ranges_free(rst_ranges *ranges);
 
 #endif

@@ -75,10 +75,14 @@ static uint64_t columns_set(const rst_table *table, rst_span set) {
     while (p < set.end) {
         rst_token token = rst_token_next(&p, set.end);
         if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) depth++;
-        else if (rst_token_mark(&token, ")")) depth--;
-        else if (rst_token_mark(&token, "=") && depth == 0) name = false;
-        else if (rst_token_mark(&token, ",") && depth == 0) name = true;
+        if (rst_token_mark(&token, "("))
+            depth++;
+        else if (rst_token_mark(&token, ")"))
+            depth--;
+        else if (rst_token_mark(&token, "=") && depth == 0)
+            name = false;
+        else if (rst_token_mark(&token, ",") && depth == 0)
+            name = true;
         else if (name) {
             for (int i = 0; i < table->column_count; i++) {
                 if (rst_token_same_name(&token, table->columns[i].name)) bits |= (uint64_t)1 << (i < 63 ? i : 63);
@@ -104,10 +108,13 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
     const char *p = parts->source_text.start;
     rst_token token;
     bool immediate = false;
-    bool replaces = parts->conflict == SQLITE_REPLACE
-                    && (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
-    for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++) replaces |= table->indexes[i].unique;
-    if (parts->kind != KIND_INSERT || replaces || parts->returning.start != NULL || rst_trigger_any(table, TRIGGER_INSERT)) return false;
+    bool replaces = parts->conflict == SQLITE_REPLACE &&
+                    (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
+    for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++)
+        replaces |= table->indexes[i].unique;
+    if (parts->kind != KIND_INSERT || replaces || parts->returning.start != NULL ||
+        rst_trigger_any(table, TRIGGER_INSERT))
+        return false;
     for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
     if (!immediate) return false;
     if (parts->source == SOURCE_DEFAULT) return true;
@@ -120,14 +127,17 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
 }
 
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
-    int event = parts->kind == KIND_INSERT ? TRIGGER_INSERT : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
+    int event = parts->kind == KIND_INSERT   ? TRIGGER_INSERT
+                : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                             : TRIGGER_DELETE;
     if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
     if (rst_trigger_any(table, event)) return true;
     if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (is_rowwise(c, table, parts)) return true;
-    if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT) return true; /* see sequence_touch */
+    if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
+        return true;                                                       /* see sequence_touch */
     if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
     /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
     return table->foreign_key_count > 0 || table->is_parent;
@@ -141,9 +151,9 @@ int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
     sqlite3_finalize(statement);
     if (code == SQLITE_OK) return SQLITE_OK;
     words = sqlite3_errmsg(c->mirror);
-    if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0
-        || strncmp(words, "no such collation", 17) == 0 || strncmp(words, "unknown database", 16) == 0
-        || strncmp(words, "no such module", 14) == 0 || strncmp(words, "wrong number of arguments", 25) == 0) {
+    if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
+        strncmp(words, "no such collation", 17) == 0 || strncmp(words, "unknown database", 16) == 0 ||
+        strncmp(words, "no such module", 14) == 0 || strncmp(words, "wrong number of arguments", 25) == 0) {
         return SQLITE_OK; /* the mirror does not know this connection's own things */
     }
     rst_set_message(message, "%s", words);
@@ -162,7 +172,8 @@ static const char *skip_hint(const char *p, const char *end) {
     return p;
 }
 
-static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code, char **message) {
+static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
+                         char **message) {
     char *text = NULL, *named = NULL;
     int result;
     if (parts->kind == KIND_INSERT) {
@@ -202,7 +213,8 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
     return result;
 }
 
-static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code, char **message) {
+static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
+                             char **message) {
     sqlite3_str *out = sqlite3_str_new(NULL);
     sqlite3_stmt *statement = NULL;
     char *text, *named = NULL;
@@ -210,8 +222,10 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* its WITH */
     sqlite3_str_appendf(out, "SELECT %.*s FROM main.\"%w\" AS ", (int)(parts->returning.end - parts->returning.start),
                         parts->returning.start, table->declared_name);
-    if (parts->alias.type != TOKEN_END) sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
-    else sqlite3_str_appendf(out, "\"%w\"", table->name);
+    if (parts->alias.type != TOKEN_END)
+        sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+    else
+        sqlite3_str_appendf(out, "\"%w\"", table->name);
     sqlite3_str_appendall(out, " WHERE \"rootstock row\"=1");
     text = sqlite3_str_finish(out);
     if (text == NULL) return SQLITE_NOMEM;
@@ -264,11 +278,13 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     numbered = sqlite3_str_new(NULL);
     result = rst_parameters_number(text, text + strlen(text), &code->parameters, numbered);
     normal = sqlite3_str_finish(numbered);
-    if (result == SQLITE_RANGE) rst_set_message(message, "too many parameters for a statement on a store (at most %d)", 1023);
+    if (result == SQLITE_RANGE)
+        rst_set_message(message, "too many parameters for a statement on a store (at most %d)", 1023);
     if (code->text == NULL || normal == NULL) result = SQLITE_NOMEM;
     if (result == SQLITE_OK) {
         rst_statement_parse(normal, normal + strlen(normal), &parts);
-        table = parts.kind == KIND_OTHER || parts.kind == KIND_SELECT ? NULL : rst_target(c, &parts.schema, &parts.table);
+        table =
+            parts.kind == KIND_OTHER || parts.kind == KIND_SELECT ? NULL : rst_target(c, &parts.schema, &parts.table);
         if (table == NULL) {
             rst_set_message(message, "no table of the store in: %s", text);
             result = SQLITE_ERROR;
@@ -288,8 +304,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
         /* An automatic rowid meets no row: SQLite leaves such a clause out. */
-        if (!table->without_rowid && code->clauses[i].target_count == 1 && code->clauses[i].targets[0] == -1
-            && table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
+        if (!table->without_rowid && code->clauses[i].target_count == 1 && code->clauses[i].targets[0] == -1 &&
+            table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
             continue;
         }
         if (code->clauses[i].update && rst_trigger_any(table, TRIGGER_UPDATE)) code->single_insert = false;
@@ -297,7 +313,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         for (int k = 0; k < code->clauses[i].column_count; k++) {
             for (int f = 0; f < table->foreign_key_count; f++) {
                 for (int n = 0; n < table->foreign_keys[f].column_count; n++) {
-                    if (table->foreign_keys[f].child_columns[n] == code->clauses[i].columns[k]) code->single_insert = false;
+                    if (table->foreign_keys[f].child_columns[n] == code->clauses[i].columns[k])
+                        code->single_insert = false;
                 }
             }
         }
@@ -315,14 +332,17 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         }
     }
     if (result == SQLITE_OK && table->triggers != NULL) {
-        int event = parts.kind == KIND_INSERT ? TRIGGER_INSERT : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
+        int event = parts.kind == KIND_INSERT   ? TRIGGER_INSERT
+                    : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                                : TRIGGER_DELETE;
         result = rst_triggers_compile(table, event, parts.kind == KIND_UPDATE ? &parts.set : NULL, message);
         for (int i = 0; i < code->clause_count && result == SQLITE_OK && parts.upsert.start != NULL; i++) {
             if (code->clauses[i].update) result = rst_triggers_compile(table, TRIGGER_UPDATE, &parts.upsert, message);
         }
     }
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
-    if (result == SQLITE_OK && parts.returning.start != NULL) result = compile_returning(c, table, &parts, code, message);
+    if (result == SQLITE_OK && parts.returning.start != NULL)
+        result = compile_returning(c, table, &parts, code, message);
     sqlite3_free(normal);
     if (result != SQLITE_OK) {
         code_free(code);
@@ -347,7 +367,8 @@ void rst_program_clear(rst_program *program) {
     while (program->first != NULL) {
         rst_result_row *row = program->first;
         program->first = row->next;
-        for (int i = 0; program->code != NULL && i < program->code->returning_columns; i++) sqlite3_value_free(row->values[i]);
+        for (int i = 0; program->code != NULL && i < program->code->returning_columns; i++)
+            sqlite3_value_free(row->values[i]);
         sqlite3_free(row);
     }
     program->last = NULL;
@@ -355,7 +376,8 @@ void rst_program_clear(rst_program *program) {
     program->message = NULL;
 }
 
-static void bind_arguments(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement) {
+static void bind_arguments(const rst_parameters *parameters, sqlite3_value **values, int count,
+                           sqlite3_stmt *statement) {
     int used = 0, highest = sqlite3_bind_parameter_count(statement);
     for (int n = 1; n <= parameters->highest; n++) {
         if (parameters->names[n] == NULL) continue;
@@ -364,7 +386,8 @@ static void bind_arguments(const rst_parameters *parameters, sqlite3_value **val
     }
 }
 
-int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message) {
+int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
+                    char **message) {
     sqlite3_stmt *statement = NULL;
     bool savepoint = false, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
     int released;
@@ -379,7 +402,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     program->values = values;
     program->value_count = count;
     if ((program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c)) {
-        code = rst_foreign_check_schema(program->table, program->code->kind != KIND_UPDATE, program->code->kind == KIND_DELETE, message);
+        code = rst_foreign_check_schema(program->table, program->code->kind != KIND_UPDATE,
+                                        program->code->kind == KIND_DELETE, message);
         if (code != SQLITE_OK) return code;
     }
     touches = program->table->autoincrement && program->code->kind == KIND_INSERT;
@@ -401,7 +425,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->outer = c->program;
         c->program = program;
         c->program_autocommit = sqlite3_get_autocommit(c->db) != 0;
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {}
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        }
         c->program = program->outer;
         rst_once_free(&program->once);
         code = sqlite3_reset(statement);
@@ -426,7 +451,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
-    if (code == SQLITE_CONSTRAINT_FOREIGNKEY && program->code->single_insert) sqlite3_set_last_insert_rowid(c->db, last);
+    if (code == SQLITE_CONSTRAINT_FOREIGNKEY && program->code->single_insert)
+        sqlite3_set_last_insert_rowid(c->db, last);
     if (program->rolls_back && code != SQLITE_OK) {
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
         return code;
@@ -470,7 +496,8 @@ int rst_program_conflict(rst_table *table, int told) {
 
 uint64_t rst_program_set_columns(const rst_table *table) {
     const rst_program *program = table->connection->program;
-    return program != NULL && program->table == table && program->code->set_columns != 0 ? program->code->set_columns : UINT64_MAX;
+    return program != NULL && program->table == table && program->code->set_columns != 0 ? program->code->set_columns
+                                                                                         : UINT64_MAX;
 }
 
 bool rst_program_rowwise(const rst_table *table) {
@@ -557,8 +584,10 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
                 result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
                 if (result->values[i] == NULL) code = SQLITE_NOMEM;
             }
-            if (program->last == NULL) program->first = result;
-            else program->last->next = result;
+            if (program->last == NULL)
+                program->first = result;
+            else
+                program->last->next = result;
             program->last = result;
         }
     } else {
@@ -589,7 +618,8 @@ static void commit_function(sqlite3_context *context, int count, sqlite3_value *
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
         rst_set_message(&message, "FOREIGN KEY constraint failed");
     }
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
     else {
         sqlite3_result_int(context, 0);
         sqlite3_free(message);
@@ -608,7 +638,8 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     }
     code = rst_program_run(c, text, count - 1, values + 1, &program, &message);
     rst_program_clear(&program);
-    if (code != SQLITE_OK) rst_function_fail(context, c, code, message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
     else {
         sqlite3_result_int(context, 0);
         sqlite3_free(message);
@@ -691,7 +722,8 @@ static int returning_close(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
+                            sqlite3_value **values) {
     returning_cursor *cursor = (returning_cursor *)base;
     rst_connection *c = ((returning_vtab *)base->pVtab)->connection;
     const char *sql = count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
@@ -721,7 +753,9 @@ static int returning_next(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-static int returning_eof(sqlite3_vtab_cursor *base) { return ((returning_cursor *)base)->row == NULL; }
+static int returning_eof(sqlite3_vtab_cursor *base) {
+    return ((returning_cursor *)base)->row == NULL;
+}
 
 static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     returning_cursor *cursor = (returning_cursor *)base;

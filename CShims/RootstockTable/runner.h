@@ -8,11 +8,11 @@
 #include "transform.h"
 
 typedef struct rst_clause {
-    int *targets;        /* -1: the key; else index numbers */
-    int target_count;    /* 0: any */
+    int *targets;     /* -1: the key; else index numbers */
+    int target_count; /* 0: any */
     bool update;
-    char *select;        /* values of the assignments, then the WHERE */
-    int *columns;        /* assigned columns; -1: rowid */
+    char *select; /* values of the assignments, then the WHERE */
+    int *columns; /* assigned columns; -1: rowid */
     int column_count;
     bool has_where;
 } rst_clause;
@@ -25,14 +25,14 @@ typedef struct rst_code {
     char *table_name;
     rst_kind kind;
     int conflict;
-    char *inner;         /* what SQLite runs */
-    char *returning;     /* SELECT of the RETURNING list over a row image, or null */
+    char *inner;     /* what SQLite runs */
+    char *returning; /* SELECT of the RETURNING list over a row image, or null */
     int returning_columns;
     rst_clause *clauses;
     int clause_count;
-    bool single_insert;  /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
+    bool single_insert; /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
     uint64_t set_columns; /* bits of the columns that an UPDATE sets; 0: not known */
-    bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
+    bool rowwise;         /* an UPDATE evaluated row by row: its SET list is clauses[0] */
     rst_parameters parameters;
 } rst_code;
 
@@ -47,8 +47,8 @@ typedef struct rst_program {
     rst_table *table;
     sqlite3_value **values; /* arguments in the order of the used parameters */
     int value_count;
-    bool stopped;        /* OR FAIL met its row: the others are passed over */
-    bool rolls_back;     /* the whole transaction goes */
+    bool stopped;    /* OR FAIL met its row: the others are passed over */
+    bool rolls_back; /* the whole transaction goes */
     int error;
     char *message;
     struct rst_once *once;
@@ -61,18 +61,19 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
 int rst_ask_mirror(rst_connection *c, const char *text, char **message);
 void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
-int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program, char **message);
+int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
+                    char **message);
 void rst_program_clear(rst_program *program);
 /* Clauses of "ON CONFLICT ..." for the table. */
-int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias, rst_clause **clauses,
-                      int *count, char **message);
+int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
+                      rst_clause **clauses, int *count, char **message);
 int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
 void rst_once_free(struct rst_once **list);
 void rst_once_function(sqlite3_context *context, int count, sqlite3_value **values);
 bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size);
-int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias, rst_clause *clause,
-                  char **message);
+int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
+                  rst_clause *clause, char **message);
 void rst_clauses_free(rst_clause *clauses, int count);
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *duplicate(const char *text) { return text == NULL ? NULL : sqlite3_mprintf("%s", text); }
+static char *duplicate(const char *text) {
+    return text == NULL ? NULL : sqlite3_mprintf("%s", text);
+}
 
 static void *grown(void *array, int count, size_t size) {
     /* Room for one more; powers of two from 4. */
@@ -88,13 +90,14 @@ static char affinity_of(const char *type, bool strict) {
     char result = AFFINITY_NUMERIC;
     if (type[0] == '\0' || (strict && sqlite3_stricmp(type, "ANY") == 0)) return AFFINITY_BLOB;
     for (const char *p = type; *p != '\0'; p++) {
-        if (sqlite3_strnicmp(p, "char", 4) == 0 || sqlite3_strnicmp(p, "clob", 4) == 0 || sqlite3_strnicmp(p, "text", 4) == 0) {
+        if (sqlite3_strnicmp(p, "char", 4) == 0 || sqlite3_strnicmp(p, "clob", 4) == 0 ||
+            sqlite3_strnicmp(p, "text", 4) == 0) {
             result = AFFINITY_TEXT;
         } else if (sqlite3_strnicmp(p, "blob", 4) == 0 && (result == AFFINITY_NUMERIC || result == AFFINITY_REAL)) {
             result = AFFINITY_BLOB;
-        } else if ((sqlite3_strnicmp(p, "real", 4) == 0 || sqlite3_strnicmp(p, "floa", 4) == 0
-                    || sqlite3_strnicmp(p, "doub", 4) == 0)
-                   && result == AFFINITY_NUMERIC) {
+        } else if ((sqlite3_strnicmp(p, "real", 4) == 0 || sqlite3_strnicmp(p, "floa", 4) == 0 ||
+                    sqlite3_strnicmp(p, "doub", 4) == 0) &&
+                   result == AFFINITY_NUMERIC) {
             result = AFFINITY_REAL;
         } else if (sqlite3_strnicmp(p, "int", 3) == 0) {
             return AFFINITY_INTEGER;
@@ -104,9 +107,12 @@ static char affinity_of(const char *type, bool strict) {
 }
 
 static int collation_of(const char *name, uint8_t *collation, char **message) {
-    if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0) *collation = ROOTSTOCK_COLLATION_BINARY;
-    else if (sqlite3_stricmp(name, "NOCASE") == 0) *collation = ROOTSTOCK_COLLATION_NOCASE;
-    else if (sqlite3_stricmp(name, "RTRIM") == 0) *collation = ROOTSTOCK_COLLATION_RTRIM;
+    if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0)
+        *collation = ROOTSTOCK_COLLATION_BINARY;
+    else if (sqlite3_stricmp(name, "NOCASE") == 0)
+        *collation = ROOTSTOCK_COLLATION_NOCASE;
+    else if (sqlite3_stricmp(name, "RTRIM") == 0)
+        *collation = ROOTSTOCK_COLLATION_RTRIM;
     else {
         rst_set_message(message, "no such collation sequence: %s", name);
         return SQLITE_ERROR;
@@ -114,7 +120,8 @@ static int collation_of(const char *name, uint8_t *collation, char **message) {
     return SQLITE_OK;
 }
 
-static int mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format, const char *name) {
+static int mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
+                        const char *name) {
     char *sql = sqlite3_mprintf(format, name);
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
@@ -137,9 +144,12 @@ static int size_estimate(const rst_column *column) {
     const char *digits;
     if (column->type[0] == '\0' || column->affinity >= AFFINITY_NUMERIC) return 1;
     digits = strpbrk(column->type, "0123456789");
-    if (digits != NULL) v = atoi(digits);
-    else if (column->affinity == AFFINITY_TEXT && sqlite3_strlike("%char%", column->type, 0) == 0) v = 0;
-    else v = 16;
+    if (digits != NULL)
+        v = atoi(digits);
+    else if (column->affinity == AFFINITY_TEXT && sqlite3_strlike("%char%", column->type, 0) == 0)
+        v = 0;
+    else
+        v = 16;
     v = v / 4 + 1;
     return v > 255 ? 255 : v;
 }
@@ -181,16 +191,18 @@ static int read_columns(rst_table *table, char **message) {
         }
         column->affinity = affinity_of(column->type, table->strict);
         column->size = size_estimate(column);
-        code = sqlite3_table_column_metadata(c->mirror, "main", table->name, column->name, NULL, &collation, NULL, NULL, NULL);
+        code = sqlite3_table_column_metadata(c->mirror, "main", table->name, column->name, NULL, &collation, NULL, NULL,
+                                             NULL);
         if (code != SQLITE_OK) return finished(s, code);
         column->collation_name = duplicate(collation == NULL ? "BINARY" : collation);
         if (column->collation_name == NULL) return finished(s, SQLITE_NOMEM);
         if (collation_of(column->collation_name, &column->collation, NULL) != SQLITE_OK) {
             column->collation = UINT8_MAX; /* fine until an index or key needs it */
         }
-        if (column->default_text != NULL && sqlite3_stricmp(column->default_text, "NULL") != 0) table->has_defaults = true;
-        if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0
-            || sqlite3_stricmp(column->name, "_rowid_") == 0) {
+        if (column->default_text != NULL && sqlite3_stricmp(column->default_text, "NULL") != 0)
+            table->has_defaults = true;
+        if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0 ||
+            sqlite3_stricmp(column->name, "_rowid_") == 0) {
             table->has_rowid_name = true;
         }
     }
@@ -424,8 +436,8 @@ static int read_clauses(rst_table *table) {
         }
         if (item_start) {
             item_start = false;
-            if (!(rst_token_is(&token, "CONSTRAINT") || rst_token_is(&token, "PRIMARY") || rst_token_is(&token, "UNIQUE")
-                  || rst_token_is(&token, "CHECK") || rst_token_is(&token, "FOREIGN"))) {
+            if (!(rst_token_is(&token, "CONSTRAINT") || rst_token_is(&token, "PRIMARY") ||
+                  rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "CHECK") || rst_token_is(&token, "FOREIGN"))) {
                 char *name = rst_token_name(&token);
                 if (name == NULL) return SQLITE_NOMEM;
                 column = column_number(table, name);
@@ -446,7 +458,8 @@ static int read_clauses(rst_table *table) {
         if (rst_token_is(&token, "DEFERRABLE")) {
             const char *q = p;
             rst_token initially = rst_token_next(&q, end), deferred = rst_token_next(&q, end);
-            if (!negated && deferred_of >= 0 && rst_token_is(&initially, "INITIALLY") && rst_token_is(&deferred, "DEFERRED")) {
+            if (!negated && deferred_of >= 0 && rst_token_is(&initially, "INITIALLY") &&
+                rst_token_is(&deferred, "DEFERRED")) {
                 /* foreign_key_list numbers them from the last to the first */
                 int number = deferred_of;
                 if (number < table->foreign_key_count) {
@@ -528,9 +541,12 @@ static int lay_out(rst_table *table) {
         for (int k = 0; k < table->key_count && key < 0; k++) {
             if (table->key[k].column == i) key = k;
         }
-        if (i == table->rowid_column) table->slot[i] = -1;
-        else if (key >= 0) table->slot[i] = -1 - key;
-        else table->slot[i] = next++;
+        if (i == table->rowid_column)
+            table->slot[i] = -1;
+        else if (key >= 0)
+            table->slot[i] = -1 - key;
+        else
+            table->slot[i] = next++;
     }
     table->slot_count = next;
     if (table->key_count > 0) {
@@ -555,7 +571,8 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     table->tree.number = object->tree;
     table->name = duplicate(object->name);
     table->internal = sqlite3_strnicmp(object->name, "sqlite_", 7) == 0;
-    table->declared_name = table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : duplicate(object->name);
+    table->declared_name =
+        table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : duplicate(object->name);
     table->sql = duplicate(object->sql);
     code = table->name == NULL || table->declared_name == NULL || table->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
     if (code == SQLITE_OK) code = mirror_query(c, &s, message, "PRAGMA main.table_list(%Q)", table->name);
@@ -580,8 +597,8 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
             if (table->columns[i].primary_key && sqlite3_stricmp(table->columns[i].type, "INTEGER") == 0) {
                 int autoincrement = 0;
                 table->rowid_column = i;
-                sqlite3_table_column_metadata(c->mirror, "main", table->name, table->columns[i].name, NULL, NULL, NULL, NULL,
-                                              &autoincrement);
+                sqlite3_table_column_metadata(c->mirror, "main", table->name, table->columns[i].name, NULL, NULL, NULL,
+                                              NULL, &autoincrement);
                 table->autoincrement = autoincrement != 0;
             }
         }

@@ -13,7 +13,8 @@ const char *rst_statement_end(const char *sql, const char *end) {
     rst_token token;
     bool trigger = false, create;
     int words = 0;
-    if (memchr(sql, ';', (size_t)(end - sql)) == NULL && memchr(sql, '\0', (size_t)(end - sql)) == NULL) return end; /* the common case */
+    if (memchr(sql, ';', (size_t)(end - sql)) == NULL && memchr(sql, '\0', (size_t)(end - sql)) == NULL)
+        return end; /* the common case */
     token = rst_token_next(&p, end);
     while (rst_token_is(&token, "EXPLAIN") || rst_token_is(&token, "QUERY") || rst_token_is(&token, "PLAN")) {
         token = rst_token_next(&p, end);
@@ -44,7 +45,9 @@ static int conflict_of(const rst_token *word) {
     return SQLITE_ABORT;
 }
 
-static rst_token peek(const char *p, const char *end) { return rst_token_next(&p, end); }
+static rst_token peek(const char *p, const char *end) {
+    return rst_token_next(&p, end);
+}
 
 /* Behind WITH ... : at INSERT, SELECT ... */
 static bool skip_with(const char **p, const char *end) {
@@ -57,8 +60,8 @@ static bool skip_with(const char **p, const char *end) {
         if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&q, end)) return false;
         if (rst_token_mark(&token, "(")) {
             rst_token next = peek(q, end);
-            if (rst_token_is(&next, "SELECT") || rst_token_is(&next, "INSERT") || rst_token_is(&next, "REPLACE")
-                || rst_token_is(&next, "UPDATE") || rst_token_is(&next, "DELETE") || rst_token_is(&next, "VALUES")) {
+            if (rst_token_is(&next, "SELECT") || rst_token_is(&next, "INSERT") || rst_token_is(&next, "REPLACE") ||
+                rst_token_is(&next, "UPDATE") || rst_token_is(&next, "DELETE") || rst_token_is(&next, "VALUES")) {
                 *p = q;
                 return true;
             }
@@ -85,9 +88,9 @@ static void read_alias(const char **p, const char *end, rst_statement_parts *par
     if (rst_token_is(&token, "AS")) {
         (void)rst_token_next(p, end);
         parts->alias = rst_token_next(p, end);
-    } else if (bare_allowed && rst_token_names(&token) && !rst_token_is(&token, "SET") && !rst_token_is(&token, "WHERE")
-               && !rst_token_is(&token, "INDEXED") && !rst_token_is(&token, "NOT") && !rst_token_is(&token, "RETURNING")
-               && !rst_token_is(&token, "ORDER") && !rst_token_is(&token, "LIMIT")) {
+    } else if (bare_allowed && rst_token_names(&token) && !rst_token_is(&token, "SET") &&
+               !rst_token_is(&token, "WHERE") && !rst_token_is(&token, "INDEXED") && !rst_token_is(&token, "NOT") &&
+               !rst_token_is(&token, "RETURNING") && !rst_token_is(&token, "ORDER") && !rst_token_is(&token, "LIMIT")) {
         parts->alias = rst_token_next(p, end);
     }
 }
@@ -113,12 +116,15 @@ static void read_rest(const char *p, const char *end, rst_statement_parts *parts
         } else if (rst_token_is(&token, "RETURNING") && !rst_token_is(&previous, "AS")) {
             parts->returning.start = token.text + token.size;
             parts->returning.end = end;
-            if (parts->upsert.start != NULL) parts->upsert.end = token.text;
-            else if (parts->source_text.start != NULL) parts->source_text.end = token.text;
+            if (parts->upsert.start != NULL)
+                parts->upsert.end = token.text;
+            else if (parts->source_text.start != NULL)
+                parts->source_text.end = token.text;
             if (parts->after_table.start != NULL) parts->after_table.end = token.text;
             if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
             break;
-        } else if (!insert && (rst_token_is(&token, "WHERE") || rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
+        } else if (!insert &&
+                   (rst_token_is(&token, "WHERE") || rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
             parts->has_where = true;
             if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
         } else if (!insert && rst_token_is(&token, "FROM")) {
@@ -135,7 +141,8 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
     const char *p = sql;
     rst_token token;
     memset(parts, 0, sizeof *parts);
-    while (end > sql && (end[-1] == ';' || end[-1] == ' ' || end[-1] == '\n' || end[-1] == '\t' || end[-1] == '\r')) end--;
+    while (end > sql && (end[-1] == ';' || end[-1] == ' ' || end[-1] == '\n' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
     parts->whole.start = sql;
     parts->whole.end = end;
     if (!skip_with(&p, end)) return;
@@ -163,7 +170,8 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
             rst_token inside;
             (void)rst_token_next(&q, end);
             inside = peek(q, end);
-            if (!rst_token_is(&inside, "SELECT") && !rst_token_is(&inside, "VALUES") && !rst_token_is(&inside, "WITH")) {
+            if (!rst_token_is(&inside, "SELECT") && !rst_token_is(&inside, "VALUES") &&
+                !rst_token_is(&inside, "WITH")) {
                 parts->columns.start = q;
                 if (!rst_token_skip_parentheses(&q, end)) return;
                 parts->columns.end = q - 1;
@@ -173,7 +181,7 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
         token = peek(p, end);
         parts->source_text.start = token.text;
         parts->source_text.end = end;
-        parts->source = rst_token_is(&token, "VALUES") ? SOURCE_VALUES
+        parts->source = rst_token_is(&token, "VALUES")    ? SOURCE_VALUES
                         : rst_token_is(&token, "DEFAULT") ? SOURCE_DEFAULT
                                                           : SOURCE_SELECT;
         parts->kind = KIND_INSERT;

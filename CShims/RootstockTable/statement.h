@@ -16,19 +16,19 @@ typedef struct rst_span {
 typedef struct rst_statement_parts {
     rst_kind kind;
     rst_span whole;
-    rst_span verb;         /* INSERT [OR x] INTO, REPLACE INTO, UPDATE [OR x], DELETE FROM */
-    int conflict;          /* of OR x, or 0 */
-    rst_token schema;      /* type TOKEN_END if absent */
+    rst_span verb;    /* INSERT [OR x] INTO, REPLACE INTO, UPDATE [OR x], DELETE FROM */
+    int conflict;     /* of OR x, or 0 */
+    rst_token schema; /* type TOKEN_END if absent */
     rst_token table;
-    rst_token alias;       /* type TOKEN_END if absent */
-    rst_span columns;      /* inside the parentheses */
+    rst_token alias;  /* type TOKEN_END if absent */
+    rst_span columns; /* inside the parentheses */
     rst_source source;
-    rst_span source_text;  /* VALUES ..., SELECT ... */
-    rst_span upsert;       /* from the first ON CONFLICT */
-    rst_span returning;    /* behind RETURNING */
-    rst_span set;          /* behind SET, to FROM, WHERE, ... */
-    bool has_where;        /* WHERE, ORDER BY or LIMIT of an UPDATE or DELETE */
-    rst_span after_table;  /* from behind the table (and alias) to RETURNING */
+    rst_span source_text; /* VALUES ..., SELECT ... */
+    rst_span upsert;      /* from the first ON CONFLICT */
+    rst_span returning;   /* behind RETURNING */
+    rst_span set;         /* behind SET, to FROM, WHERE, ... */
+    bool has_where;       /* WHERE, ORDER BY or LIMIT of an UPDATE or DELETE */
+    rst_span after_table; /* from behind the table (and alias) to RETURNING */
 } rst_statement_parts;
 
 /* Finds the parts of the one statement in [sql, end). KIND_OTHER where it is none of these or makes no sense. */

@@ -7,12 +7,18 @@
 
 #include <string.h>
 
-static bool is_space(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-static bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
+static bool is_space(unsigned char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static bool is_digit(unsigned char c) {
+    return c >= '0' && c <= '9';
+}
 static bool is_name(unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || c >= 0x80;
 }
-static unsigned char upper(unsigned char c) { return c >= 'a' && c <= 'z' ? (unsigned char)(c - 32) : c; }
+static unsigned char upper(unsigned char c) {
+    return c >= 'a' && c <= 'z' ? (unsigned char)(c - 32) : c;
+}
 
 static const char *skip_blank(const char *p, const char *end) {
     while (p < end) {
@@ -35,8 +41,10 @@ static const char *skip_blank(const char *p, const char *end) {
 static const char *quoted(const char *p, const char *end, char quote) {
     for (p++; p < end; p++) {
         if (*p == quote) {
-            if (quote != ']' && p + 1 < end && p[1] == quote) p++;
-            else return p + 1;
+            if (quote != ']' && p + 1 < end && p[1] == quote)
+                p++;
+            else
+                return p + 1;
         }
     }
     return NULL;
@@ -77,55 +85,57 @@ rst_token rst_token_next(const char **position, const char *end) {
         return token;
     }
     switch (*start) {
-        case '\'':
-        case '"':
-        case '`':
-        case '[':
-            p = quoted(start, end, *start == '[' ? ']' : *start);
-            token.type = p == NULL ? TOKEN_ILLEGAL : *start == '\'' ? TOKEN_STRING : TOKEN_NAME;
+    case '\'':
+    case '"':
+    case '`':
+    case '[':
+        p = quoted(start, end, *start == '[' ? ']' : *start);
+        token.type = p == NULL ? TOKEN_ILLEGAL : *start == '\'' ? TOKEN_STRING : TOKEN_NAME;
+        if (p == NULL) p = end;
+        break;
+    case '?':
+        for (p = start + 1; p < end && is_digit((unsigned char)*p); p++) {
+        }
+        token.type = TOKEN_VARIABLE;
+        break;
+    case ':':
+    case '@':
+    case '#':
+    case '$':
+        for (p = start + 1; p < end; p++) {
+            if (is_name((unsigned char)*p)) continue;
+            if (*p == ':' && p + 1 < end && p[1] == ':') {
+                p++;
+                continue;
+            }
+            if (*p == '(' && p > start + 1) {
+                const char *q = p + 1;
+                while (q < end && *q != ')' && !is_space((unsigned char)*q)) q++;
+                if (q < end && *q == ')') p = q + 1;
+            }
+            break;
+        }
+        token.type = p > start + 1 ? TOKEN_VARIABLE : TOKEN_ILLEGAL;
+        break;
+    default:
+        if (is_digit((unsigned char)*start) ||
+            (*start == '.' && start + 1 < end && is_digit((unsigned char)start[1]))) {
+            p = number(start, end);
+            token.type = TOKEN_NUMBER;
+        } else if ((*start == 'x' || *start == 'X') && start + 1 < end && start[1] == '\'') {
+            p = quoted(start + 1, end, '\'');
+            token.type = p == NULL ? TOKEN_ILLEGAL : TOKEN_BLOB;
             if (p == NULL) p = end;
-            break;
-        case '?':
-            for (p = start + 1; p < end && is_digit((unsigned char)*p); p++) {}
-            token.type = TOKEN_VARIABLE;
-            break;
-        case ':':
-        case '@':
-        case '#':
-        case '$':
-            for (p = start + 1; p < end; p++) {
-                if (is_name((unsigned char)*p)) continue;
-                if (*p == ':' && p + 1 < end && p[1] == ':') {
-                    p++;
-                    continue;
-                }
-                if (*p == '(' && p > start + 1) {
-                    const char *q = p + 1;
-                    while (q < end && *q != ')' && !is_space((unsigned char)*q)) q++;
-                    if (q < end && *q == ')') p = q + 1;
-                }
-                break;
+        } else if (is_name((unsigned char)*start)) {
+            while (p < end && is_name((unsigned char)*p)) p++;
+            token.type = TOKEN_WORD;
+        } else {
+            p = start + 1;
+            for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+                if (end - start >= 2 && memcmp(start, pairs[i], 2) == 0) p = start + 2;
             }
-            token.type = p > start + 1 ? TOKEN_VARIABLE : TOKEN_ILLEGAL;
-            break;
-        default:
-            if (is_digit((unsigned char)*start) || (*start == '.' && start + 1 < end && is_digit((unsigned char)start[1]))) {
-                p = number(start, end);
-                token.type = TOKEN_NUMBER;
-            } else if ((*start == 'x' || *start == 'X') && start + 1 < end && start[1] == '\'') {
-                p = quoted(start + 1, end, '\'');
-                token.type = p == NULL ? TOKEN_ILLEGAL : TOKEN_BLOB;
-                if (p == NULL) p = end;
-            } else if (is_name((unsigned char)*start)) {
-                while (p < end && is_name((unsigned char)*p)) p++;
-                token.type = TOKEN_WORD;
-            } else {
-                p = start + 1;
-                for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-                    if (end - start >= 2 && memcmp(start, pairs[i], 2) == 0) p = start + 2;
-                }
-                if (end - start >= 3 && memcmp(start, "->>", 3) == 0) p = start + 3;
-            }
+            if (end - start >= 3 && memcmp(start, "->>", 3) == 0) p = start + 3;
+        }
     }
     token.size = (size_t)(p - start);
     *position = p;
@@ -142,7 +152,8 @@ bool rst_token_is(const rst_token *token, const char *word) {
 }
 
 bool rst_token_mark(const rst_token *token, const char *mark) {
-    return token->type == TOKEN_PUNCTUATION && token->size == strlen(mark) && memcmp(token->text, mark, token->size) == 0;
+    return token->type == TOKEN_PUNCTUATION && token->size == strlen(mark) &&
+           memcmp(token->text, mark, token->size) == 0;
 }
 
 bool rst_token_names(const rst_token *token) {

@@ -9,14 +9,14 @@
 
 typedef enum rst_token_type {
     TOKEN_END = 0,
-    TOKEN_WORD,       /* unquoted identifier or keyword */
-    TOKEN_NAME,       /* "quoted", [quoted] or `quoted` identifier */
-    TOKEN_STRING,     /* 'string' (SQLite takes it for a name in some places) */
+    TOKEN_WORD,   /* unquoted identifier or keyword */
+    TOKEN_NAME,   /* "quoted", [quoted] or `quoted` identifier */
+    TOKEN_STRING, /* 'string' (SQLite takes it for a name in some places) */
     TOKEN_NUMBER,
-    TOKEN_BLOB,       /* x'00' */
-    TOKEN_VARIABLE,   /* ? ?1 :a @a $a */
-    TOKEN_PUNCTUATION,/* one operator */
-    TOKEN_ILLEGAL     /* unterminated quote, lone byte */
+    TOKEN_BLOB,        /* x'00' */
+    TOKEN_VARIABLE,    /* ? ?1 :a @a $a */
+    TOKEN_PUNCTUATION, /* one operator */
+    TOKEN_ILLEGAL      /* unterminated quote, lone byte */
 } rst_token_type;
 
 typedef struct rst_token {

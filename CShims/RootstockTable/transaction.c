@@ -39,7 +39,8 @@ static const int code_map[] = {
 };
 
 int rst_map_code(rst_connection *c, int code) {
-    if (c != NULL && c->writer != NULL && (code == ROOTSTOCK_FULL || code == ROOTSTOCK_IO || code == ROOTSTOCK_CORRUPT)) {
+    if (c != NULL && c->writer != NULL &&
+        (code == ROOTSTOCK_FULL || code == ROOTSTOCK_IO || code == ROOTSTOCK_CORRUPT)) {
         c->writer_broken = true;
     }
     if (code < 0 || code >= (int)(sizeof code_map / sizeof code_map[0])) return SQLITE_ERROR;
@@ -59,9 +60,10 @@ int rst_check_usable(rst_connection *c, char **message) {
         rst_set_message(message, "a store's connection cannot be used after fork: open the store again in the child");
         return SQLITE_MISUSE;
     }
-    if (c->writer != NULL && c->writer_thread != (unsigned long)pthread_self()
-        && (c->engine->capabilities & ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER) != 0) {
-        rst_set_message(message, "a write transaction on engine %s is finished by the thread that began it", c->engine->name);
+    if (c->writer != NULL && c->writer_thread != (unsigned long)pthread_self() &&
+        (c->engine->capabilities & ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER) != 0) {
+        rst_set_message(message, "a write transaction on engine %s is finished by the thread that began it",
+                        c->engine->name);
         return SQLITE_MISUSE;
     }
     return SQLITE_OK;
@@ -70,7 +72,8 @@ int rst_check_usable(rst_connection *c, char **message) {
 /* ---- reading ---- */
 
 /* The schema a snapshot shows must be the one that is declared. */
-static int check_generation(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier, char **message) {
+static int check_generation(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier,
+                            char **message) {
     rst_catalog meta;
     int code;
     if (identifier == c->checked_transaction) return SQLITE_OK;
@@ -114,8 +117,8 @@ static void reader_stop(rst_connection *c) {
 static int control_statement(rst_connection *c) {
     if (c->control_read != NULL) return SQLITE_OK;
     rst_sentinel_touch(c);
-    return sqlite3_prepare_v3(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, SQLITE_PREPARE_PERSISTENT, &c->control_read,
-                              NULL);
+    return sqlite3_prepare_v3(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, SQLITE_PREPARE_PERSISTENT,
+                              &c->control_read, NULL);
 }
 
 /* Takes a read lock on the control file, which lasts as long as the explicit transaction does. */
@@ -250,8 +253,10 @@ int rst_write_begin(rst_connection *c, char **message) {
         if (code == SQLITE_OK && c->writer == NULL) code = SQLITE_BUSY;
     }
     if (code != SQLITE_OK) {
-        if (code == SQLITE_BUSY) rst_set_message(message, "database is locked");
-        else rst_set_message(message, "%s: %s", c->shared->path, c->engine->describe(c->shared->environment, 0));
+        if (code == SQLITE_BUSY)
+            rst_set_message(message, "database is locked");
+        else
+            rst_set_message(message, "%s: %s", c->shared->path, c->engine->describe(c->shared->environment, 0));
         return code;
     }
     /* A transaction that has read an older snapshot may not write: as SQLITE_BUSY_SNAPSHOT in WAL. */
@@ -336,7 +341,8 @@ void rst_write_rollback(rst_connection *c) {
 }
 
 void rst_transaction_ended(rst_connection *c) {
-    if (c->writer != NULL && sqlite3_get_autocommit(c->db)) rst_write_rollback(c); /* BEGIN IMMEDIATE that wrote nothing */
+    if (c->writer != NULL && sqlite3_get_autocommit(c->db))
+        rst_write_rollback(c); /* BEGIN IMMEDIATE that wrote nothing */
     if (c->reader_pinned) {
         c->reader_pinned = false;
         if (c->open_cursors == 0) reader_stop(c);
@@ -345,15 +351,17 @@ void rst_transaction_ended(rst_connection *c) {
 
 /* ---- savepoints ---- */
 
-static bool logging(const rst_connection *c) { return c->mark_count > 0 || c->forced_logging > 0; }
+static bool logging(const rst_connection *c) {
+    return c->mark_count > 0 || c->forced_logging > 0;
+}
 
 void rst_savepoint(rst_connection *c, int number) {
     if (number < c->mark_count) return; /* another table of this store announced it */
     if (number >= c->mark_capacity) {
         int capacity = number + 16;
         rst_mark *marks = sqlite3_realloc64(c->marks, (sqlite3_uint64)capacity * sizeof *marks);
-        int64_t *violations = marks == NULL ? NULL
-                                            : sqlite3_realloc64(c->mark_violations, (sqlite3_uint64)capacity * sizeof *violations);
+        int64_t *violations =
+            marks == NULL ? NULL : sqlite3_realloc64(c->mark_violations, (sqlite3_uint64)capacity * sizeof *violations);
         if (marks != NULL) c->marks = marks;
         if (violations != NULL) c->mark_violations = violations;
         if (marks == NULL || violations == NULL) {
@@ -463,8 +471,10 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
         value.data = end - value.size;
         key.size = trailer.key_size;
         key.data = end - value.size - key.size;
-        if (had) code = engine->put(c->writer, trailer.tree, &key, &value, 0);
-        else code = engine->remove(c->writer, trailer.tree, &key);
+        if (had)
+            code = engine->put(c->writer, trailer.tree, &key, &value, 0);
+        else
+            code = engine->remove(c->writer, trailer.tree, &key);
         if (code == ROOTSTOCK_NOT_FOUND) code = ROOTSTOCK_OK;
         if (code != ROOTSTOCK_OK) {
             c->writer_broken = true;
@@ -502,8 +512,10 @@ int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tr
     char name[24];
     int code;
     if (tree->open) return SQLITE_OK;
-    if (tree->number == 0) sqlite3_snprintf(sizeof name, name, "rootstock");
-    else sqlite3_snprintf(sizeof name, name, "t%d", tree->number);
+    if (tree->number == 0)
+        sqlite3_snprintf(sizeof name, name, "rootstock");
+    else
+        sqlite3_snprintf(sizeof name, name, "t%d", tree->number);
     code = c->engine->tree_open(transaction, name, create ? ROOTSTOCK_TREE_CREATE : 0, &tree->handle);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     tree->open = true;
@@ -519,14 +531,17 @@ int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tre
     return code == ROOTSTOCK_OK ? SQLITE_ROW : rst_map_code(c, code);
 }
 
-int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value, uint32_t flags) {
+int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
+            uint32_t flags) {
     rootstock_slice copy = *value;
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code != SQLITE_OK) return code;
     if (logging(c)) {
         rootstock_slice old;
-        if ((flags & (ROOTSTOCK_PUT_APPEND | ROOTSTOCK_PUT_NO_OVERWRITE)) != 0) code = ROOTSTOCK_NOT_FOUND;
-        else code = c->engine->get(c->writer, tree->handle, key, &old);
+        if ((flags & (ROOTSTOCK_PUT_APPEND | ROOTSTOCK_PUT_NO_OVERWRITE)) != 0)
+            code = ROOTSTOCK_NOT_FOUND;
+        else
+            code = c->engine->get(c->writer, tree->handle, key, &old);
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
         if (log_entry(c, tree, key, code == ROOTSTOCK_OK ? &old : NULL) != SQLITE_OK) return SQLITE_NOMEM;
     }

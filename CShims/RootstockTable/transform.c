@@ -8,9 +8,10 @@
 
 #include <string.h>
 
-static const char *const follow_words[] = {"WHERE", "ORDER", "GROUP", "LIMIT",  "JOIN",  "LEFT",   "INNER",     "CROSS",
-                                           "NATURAL", "ON",  "USING", "UNION",  "EXCEPT", "INTERSECT", "HAVING", "WINDOW",
-                                           "INDEXED", "NOT", "RIGHT", "FULL",   "SET",   "RETURNING", "VALUES", "SELECT", "DEFAULT", "AS"};
+static const char *const follow_words[] = {"WHERE",     "ORDER",   "GROUP",   "LIMIT",   "JOIN",  "LEFT",   "INNER",
+                                           "CROSS",     "NATURAL", "ON",      "USING",   "UNION", "EXCEPT", "INTERSECT",
+                                           "HAVING",    "WINDOW",  "INDEXED", "NOT",     "RIGHT", "FULL",   "SET",
+                                           "RETURNING", "VALUES",  "SELECT",  "DEFAULT", "AS"};
 
 static bool may_be_alias(const rst_token *token) {
     if (token->type == TOKEN_NAME || token->type == TOKEN_STRING) return true;
@@ -25,19 +26,19 @@ static bool may_be_alias(const rst_token *token) {
 static bool concerns(const char *text, const char *end) {
     for (const char *p = text; p < end; p++) {
         switch (*p) {
-            case 's':
-            case 'S':
-                if (end - p >= 7 && sqlite3_strnicmp(p, "sqlite_", 7) == 0) return true;
-                break;
-            case 'p':
-            case 'P':
-                if (end - p >= 7 && sqlite3_strnicmp(p, "pragma_", 7) == 0) return true;
-                break;
-            case 'i':
-            case 'I':
-                if (end - p >= 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
-                break;
-            default: break;
+        case 's':
+        case 'S':
+            if (end - p >= 7 && sqlite3_strnicmp(p, "sqlite_", 7) == 0) return true;
+            break;
+        case 'p':
+        case 'P':
+            if (end - p >= 7 && sqlite3_strnicmp(p, "pragma_", 7) == 0) return true;
+            break;
+        case 'i':
+        case 'I':
+            if (end - p >= 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
+            break;
+        default: break;
         }
     }
     return false;
@@ -45,7 +46,8 @@ static bool concerns(const char *text, const char *end) {
 
 static bool index_exists(const rst_connection *c, const rst_token *name) {
     for (int i = 0; i < c->loaded.count; i++) {
-        if (strcmp(c->loaded.objects[i].type, "index") == 0 && rst_token_same_name(name, c->loaded.objects[i].name)) return true;
+        if (strcmp(c->loaded.objects[i].type, "index") == 0 && rst_token_same_name(name, c->loaded.objects[i].name))
+            return true;
     }
     return false;
 }
@@ -55,8 +57,10 @@ static bool index_exists(const rst_connection *c, const rst_token *name) {
 static void append_hint(sqlite3_str *str, const char **copied, const rst_token *hint, const rst_token *previous,
                         const rst_token *before, const rst_token *before_before, const char *name, bool target) {
     const rst_token *table = previous;
-    if (rst_token_is(before, "AS")) table = before_before;
-    else if (rst_token_names(before) && may_be_alias(before) && !rst_token_is(before, "FROM")) table = before;
+    if (rst_token_is(before, "AS"))
+        table = before_before;
+    else if (rst_token_names(before) && may_be_alias(before) && !rst_token_is(before, "FROM"))
+        table = before;
     if (table->text >= *copied && rst_token_names(table) && !target) {
         sqlite3_str_append(str, *copied, (int)(table->text + table->size - *copied));
         sqlite3_str_appendf(str, "(%Q)", name);
@@ -65,8 +69,8 @@ static void append_hint(sqlite3_str *str, const char **copied, const rst_token *
     sqlite3_str_append(str, *copied, (int)(hint->text - *copied));
 }
 
-static const char *const pragma_names[] = {"table_info", "table_xinfo", "index_list", "index_info", "index_xinfo",
-                                           "foreign_key_list", "table_list", "foreign_key_check"};
+static const char *const pragma_names[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
+                                           "index_xinfo", "foreign_key_list", "table_list", "foreign_key_check"};
 
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
     sqlite3_str *str;
@@ -104,7 +108,8 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
             }
             {
                 char *text_name = rst_token_name(&name);
-                append_hint(str, &copied, &token, &previous, &before, &before_before, text_name == NULL ? "" : text_name, target_zone);
+                append_hint(str, &copied, &token, &previous, &before, &before_before,
+                            text_name == NULL ? "" : text_name, target_zone);
                 sqlite3_free(text_name);
             }
             p = copied = name.text + name.size;
@@ -113,24 +118,26 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
             append_hint(str, &copied, &token, &previous, &before, &before_before, "", target_zone);
             p = copied = next.text + next.size;
             changed = true;
-        } else if (rst_token_names(&token) && token.type != TOKEN_STRING && !rst_token_mark(&next, ".")
-                   && token.size > 7) {
+        } else if (rst_token_names(&token) && token.type != TOKEN_STRING && !rst_token_mark(&next, ".") &&
+                   token.size > 7) {
             const char *replacement = NULL, *alias = NULL;
             bool dotted = rst_token_mark(&previous, ".");
             bool main_schema = dotted && rst_token_same_name(&before, "main");
             const rst_token *context = dotted ? &before_before : &previous;
-            bool place = rst_token_is(context, "FROM") || rst_token_is(context, "JOIN") || rst_token_is(context, "INTO")
-                         || rst_token_is(context, "UPDATE") || rst_token_mark(context, ",") || rst_token_is(context, "IN")
-                         || rst_token_mark(context, "(");
+            bool place = rst_token_is(context, "FROM") || rst_token_is(context, "JOIN") ||
+                         rst_token_is(context, "INTO") || rst_token_is(context, "UPDATE") ||
+                         rst_token_mark(context, ",") || rst_token_is(context, "IN") || rst_token_mark(context, "(");
             if (rst_token_is(context, "OR")) place = false;
-            if ((dotted && rst_token_same_name(&before, "temp")
-                 && (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")))
-                || (!dotted && place
-                    && (rst_token_same_name(&token, "sqlite_temp_master") || rst_token_same_name(&token, "sqlite_temp_schema")))) {
+            if ((dotted && rst_token_same_name(&before, "temp") &&
+                 (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema"))) ||
+                (!dotted && place &&
+                 (rst_token_same_name(&token, "sqlite_temp_master") ||
+                  rst_token_same_name(&token, "sqlite_temp_schema")))) {
                 if (rst_token_is(context, "FROM") || rst_token_is(context, "JOIN")) {
                     sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
-                    sqlite3_str_appendall(str, "(SELECT * FROM temp.sqlite_master WHERE name NOT GLOB 'rootstock [tv]*' UNION ALL "
-                                               "SELECT * FROM rootstock_temp_schema)");
+                    sqlite3_str_appendall(
+                        str, "(SELECT * FROM temp.sqlite_master WHERE name NOT GLOB 'rootstock [tv]*' UNION ALL "
+                             "SELECT * FROM rootstock_temp_schema)");
                     if (!rst_token_is(&next, "AS") && !may_be_alias(&next)) {
                         sqlite3_str_appendf(str, " AS %.*s", (int)token.size, token.text);
                     }
@@ -142,7 +149,8 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
                 if (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")) {
                     replacement = "rootstock_schema";
                     alias = rst_token_same_name(&token, "sqlite_master") ? "sqlite_master" : "sqlite_schema";
-                } else if (rst_token_same_name(&token, "sqlite_sequence") && rst_table_find(c, "sqlite_sequence") != NULL) {
+                } else if (rst_token_same_name(&token, "sqlite_sequence") &&
+                           rst_table_find(c, "sqlite_sequence") != NULL) {
                     replacement = "rootstock_sequence";
                     alias = "sqlite_sequence";
                 } else if (rst_token_same_name(&token, "sqlite_stat1") && rst_table_find(c, "sqlite_stat1") != NULL) {
@@ -161,7 +169,7 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
                     }
                 }
             }
-            if (replacement != NULL && !(rst_token_mark(context, ",") || rst_token_mark(context, "(")) ) {
+            if (replacement != NULL && !(rst_token_mark(context, ",") || rst_token_mark(context, "("))) {
                 sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
                 sqlite3_str_appendall(str, replacement);
                 if (!rst_token_is(context, "IN") && !rst_token_is(&next, "AS") && !may_be_alias(&next)) {
@@ -169,7 +177,8 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
                 }
                 copied = token.text + token.size;
                 changed = true;
-            } else if (replacement != NULL && (may_be_alias(&next) || next.type == TOKEN_END || rst_token_is(&next, "WHERE") || rst_token_is(&next, "JOIN"))) {
+            } else if (replacement != NULL && (may_be_alias(&next) || next.type == TOKEN_END ||
+                                               rst_token_is(&next, "WHERE") || rst_token_is(&next, "JOIN"))) {
                 /* a later item of FROM */
                 sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
                 sqlite3_str_appendall(str, replacement);
@@ -200,7 +209,8 @@ rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_toke
     if (text == NULL) return NULL;
     table = rst_table_find(c, text);
     if (table != NULL && schema->type == TOKEN_END) {
-        if (sqlite3_table_column_metadata(c->db, "temp", text, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK) table = NULL;
+        if (sqlite3_table_column_metadata(c->db, "temp", text, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
+            table = NULL;
     }
     sqlite3_free(text);
     return table;
@@ -226,8 +236,8 @@ int rst_parameters_number(const char *text, const char *end, rst_parameters *par
             for (size_t i = 1; i < token.size && number < 100000; i++) number = number * 10 + (token.text[i] - '0');
         } else {
             for (int i = 1; i <= parameters->highest; i++) {
-                if (parameters->names[i] != NULL && strlen(parameters->names[i]) == token.size
-                    && memcmp(parameters->names[i], token.text, token.size) == 0) {
+                if (parameters->names[i] != NULL && strlen(parameters->names[i]) == token.size &&
+                    memcmp(parameters->names[i], token.text, token.size) == 0) {
                     number = i;
                 }
             }
@@ -236,7 +246,7 @@ int rst_parameters_number(const char *text, const char *end, rst_parameters *par
         if (number < 1 || number >= 1024) return SQLITE_RANGE;
         if (parameters->names[number] == NULL) {
             parameters->names[number] = token.text[0] == '?' ? sqlite3_mprintf("?%d", number)
-                                                            : sqlite3_mprintf("%.*s", (int)token.size, token.text);
+                                                             : sqlite3_mprintf("%.*s", (int)token.size, token.text);
             if (parameters->names[number] == NULL) return SQLITE_NOMEM;
         }
         if (number > parameters->highest) parameters->highest = number;
@@ -255,9 +265,9 @@ int rst_parameters_number(const char *text, const char *end, rst_parameters *par
 static void append_default(sqlite3_str *out, const char *text) {
     const char *p = text, *end = text + strlen(text);
     rst_token token = rst_token_next(&p, end), next = rst_token_next(&p, end);
-    bool keyword = rst_token_is(&token, "NULL") || rst_token_is(&token, "TRUE") || rst_token_is(&token, "FALSE")
-                   || rst_token_is(&token, "CURRENT_TIME") || rst_token_is(&token, "CURRENT_DATE")
-                   || rst_token_is(&token, "CURRENT_TIMESTAMP");
+    bool keyword = rst_token_is(&token, "NULL") || rst_token_is(&token, "TRUE") || rst_token_is(&token, "FALSE") ||
+                   rst_token_is(&token, "CURRENT_TIME") || rst_token_is(&token, "CURRENT_DATE") ||
+                   rst_token_is(&token, "CURRENT_TIMESTAMP");
     if (next.type == TOKEN_END && ((token.type == TOKEN_WORD && !keyword) || token.type == TOKEN_NAME)) {
         char *name = rst_token_name(&token); /* DEFAULT word means the text */
         sqlite3_str_appendf(out, "%Q", name == NULL ? "" : name);
@@ -281,7 +291,8 @@ static void append_extras(sqlite3_str *out, const rst_table *table, const bool *
 }
 
 /* VALUES (...), (...) with more at the end of each; false if something other than tuples follows. */
-static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *table, const bool *listed, const char *operation) {
+static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *table, const bool *listed,
+                          const char *operation) {
     const char *p = source.start;
     rst_token token = rst_token_next(&p, source.end);
     bool first = true;
@@ -324,11 +335,11 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
             rst_token token = rst_token_next(&p, parts->columns.end);
             if (token.type == TOKEN_END) break;
             if (rst_token_names(&token) && rst_token_mark(&previous, ",")) {
-                if (table->rowid_column >= 0
-                    && (rst_token_same_name(&token, table->columns[table->rowid_column].name)
-                        || (!table->has_rowid_name
-                            && (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid")
-                                || rst_token_same_name(&token, "_rowid_"))))) {
+                if (table->rowid_column >= 0 &&
+                    (rst_token_same_name(&token, table->columns[table->rowid_column].name) ||
+                     (!table->has_rowid_name &&
+                      (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
+                       rst_token_same_name(&token, "_rowid_"))))) {
                     /* Named twice, as itself and as rowid: the last one counts. */
                     if (rowid_name.type != TOKEN_END) loser = rowid_name;
                     rowid_name = token;
@@ -349,16 +360,20 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
     }
     for (int i = 0; i < table->column_count; i++) extras |= !listed[i] && real_default(&table->columns[i]);
-    if (!extras && loser.type == TOKEN_END && !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore
-        && parts->upsert.start == NULL && parts->returning.start == NULL) {
+    if (!extras && loser.type == TOKEN_END &&
+        !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore &&
+        parts->upsert.start == NULL && parts->returning.start == NULL) {
         sqlite3_free(listed);
         return SQLITE_OK;
     }
     str = sqlite3_str_new(NULL);
     sqlite3_str_append(str, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
-    if (ignore) sqlite3_str_appendall(str, "INSERT OR IGNORE INTO ");
-    else sqlite3_str_append(str, parts->verb.start, (int)(parts->verb.end - parts->verb.start));
-    sqlite3_str_appendf(str, parts->schema.type == TOKEN_END && !ignore ? " \"%w\"" : " main.\"%w\"", table->declared_name);
+    if (ignore)
+        sqlite3_str_appendall(str, "INSERT OR IGNORE INTO ");
+    else
+        sqlite3_str_append(str, parts->verb.start, (int)(parts->verb.end - parts->verb.start));
+    sqlite3_str_appendf(str, parts->schema.type == TOKEN_END && !ignore ? " \"%w\"" : " main.\"%w\"",
+                        table->declared_name);
     if (parts->alias.type != TOKEN_END) {
         sqlite3_str_appendall(str, " AS ");
         sqlite3_str_append(str, parts->alias.text, (int)parts->alias.size);
@@ -407,7 +422,8 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         sqlite3_str_append(str, parts->source_text.start, (int)(parts->source_text.end - parts->source_text.start));
     } else {
         sqlite3_str *tuples = sqlite3_str_new(NULL);
-        bool done = parts->source == SOURCE_VALUES && append_tuples(tuples, parts->source_text, table, listed, operation);
+        bool done =
+            parts->source == SOURCE_VALUES && append_tuples(tuples, parts->source_text, table, listed, operation);
         char *text = sqlite3_str_finish(tuples);
         if (done) {
             sqlite3_str_appendall(str, text);

@@ -16,7 +16,8 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
 /* Whether a temp or attached schema has an index of that name (frontdoor.c). */
 bool rst_index_elsewhere(rst_connection *c, const rst_token *name);
 /* The statements of a trigger's body. */
-int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out, char **message);
+int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
+                       char **message);
 /* A table of the store that an unqualified or main-qualified name means on this connection (temp tables hide it), or null. */
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */

@@ -180,8 +180,10 @@ static int run_leave(rst_walker *w, bool forward, rootstock_slice *key, rootstoc
     run_free(run);
     code = engine->cursor_move(w->cursor, ROOTSTOCK_SEEK, &target, value);
     if (!forward) {
-        if (code == ROOTSTOCK_OK) code = engine->cursor_move(w->cursor, ROOTSTOCK_PREVIOUS, &target, value);
-        else if (code == ROOTSTOCK_NOT_FOUND) code = engine->cursor_move(w->cursor, ROOTSTOCK_LAST, &target, value);
+        if (code == ROOTSTOCK_OK)
+            code = engine->cursor_move(w->cursor, ROOTSTOCK_PREVIOUS, &target, value);
+        else if (code == ROOTSTOCK_NOT_FOUND)
+            code = engine->cursor_move(w->cursor, ROOTSTOCK_LAST, &target, value);
     }
     *key = target;
     sqlite3_free(bound);
@@ -231,7 +233,8 @@ int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *ke
     code = run_load(w->connection, w->cursor, sought.data, &w->run);
     if (code != ROOTSTOCK_OK) return code;
     for (int i = 0; i < w->run->count; i++) {
-        int order = rootstock_key_compare(w->run->entries[i].bytes, w->run->entries[i].key_size, sought.data, sought.size);
+        int order =
+            rootstock_key_compare(w->run->entries[i].bytes, w->run->entries[i].key_size, sought.data, sought.size);
         if (order == 0 || (order > 0 && move == ROOTSTOCK_SEEK)) return run_give(w, i, key, value);
         if (order > 0) break;
     }
@@ -318,7 +321,8 @@ int rst_tree_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, 
     rest = key->size - limit;
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(rest >> (8 * i));
     code = rootstock_buffer_append(&bytes, length, 8);
-    if (code == SQLITE_OK) code = rootstock_buffer_append(&bytes, (const unsigned char *)key->data + limit, (size_t)rest);
+    if (code == SQLITE_OK)
+        code = rootstock_buffer_append(&bytes, (const unsigned char *)key->data + limit, (size_t)rest);
     if (code == SQLITE_OK) code = rootstock_buffer_append(&bytes, value->data, value->size);
     if (code == SQLITE_OK) {
         stored_key.size = limit + 8;

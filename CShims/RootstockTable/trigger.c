@@ -19,9 +19,9 @@ typedef struct parsed_trigger {
     char *name, *table;
     bool before, after, instead, temporary;
     int event;
-    rst_span of;    /* columns of UPDATE OF */
+    rst_span of; /* columns of UPDATE OF */
     rst_span when;
-    rst_span body;  /* between BEGIN and END */
+    rst_span body; /* between BEGIN and END */
 } parsed_trigger;
 
 static void parsed_free(parsed_trigger *parsed) {
@@ -57,13 +57,17 @@ static bool parse_trigger(const char *sql, parsed_trigger *out) {
     for (;;) {
         token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "BEFORE")) out->before = true;
+        if (rst_token_is(&token, "BEFORE"))
+            out->before = true;
         else if (rst_token_is(&token, "AFTER")) {
             out->before = false;
             out->after = true;
-        } else if (rst_token_is(&token, "INSTEAD")) out->instead = true;
-        else if (rst_token_is(&token, "INSERT")) out->event = TRIGGER_INSERT;
-        else if (rst_token_is(&token, "DELETE")) out->event = TRIGGER_DELETE;
+        } else if (rst_token_is(&token, "INSTEAD"))
+            out->instead = true;
+        else if (rst_token_is(&token, "INSERT"))
+            out->event = TRIGGER_INSERT;
+        else if (rst_token_is(&token, "DELETE"))
+            out->event = TRIGGER_DELETE;
         else if (rst_token_is(&token, "UPDATE")) {
             const char *q = p;
             rst_token of = rst_token_next(&q, end);
@@ -122,17 +126,20 @@ static void append_row_names(sqlite3_str *out, const char *text, const char *end
     for (;;) {
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) break;
-        if (rename && rst_token_mark(&previous, ".") && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"))
-            && (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") || rst_token_same_name(&token, "_rowid_"))) {
+        if (rename && rst_token_mark(&previous, ".") &&
+            (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")) &&
+            (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
+             rst_token_same_name(&token, "_rowid_"))) {
             /* SQLite gives these, and no other NEW or OLD column, an affinity. */
             sqlite3_str_append(out, copied, (int)(before.text - copied));
             sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);
             copied = token.text + token.size;
-        } else if (table != NULL && table->rowid_column >= 0 && rst_token_mark(&previous, ".")
-                   && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"))
-                   && rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
+        } else if (table != NULL && table->rowid_column >= 0 && rst_token_mark(&previous, ".") &&
+                   (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")) &&
+                   rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
             sqlite3_str_append(out, copied, (int)(before.text - copied));
-            sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size, token.text);
+            sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size,
+                                token.text);
             copied = token.text + token.size;
         }
         if (rst_token_is(&token, "RAISE")) {
@@ -141,8 +148,11 @@ static void append_row_names(sqlite3_str *out, const char *text, const char *end
             rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);
             close = p;
             (void)rst_token_next(&close, end);
-            if (rst_token_mark(&open, "(") && !rst_token_is(&mode, "IGNORE") && rst_token_skip_parentheses(&close, end)) {
-                int number = rst_token_is(&mode, "FAIL") ? SQLITE_FAIL : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK : SQLITE_ABORT;
+            if (rst_token_mark(&open, "(") && !rst_token_is(&mode, "IGNORE") &&
+                rst_token_skip_parentheses(&close, end)) {
+                int number = rst_token_is(&mode, "FAIL")       ? SQLITE_FAIL
+                             : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK
+                                                               : SQLITE_ABORT;
                 sqlite3_str_append(out, copied, (int)(token.text - copied));
                 sqlite3_str_appendf(out, "CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END", number,
                                     number == SQLITE_FAIL ? "FAIL" : "ABORT", (int)(close - q), q);
@@ -193,18 +203,20 @@ static int transform_statement(rst_connection *c, const char *text, const char *
             /* The clauses in a statement of their own, whose source does not matter. */
             sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL);
             char *lifted = lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
-            char *alias = parts.alias.type == TOKEN_END ? NULL
-                                                        : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
+            char *alias = parts.alias.type == TOKEN_END
+                              ? NULL
+                              : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
             given = sqlite3_str_finish(arguments);
-            statement = sqlite3_mprintf("INSERT INTO \"%w\"%s DEFAULT VALUES %s", table->name, alias == NULL ? "" : alias,
-                                        lifted == NULL ? "" : lifted);
+            statement = sqlite3_mprintf("INSERT INTO \"%w\"%s DEFAULT VALUES %s", table->name,
+                                        alias == NULL ? "" : alias, lifted == NULL ? "" : lifted);
             if (statement != NULL) {
                 char *values = sqlite3_mprintf("INSERT INTO \"%w\"%s SELECT * FROM \"%w\" WHERE true %s", table->name,
                                                alias == NULL ? "" : alias, table->name, lifted == NULL ? "" : lifted);
                 sqlite3_free(statement);
                 statement = values;
             }
-            sqlite3_str_appendf(call, "rootstock_upsert(%Q%s)", statement == NULL ? "" : statement, given == NULL ? "" : given);
+            sqlite3_str_appendf(call, "rootstock_upsert(%Q%s)", statement == NULL ? "" : statement,
+                                given == NULL ? "" : given);
             operation = sqlite3_str_finish(call);
             sqlite3_free(lifted);
             sqlite3_free(given);
@@ -222,15 +234,18 @@ static int transform_statement(rst_connection *c, const char *text, const char *
     }
     code = rst_transform_names(c, text, end, &named, message);
     if (code == SQLITE_OK) {
-        if (named != NULL) sqlite3_str_appendall(out, named);
-        else sqlite3_str_append(out, text, (int)(end - text));
+        if (named != NULL)
+            sqlite3_str_appendall(out, named);
+        else
+            sqlite3_str_append(out, text, (int)(end - text));
     }
     sqlite3_free(named);
     sqlite3_free(changed);
     return code;
 }
 
-int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out, char **message) {
+int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
+                       char **message) {
     const char *p = text;
     while (p < end) {
         const char *start = p, *stop;
@@ -345,8 +360,9 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
     if (code == SQLITE_OK) {
         static const char *const events[] = {"", "INSERT", "UPDATE", "DELETE"};
         text = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(text, "CREATE TEMP TRIGGER \"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ", number,
-                            events[parsed.event], number);
+        sqlite3_str_appendf(text,
+                            "CREATE TEMP TRIGGER \"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ",
+                            number, events[parsed.event], number);
         if (parsed.when.start != NULL) {
             sqlite3_str *renamed = sqlite3_str_new(NULL);
             char *before, *when = NULL;
@@ -377,7 +393,8 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
             sqlite3_str_appendall(text, ")");
         } else if (parsed.event == TRIGGER_UPDATE) {
             sqlite3_str_appendf(text, "UPDATE temp.\"rootstock view %d\" SET ", number);
-            for (int i = 0; i < table->column_count; i++) sqlite3_str_appendf(text, "\"%w\"=?%d,", table->columns[i].name, i + 1);
+            for (int i = 0; i < table->column_count; i++)
+                sqlite3_str_appendf(text, "\"%w\"=?%d,", table->columns[i].name, i + 1);
             sqlite3_str_appendf(text, "\"rootstock rowid\"=?%d", table->column_count + 1);
         } else {
             sqlite3_str_appendf(text, "DELETE FROM temp.\"rootstock view %d\"", number);
@@ -410,10 +427,11 @@ int rst_triggers_load(rst_connection *c, char **message) {
     /* Out with the old ones. */
     do {
         char *name = NULL, *type = NULL;
-        code = sqlite3_prepare_v2(c->db,
-                                  "SELECT type, name FROM temp.sqlite_master WHERE name GLOB 'rootstock trigger *' OR name GLOB "
-                                  "'rootstock view *' LIMIT 1",
-                                  -1, &statement, NULL);
+        code = sqlite3_prepare_v2(
+            c->db,
+            "SELECT type, name FROM temp.sqlite_master WHERE name GLOB 'rootstock trigger *' OR name GLOB "
+            "'rootstock view *' LIMIT 1",
+            -1, &statement, NULL);
         if (code != SQLITE_OK) return code;
         if (sqlite3_step(statement) == SQLITE_ROW) {
             type = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
@@ -508,21 +526,25 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         return trigger_error(c, trigger, message);
     }
     if (row != NULL) {
-        for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) code = rst_bind(statement, i + 1, &row->values[i]);
-        if (code == SQLITE_OK && !table->without_rowid) code = sqlite3_bind_int64(statement, table->column_count + 1, row->rowid);
+        for (int i = 0; i < table->column_count && code == SQLITE_OK; i++)
+            code = rst_bind(statement, i + 1, &row->values[i]);
+        if (code == SQLITE_OK && !table->without_rowid)
+            code = sqlite3_bind_int64(statement, table->column_count + 1, row->rowid);
     }
     if (code == SQLITE_OK) {
         bool was = trigger->firing;
         int override = c->override_conflict;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         if (old != NULL) table->images[0] = &image;
-        if (program != NULL && program->code->conflict != CONFLICT_DEFAULT) c->override_conflict = program->code->conflict;
+        if (program != NULL && program->code->conflict != CONFLICT_DEFAULT)
+            c->override_conflict = program->code->conflict;
         c->program = NULL;
         c->trigger_depth++;
         trigger->firing = true;
         moment = c->moment;
         c->moment = 0;
-        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {}
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        }
         code = sqlite3_reset(statement);
         trigger->firing = was;
         c->trigger_depth--;
@@ -546,8 +568,8 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     return code;
 }
 
-int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row, uint64_t changed,
-                     char **message) {
+int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row,
+                     uint64_t changed, char **message) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK;
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {

@@ -15,15 +15,15 @@ struct rst_trigger {
     bool before;
     bool temporary;
     int event;
-    uint64_t columns;  /* UPDATE OF these (bit 63: column 63 and on); 0: any */
-    char *fire_sql;    /* statement on the temp view whose INSTEAD OF trigger has the body */
+    uint64_t columns; /* UPDATE OF these (bit 63: column 63 and on); 0: any */
+    char *fire_sql;   /* statement on the temp view whose INSTEAD OF trigger has the body */
     bool firing;
 };
 
 /* Fires the table's triggers of this moment. changed: bits of the columns that an UPDATE sets. SQLITE_OK; SQLITE_DONE if one
 ** raised IGNORE; an extended code and *message. */
-int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row, uint64_t changed,
-                     char **message);
+int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row,
+                     uint64_t changed, char **message);
 /* Whether the table has a trigger for the event. */
 /* Compiles the triggers of an event, for what SQLite says of them before the first row; set: of an UPDATE, or null. */
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message);

@@ -63,10 +63,10 @@ int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand)
     own_key.data = hand->key.data;
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
         code = rst_stored_column(table, &own_key, &row, i, &hand->values[i], NULL, &scratch);
-        if (code == SQLITE_OK && scratch.size > 0
-            && (hand->values[i].type == VALUE_TEXT || hand->values[i].type == VALUE_BLOB)
-            && hand->values[i].as.data >= (const void *)scratch.data
-            && hand->values[i].as.data <= (const void *)(scratch.data + scratch.size)) {
+        if (code == SQLITE_OK && scratch.size > 0 &&
+            (hand->values[i].type == VALUE_TEXT || hand->values[i].type == VALUE_BLOB) &&
+            hand->values[i].as.data >= (const void *)scratch.data &&
+            hand->values[i].as.data <= (const void *)(scratch.data + scratch.size)) {
             unsigned char *to = hand->hold.data + hand->hold.size;
             memcpy(to, hand->values[i].as.data, hand->values[i].size);
             hand->values[i].as.data = to;
@@ -108,7 +108,8 @@ static int unique_failed(const rst_table *table, int number, char **message) {
     columns = sqlite3_str_finish(text);
     rst_set_message(message, "UNIQUE constraint failed: %s", columns == NULL ? "" : columns);
     sqlite3_free(columns);
-    return number < 0 || table->indexes[number].is_primary_key ? SQLITE_CONSTRAINT_PRIMARYKEY : SQLITE_CONSTRAINT_UNIQUE;
+    return number < 0 || table->indexes[number].is_primary_key ? SQLITE_CONSTRAINT_PRIMARYKEY
+                                                               : SQLITE_CONSTRAINT_UNIQUE;
 }
 
 /* ---- the key ---- */
@@ -140,9 +141,9 @@ static int sequence_find(rst_connection *c, rst_table *sequence, const char *nam
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &bytes)) {
         rootstock_row row;
         rootstock_value text, number;
-        if (rootstock_row_open(&row, bytes.data, bytes.size) != SQLITE_OK || row.count < 2
-            || rootstock_row_column(&row, 0, &text, NULL) != SQLITE_OK
-            || rootstock_row_column(&row, 1, &number, NULL) != SQLITE_OK) {
+        if (rootstock_row_open(&row, bytes.data, bytes.size) != SQLITE_OK || row.count < 2 ||
+            rootstock_row_column(&row, 0, &text, NULL) != SQLITE_OK ||
+            rootstock_row_column(&row, 1, &number, NULL) != SQLITE_OK) {
             code = ROOTSTOCK_CORRUPT;
             break;
         }
@@ -257,7 +258,9 @@ static int sequence_raise(rst_table *table, int64_t rowid) {
     return rst_put(c, &sequence->tree, &key, &row, 0);
 }
 
-int rst_sequence_touch(rst_table *table) { return sequence_raise(table, INT64_MIN); }
+int rst_sequence_touch(rst_table *table) {
+    return sequence_raise(table, INT64_MIN);
+}
 
 /* An automatic rowid, used up from now on. */
 int rst_new_rowid(rst_table *table, int64_t *rowid, char **message) {
@@ -304,8 +307,8 @@ static int put_row(rst_table *table, const rst_hand *row, bool refuse_existing) 
     rootstock_slice key = {row->key.size, row->key.data}, bytes;
     int code = encode_row(table, row, &bytes);
     if (code != SQLITE_OK) return code;
-    if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit
-        && rootstock_key_compare(key.data, key.size, table->last_key.data, table->last_key.size) > 0) {
+    if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit &&
+        rootstock_key_compare(key.data, key.size, table->last_key.data, table->last_key.size) > 0) {
         code = rst_put(c, &table->tree, &key, &bytes, ROOTSTOCK_PUT_APPEND);
         if (code == SQLITE_OK) {
             table->last_key.size = 0;
@@ -329,9 +332,12 @@ static int learn_last_key(rst_table *table) {
     code = rst_walker_open(c, c->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
-    if (code == ROOTSTOCK_OK) code = rootstock_buffer_append(&table->last_key, key.data, key.size);
-    else if (code == ROOTSTOCK_NOT_FOUND) code = SQLITE_OK;
-    else code = rst_map_code(c, code);
+    if (code == ROOTSTOCK_OK)
+        code = rootstock_buffer_append(&table->last_key, key.data, key.size);
+    else if (code == ROOTSTOCK_NOT_FOUND)
+        code = SQLITE_OK;
+    else
+        code = rst_map_code(c, code);
     rst_walker_close(&walker);
     return code;
 }
@@ -342,7 +348,8 @@ static bool index_touched(const rst_table *table, const rst_index *index, uint64
     for (int p = 0; p < index->part_count; p++) {
         int column = index->parts[p].column;
         if (column < 0) continue; /* the rowid is the key */
-        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated) return true;
+        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated)
+            return true;
     }
     return false;
 }
@@ -356,8 +363,8 @@ static int change_entries(rst_table *table, const rst_hand *hand, bool add, uint
         bool has_null, included;
         size_t prefix;
         if (changed != UINT64_MAX && !index_touched(table, &table->indexes[i], changed)) continue;
-        code = rst_index_entry(table, i, hand, &c->key_scratch, add ? &c->row_scratch : NULL, &prefix, &has_null, &included,
-                               message);
+        code = rst_index_entry(table, i, hand, &c->key_scratch, add ? &c->row_scratch : NULL, &prefix, &has_null,
+                               &included, message);
         if (code != SQLITE_OK || !included) continue;
         key.size = c->key_scratch.size;
         key.data = c->key_scratch.data;
@@ -368,8 +375,8 @@ static int change_entries(rst_table *table, const rst_hand *hand, bool add, uint
         } else {
             code = rst_tree_remove(c, &table->indexes[i].tree, &key);
             if (code == SQLITE_DONE) {
-                rst_set_message(message, "%s: table %s: a row without its entry in index %s", c->shared->path, table->name,
-                                table->indexes[i].name);
+                rst_set_message(message, "%s: table %s: a row without its entry in index %s", c->shared->path,
+                                table->name, table->indexes[i].name);
                 code = SQLITE_CORRUPT_VTAB;
             }
         }
@@ -408,7 +415,6 @@ static int remove_row(rst_table *table, const rst_hand *old, char **message) {
 }
 
 /* ---- checks ---- */
-
 
 /* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
@@ -485,7 +491,8 @@ static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, in
     rootstock_buffer found = {0};
     int code = SQLITE_OK;
     int key_mode = mode_of(conflict, table->rowid_on_conflict);
-    bool same_key = old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
+    bool same_key =
+        old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
     *key_known_free = false;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
@@ -542,8 +549,8 @@ static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, in
 
 /* A REPLACE that can simply overwrite: nothing else hangs on the old row. */
 static bool plain_overwrite(const rst_table *table, int conflict) {
-    return conflict == SQLITE_REPLACE && table->index_count == 0 && table->triggers == NULL && !table->is_parent
-           && table->foreign_key_count == 0 && table->connection->program == NULL;
+    return conflict == SQLITE_REPLACE && table->index_count == 0 && table->triggers == NULL && !table->is_parent &&
+           table->foreign_key_count == 0 && table->connection->program == NULL;
 }
 
 /* ---- the three changes ---- */
@@ -551,11 +558,12 @@ static bool plain_overwrite(const rst_table *table, int conflict) {
 int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
     bool kept = code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL; /* RAISE(FAIL) leaves what was done */
     /* So does OR FAIL: what the row's BEFORE triggers did. The row itself is not written before these are checked. */
-    if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID
-        || code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK) {
+    if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID ||
+        code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK) {
         kept = conflict >= 0 && (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL && c->trigger_depth == 0;
     }
-    if (code != SQLITE_OK && code != SQLITE_DONE && !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
+    if (code != SQLITE_OK && code != SQLITE_DONE &&
+        !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);
         if (undone != SQLITE_OK) code = undone;
     }
@@ -629,7 +637,8 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (marked || table->autoincrement) mark = rst_mark_set(c);
     marked |= table->autoincrement;
     if (table->autoincrement && has_rowid) {
-        code = sequence_raise(table, row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
+        code = sequence_raise(table,
+                              row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
         if (code != SQLITE_OK) return rst_settle(c, mark, needs_mark(table) ? conflict : -1, code);
     }
     if (table->triggers != NULL) {
@@ -650,7 +659,8 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
         code = put_row(table, row, false);
         if (table->needs_mirror) rst_twin_clear(table);
-        if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) table->last_rowid = row->rowid;
+        if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
+            table->last_rowid = row->rowid;
         return marked ? rst_settle(c, mark, needs_mark(table) ? conflict : -1, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
@@ -746,7 +756,8 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     if (code == SQLITE_OK) code = rst_check_row(table, row, conflict, message);
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, changed, &known, message);
-    same_key = code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
+    same_key =
+        code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
         code = put_row(table, row, false);
         if (table->needs_mirror) rst_twin_clear(table);
@@ -801,19 +812,21 @@ static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
 }
 
 /* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
-static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old, uint64_t *changed) {
+static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old,
+                       uint64_t *changed) {
     size_t text = 0;
     uint64_t named = old != NULL ? rst_program_set_columns(table) : UINT64_MAX;
     *changed = 0;
     for (int i = 0; i < table->column_count; i++) {
-        if (old != NULL && (sqlite3_value_nochange(values[i]) || (named & ((uint64_t)1 << (i < 63 ? i : 63))) == 0 || table->columns[i].generated)) {
+        if (old != NULL && (sqlite3_value_nochange(values[i]) || (named & ((uint64_t)1 << (i < 63 ? i : 63))) == 0 ||
+                            table->columns[i].generated)) {
             row->values[i] = old->values[i];
             continue;
         }
         *changed |= (uint64_t)1 << (i < 63 ? i : 63);
         rst_value_from(values[i], &row->values[i]);
-        if (table->columns[i].affinity == AFFINITY_TEXT
-            && (row->values[i].type == VALUE_INTEGER || row->values[i].type == VALUE_REAL)) {
+        if (table->columns[i].affinity == AFFINITY_TEXT &&
+            (row->values[i].type == VALUE_INTEGER || row->values[i].type == VALUE_REAL)) {
             text += 48;
         }
     }
@@ -844,8 +857,10 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         key.data = bytes;
     }
     code = rst_hand_begin(table, &old);
-    if (code == SQLITE_OK) code = rst_hand_begin(table, &row);
-    else memset(&row, 0, sizeof row), row.values = row.small;
+    if (code == SQLITE_OK)
+        code = rst_hand_begin(table, &row);
+    else
+        memset(&row, 0, sizeof row), row.values = row.small;
     if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
     if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
@@ -861,8 +876,9 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
             if (code == SQLITE_OK && !table->without_rowid) {
                 int column = table->rowid_column;
                 bool set = column >= 0 && !sqlite3_value_nochange(values[2 + column]);
-                if (set && sqlite3_value_type(values[2 + column]) == SQLITE_INTEGER
-                    && sqlite3_value_int64(values[2 + column]) == old.rowid && sqlite3_value_type(values[1]) != SQLITE_NULL) {
+                if (set && sqlite3_value_type(values[2 + column]) == SQLITE_INTEGER &&
+                    sqlite3_value_int64(values[2 + column]) == old.rowid &&
+                    sqlite3_value_type(values[1]) != SQLITE_NULL) {
                     set = false; /* it may be `rowid` that is set */
                 }
                 code = integer_key(set ? values[2 + column] : values[1], &row.rowid, message);
@@ -908,7 +924,9 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
         code = rst_row_insert(table, &row, has_rowid, conflict, message);
     }
     /* A WITHOUT ROWID table has no rowid to report, nor has an UPSERT that updated: last_insert_rowid() stays. */
-    if (code == SQLITE_OK) *rowid = table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
+    if (code == SQLITE_OK)
+        *rowid =
+            table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
     rst_hand_end(table, &row);
     return code;
 }

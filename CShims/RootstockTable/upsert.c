@@ -23,17 +23,19 @@ static int column_by_token(const rst_table *table, const rst_token *token) {
     for (int i = 0; i < table->column_count; i++) {
         if (rst_token_same_name(token, table->columns[i].name)) return i;
     }
-    if (rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") || rst_token_same_name(token, "_rowid_")) {
+    if (rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
+        rst_token_same_name(token, "_rowid_")) {
         return table->rowid_column >= 0 ? table->rowid_column : -1;
     }
     return -3;
 }
 
 /* The key or unique index that a conflict target names. */
-static void resolve_target(rst_table *table, const int *columns, int count, bool expressions, bool has_where, rst_clause *clause) {
+static void resolve_target(rst_table *table, const int *columns, int count, bool expressions, bool has_where,
+                           rst_clause *clause) {
     int targets[66], found = 0;
-    if (!expressions && count == 1 && !table->without_rowid
-        && (columns[0] == -1 || (table->rowid_column >= 0 && columns[0] == table->rowid_column))) {
+    if (!expressions && count == 1 && !table->without_rowid &&
+        (columns[0] == -1 || (table->rowid_column >= 0 && columns[0] == table->rowid_column))) {
         targets[found++] = -1;
     }
     if (!expressions && table->without_rowid && count == table->key_count) {
@@ -50,7 +52,8 @@ static void resolve_target(rst_table *table, const int *columns, int count, bool
         bool all = index->unique && index->part_count == count && (index->where == NULL || has_where);
         for (int k = 0; k < index->part_count && all; k++) {
             bool there = index->parts[k].column == -2 && expressions;
-            for (int i = 0; i < count; i++) there |= columns[i] == index->parts[k].column && index->parts[k].column != -2;
+            for (int i = 0; i < count; i++)
+                there |= columns[i] == index->parts[k].column && index->parts[k].column != -2;
             all = there;
         }
         if (all) targets[found++] = n;
@@ -70,16 +73,18 @@ static bool stands_alone(rst_connection *c, const char *text, int size) {
     sqlite3_stmt *statement = NULL;
     bool alone;
     if (sql == NULL) return false;
-    alone = rst_transform_names(c, sql, sql + strlen(sql), &named, NULL) == SQLITE_OK
-            && sqlite3_prepare_v2(c->db, named != NULL ? named : sql, -1, &statement, NULL) == SQLITE_OK
-            && sqlite3_bind_parameter_count(statement) == 0;
+    alone = rst_transform_names(c, sql, sql + strlen(sql), &named, NULL) == SQLITE_OK &&
+            sqlite3_prepare_v2(c->db, named != NULL ? named : sql, -1, &statement, NULL) == SQLITE_OK &&
+            sqlite3_bind_parameter_count(statement) == 0;
     sqlite3_finalize(statement);
     sqlite3_free(named);
     sqlite3_free(sql);
     return alone;
 }
 
-bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size) { return stands_alone(c, text, size); }
+bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size) {
+    return stands_alone(c, text, size);
+}
 
 static char *once_subqueries(rst_connection *c, const char *text, int size) {
     sqlite3_str *out = sqlite3_str_new(NULL);
@@ -91,8 +96,8 @@ static char *once_subqueries(rst_connection *c, const char *text, int size) {
         if (rst_token_mark(&token, "(") && !rst_token_is(&previous, "IN") && !rst_token_is(&previous, "EXISTS")) {
             const char *q = p, *close = p;
             rst_token first = rst_token_next(&q, end);
-            if ((rst_token_is(&first, "SELECT") || rst_token_is(&first, "WITH")) && rst_token_skip_parentheses(&close, end)
-                && stands_alone(c, p, (int)(close - 1 - p))) {
+            if ((rst_token_is(&first, "SELECT") || rst_token_is(&first, "WITH")) &&
+                rst_token_skip_parentheses(&close, end) && stands_alone(c, p, (int)(close - 1 - p))) {
                 char *inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
                 sqlite3_str_append(out, copied, (int)(token.text - copied));
                 sqlite3_str_appendf(out, "rootstock_once(%Q,0)", inside == NULL ? "" : inside);
@@ -107,15 +112,18 @@ static char *once_subqueries(rst_connection *c, const char *text, int size) {
 }
 
 /* "expr" as a scalar subquery over the row that is there. */
-static void append_scalar(sqlite3_str *out, const rst_table *table, const rst_token *alias, const char *text, int size) {
+static void append_scalar(sqlite3_str *out, const rst_table *table, const rst_token *alias, const char *text,
+                          int size) {
     char *prepared = once_subqueries(table->connection, text, size);
     if (prepared != NULL) {
         text = prepared;
         size = (int)strlen(prepared);
     }
     sqlite3_str_appendf(out, "(SELECT %.*s FROM main.\"%w\" AS ", size, text, table->declared_name);
-    if (alias->type != TOKEN_END) sqlite3_str_append(out, alias->text, (int)alias->size);
-    else sqlite3_str_appendf(out, "\"%w\"", table->name);
+    if (alias->type != TOKEN_END)
+        sqlite3_str_append(out, alias->text, (int)alias->size);
+    else
+        sqlite3_str_appendf(out, "\"%w\"", table->name);
     sqlite3_str_appendall(out, " WHERE \"rootstock row\"=1)");
     sqlite3_free(prepared);
 }
@@ -129,8 +137,8 @@ static int add_column(rst_clause *clause, int column) {
 }
 
 /* Assignments from p to the clause's end. *p is left at WHERE, the next ON CONFLICT, or the end. */
-static int read_assignments(rst_table *table, const char **p, const char *end, const rst_token *alias, rst_clause *clause,
-                            sqlite3_str *out) {
+static int read_assignments(rst_table *table, const char **p, const char *end, const rst_token *alias,
+                            rst_clause *clause, sqlite3_str *out) {
     bool first = true;
     for (;;) {
         rst_token token = rst_token_next(p, end);
@@ -184,19 +192,20 @@ static int read_assignments(rst_table *table, const char **p, const char *end, c
                 const char *inside = q;
                 inner = rst_token_next(&q, last);
                 if (!rst_token_mark(&open, "(")) return SQLITE_ERROR;
-                if ((rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH"))
-                    && stands_alone(table->connection, inside, (int)(last - 1 - inside))) {
+                if ((rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH")) &&
+                    stands_alone(table->connection, inside, (int)(last - 1 - inside))) {
                     char *subquery = sqlite3_mprintf("%.*s", (int)(last - 1 - inside), inside);
                     sqlite3_str_appendf(out, "rootstock_once(%Q,%d)", subquery == NULL ? "" : subquery, i);
                     sqlite3_free(subquery);
-                } else if (rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "VALUES") || rst_token_is(&inner, "WITH")) {
+                } else if (rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "VALUES") ||
+                           rst_token_is(&inner, "WITH")) {
                     /* the i-th column of a subquery's first row */
                     sqlite3_str *text = sqlite3_str_new(NULL);
                     char *built;
                     sqlite3_str_appendf(text, "(WITH \"rootstock q\"(");
                     for (int k = 0; k < count; k++) sqlite3_str_appendf(text, "%sc%d", k > 0 ? "," : "", k);
-                    sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", (int)(last - 1 - inside),
-                                        inside, i);
+                    sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)",
+                                        (int)(last - 1 - inside), inside, i);
                     built = sqlite3_str_finish(text);
                     if (built == NULL) return SQLITE_NOMEM;
                     append_scalar(out, table, alias, built, (int)strlen(built));
@@ -331,7 +340,8 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
                 p = q;
             }
         }
-        sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2", table->declared_name);
+        sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
+                            table->declared_name);
         text = sqlite3_str_finish(select);
         if (code == SQLITE_OK && text == NULL) code = SQLITE_NOMEM;
         if (code == SQLITE_OK) {
@@ -345,7 +355,8 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
         if (code != SQLITE_OK) break;
     }
     if (code != SQLITE_OK) {
-        if (code == SQLITE_ERROR && message != NULL && *message == NULL) rst_set_message(message, "malformed ON CONFLICT clause");
+        if (code == SQLITE_ERROR && message != NULL && *message == NULL)
+            rst_set_message(message, "malformed ON CONFLICT clause");
         rst_clauses_free(clauses, n);
         return code;
     }
@@ -355,8 +366,9 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
 }
 
 /* Evaluates a DO UPDATE and carries it out. SQLITE_DONE: its WHERE said no. */
-static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded, int conflict,
-                     const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
+static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded,
+                     int conflict, const rst_parameters *parameters, sqlite3_value **values, int value_count,
+                     char **message) {
     const rst_hand *wants = excluded != NULL ? excluded : old;
     rst_row_image there = {old->values, old->rowid}, wanted = {wants->values, wants->rowid};
     rst_row_image *saved[2] = {table->images[0], table->images[1]};
@@ -372,7 +384,8 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     }
     for (int n = 1; n <= parameters->highest; n++) {
         if (parameters->names[n] == NULL) continue;
-        if (used < value_count && n <= sqlite3_bind_parameter_count(statement)) sqlite3_bind_value(statement, n, values[used]);
+        if (used < value_count && n <= sqlite3_bind_parameter_count(statement))
+            sqlite3_bind_value(statement, n, values[used]);
         used++;
     }
     table->images[0] = &there;
@@ -469,7 +482,8 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                 if (code == SQLITE_ROW) {
                     int override = c->override_conflict;
                     c->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
-                    code = do_update(c, table, clause, &old, row, CONFLICT_DEFAULT, parameters, values, value_count, message);
+                    code = do_update(c, table, clause, &old, row, CONFLICT_DEFAULT, parameters, values, value_count,
+                                     message);
                     c->override_conflict = override;
                     if (code == SQLITE_OK) c->upsert_updated = true;
                 }
@@ -510,7 +524,8 @@ void rst_once_function(sqlite3_context *context, int count, sqlite3_value **valu
     rst_once *once;
     UNUSED(count);
     if (text == NULL || c->shared == NULL) return;
-    for (once = *list; once != NULL && strcmp(once->text, text) != 0; once = once->next) {}
+    for (once = *list; once != NULL && strcmp(once->text, text) != 0; once = once->next) {
+    }
     if (once == NULL) {
         char *named = NULL, *message = NULL;
         sqlite3_stmt *statement = NULL;
@@ -562,8 +577,8 @@ int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *cla
 }
 
 /* The SET list of an UPDATE as a clause. with: the statement's WITH text, to stand before. */
-int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias, rst_clause *clause,
-                  char **message) {
+int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
+                  rst_clause *clause, char **message) {
     sqlite3_str *select = sqlite3_str_new(NULL);
     const char *p = set.start;
     char *text;

@@ -26,7 +26,8 @@ import Testing
             message: "no such collation sequence: app"),
         Case(
             name: "virtual table of another module", sql: "CREATE VIRTUAL TABLE f USING fts5(a)",
-            message: "a virtual table of module fts5 is not kept in a store: create it as temp.name, or in an attached file"),
+            message:
+                "a virtual table of module fts5 is not kept in a store: create it as temp.name, or in an attached file"),
         Case(
             name: "DETACH of the store", sql: "DETACH rootstock",
             message: "database rootstock is the store's own and stays attached"),
@@ -36,7 +37,8 @@ import Testing
             message: "RETURNING gives at most 256 columns on a store"),
         Case(
             name: "121 parameters in a program",
-            sql: "INSERT INTO t(b) VALUES " + Array(repeating: "(?)", count: 121).joined(separator: ",") + " RETURNING a",
+            sql: "INSERT INTO t(b) VALUES " + Array(repeating: "(?)", count: 121).joined(separator: ",")
+                + " RETURNING a",
             message: "more than 120 parameters in one statement that a store runs itself"),
         Case(
             name: "parameter 1024 in a program", sql: "INSERT INTO t(b) VALUES (?1024) RETURNING a",

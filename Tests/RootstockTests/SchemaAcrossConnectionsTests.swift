@@ -19,7 +19,9 @@ import Testing
             withExtendedLifetime(folder) { try? one.close() }
             try? other.close()
         }
-        try one.write { try $0.executeScript("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t(a) VALUES (1), (2)") }
+        try one.write {
+            try $0.executeScript("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t(a) VALUES (1), (2)")
+        }
         try #expect(other.read { try $0.queryValue("SELECT count(*) FROM t") } == .integer(2))
         try other.write { try $0.execute("CREATE INDEX i ON t(a)") }
         try #expect(one.read { try $0.queryValue("SELECT id FROM t WHERE a = 2") } == .integer(2))

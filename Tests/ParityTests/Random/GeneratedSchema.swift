@@ -142,7 +142,8 @@ extension ScriptGenerator {
         if has(.foreignKeys),
             let parent = schema.tables.filter({ parent in
                 // REAL keys: RESTRICT and the count of violations of SQLite 3.40.1 do not agree on what refers to them.
-                !parent.key.isEmpty && parent.key.count <= 2 && !parent.key.contains { parent.columns[$0].kind == .real }
+                !parent.key.isEmpty && parent.key.count <= 2
+                    && !parent.key.contains { parent.columns[$0].kind == .real }
             }).randomElement(using: &random),
             random.once(in: 2)
         {
@@ -166,7 +167,9 @@ extension ScriptGenerator {
                         + (update.isEmpty ? "" : " ON UPDATE \(update)")
                         + (random.once(in: 3) ? " DEFERRABLE INITIALLY DEFERRED" : ""))
                 table.isOrderSensitive = true
-                if let at = schema.tables.firstIndex(where: { $0.name == parent.name }) { schema.tables[at].isParent = true }
+                if let at = schema.tables.firstIndex(where: { $0.name == parent.name }) {
+                    schema.tables[at].isParent = true
+                }
             }
         }
         if has(.check), random.once(in: 4) {

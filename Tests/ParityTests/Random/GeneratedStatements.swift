@@ -29,7 +29,9 @@ extension ScriptGenerator {
     }
 
     mutating func insert(_ table: GeneratedTable) -> String {
-        if random.once(in: 30) { return "INSERT\(conflict(table)) INTO \(table.name) DEFAULT VALUES\(returning(table))" }
+        if random.once(in: 30) {
+            return "INSERT\(conflict(table)) INTO \(table.name) DEFAULT VALUES\(returning(table))"
+        }
         var columns = table.writable
         if random.once(in: 4) {
             columns = Array(columns.shuffled(using: &random).prefix(random.number(1...columns.count)))
@@ -130,7 +132,8 @@ extension ScriptGenerator {
         // The table's own key gives the order of the visit, not an index that happens to cover the condition.
         let hint = source.isEmpty && !isPlain ? " NOT INDEXED" : ""
         let qualified = source.isEmpty ? filter : qualify(filter, table)
-        return "UPDATE\(mode) \(table.name)\(hint) SET \(assignments.joined(separator: ", "))\(source) WHERE \(qualified)"
+        return
+            "UPDATE\(mode) \(table.name)\(hint) SET \(assignments.joined(separator: ", "))\(source) WHERE \(qualified)"
             + (source.isEmpty ? returning(table) : "")
     }
 
