@@ -42,4 +42,9 @@ int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message)
 int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key,
                       char **message);
 
+/* Entry of index `number` for the row in hand: key, value (may be null), length of the columns' part of the key. With an
+** evaluated index the row must be in the twin. *included: false where a partial index leaves the row out. */
+int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
+                    size_t *prefix, bool *has_null, bool *included, char **message);
+
 #endif

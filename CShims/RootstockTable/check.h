@@ -58,10 +58,6 @@ const char *rst_check_words(const rst_check *check, int code);
 /* Objects and trees, each in its place. */
 void rst_check_catalog(rst_check *check);
 
-/* ---- indexes.c ---- */
-int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
-                    size_t *prefix, bool *has_null, bool *included, char **message);
-
 /* A row laid out in hand from the slices of a snapshot, whose bytes it goes on pointing to. SQLITE_OK, SQLITE_CORRUPT for bytes
 ** that no writer makes, SQLITE_NOMEM. */
 int rst_hand_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rst_hand *hand);

@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct rst_statement {
     uint64_t epoch; /* of the schema that it was prepared for */
@@ -312,7 +311,6 @@ int rootstock_register(sqlite3 *db) {
         if (c == NULL) return SQLITE_NOMEM;
         memset(c, 0, sizeof *c);
         c->db = db;
-        c->process = (int64_t)getpid();
         c->long_key_limit = SIZE_MAX;
         c->references = 1; /* given back below */
         code = rst_function(c, "rootstock_connection", 1, SQLITE_DIRECTONLY, connection_function);

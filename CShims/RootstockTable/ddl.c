@@ -557,6 +557,16 @@ static int run_change(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
+/* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
+** prepared again. */
+int rst_change_join(rst_connection *c, char **message) {
+    int code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    return code;
+}
+
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, char **message) {
     int code = rst_check_usable(c, message);
@@ -565,12 +575,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
     if (code != SQLITE_OK) return code;
-    /* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
-    ** prepared again. */
-    code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
-    if (code == SQLITE_OK)
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
-    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    code = rst_change_join(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) code = run_change(c, sql, message);
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);

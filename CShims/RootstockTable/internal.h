@@ -72,7 +72,6 @@ typedef struct rst_index {
     int on_conflict;         /* of the constraint, or CONFLICT_DEFAULT */
     char *where;             /* of a partial index, or null */
     bool evaluated;          /* has expressions or a WHERE: its entries are computed by the mirror */
-    bool exact_possible;     /* every column could be read from the key (given exact values) */
     double *rows_per_prefix; /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
     double table_rows;
 } rst_index;
@@ -92,11 +91,10 @@ typedef struct rst_plan {
     bool unique;     /* at most one row */
     bool covering;   /* the index alone answers */
     bool count_only; /* no column is read */
-    uint64_t columns_used;
     char *description;
 } rst_plan;
 
-enum { PLAN_SCAN = 0, PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
+enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
 
 struct rst_table {
     int references;
@@ -112,7 +110,6 @@ struct rst_table {
     bool internal;     /* sqlite_sequence, sqlite_stat1 */
     bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
     bool has_evaluated_index;
-    bool has_defaults; /* some column has a DEFAULT other than NULL */
     bool has_generated;
     bool has_conflict_clauses; /* ON CONFLICT in CREATE TABLE */
     bool has_rowid_name;       /* a column is called rowid, oid or _rowid_ (bits unused) */
@@ -144,7 +141,6 @@ struct rst_table {
     /* highest key known to be the tree's last, for appending */
     rootstock_buffer last_key;
     uint64_t last_key_transaction;
-    int64_t sequence_rowid; /* row of sqlite_sequence, 0 if unknown */
     /* mirror statements of this table */
     sqlite3_stmt *twin_insert;
     int twin_conflict; /* mode that twin_insert was prepared with */
@@ -182,7 +178,6 @@ typedef struct rst_declared {
 struct rst_connection {
     sqlite3 *db;
     int references; /* SQLite modules and functions that hold it */
-    int64_t process;
     /* the store */
     const rootstock_engine *engine;
     rootstock_shared *shared;
@@ -261,7 +256,6 @@ struct rst_connection {
     int64_t upsert_count;
     struct rst_code *codes; /* compiled front-door statements */
     int code_count;
-    bool program_autocommit;
     struct rst_once **once; /* answers of subqueries that the running program runs once */
     bool before_fired;      /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
     bool upsert_updated;    /* the last INSERT ended in DO UPDATE */
@@ -392,6 +386,12 @@ void rst_twin_finalize(rst_table *table);
 ** transaction; undoes itself on failure. */
 int rst_schema_change(rst_connection *c, const char *sql, char **message);
 int rst_ddl(rst_connection *c, const char *sql, char **message);
+/* Makes SQLite's transaction one that writes the store, and begins the write. */
+int rst_change_join(rst_connection *c, char **message);
+/* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an error,
+** and gives last_insert_rowid() back. */
+int rst_change_begin(rst_connection *c, char **message);
+int rst_change_end(rst_connection *c, int code, char **message);
 
 /* ---- cursor.c ---- */
 typedef struct rst_row_image {

@@ -34,19 +34,14 @@ int rst_refuse_generated(const rst_table *table, const rst_statement_parts *part
 }
 
 /* Begins a change that SQLite knows of as a write (see rst_ddl), inside a savepoint of that name. */
-static int change_begin(rst_connection *c, char **message) {
+int rst_change_begin(rst_connection *c, char **message) {
     int code;
     c->saved_rowid = sqlite3_last_insert_rowid(c->db);
     code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
-    if (code != SQLITE_OK) return code;
-    code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
-    if (code == SQLITE_OK)
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
-    if (code == SQLITE_OK) code = rst_write_begin(c, message);
-    return code;
+    return code == SQLITE_OK ? rst_change_join(c, message) : code;
 }
 
-static int change_end(rst_connection *c, int code, char **message) {
+int rst_change_end(rst_connection *c, int code, char **message) {
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
     if (code != SQLITE_OK) {
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock change\"");
@@ -75,7 +70,7 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
         text = rst_token_name(&name);
         if (text == NULL) return SQLITE_NOMEM;
     }
-    code = change_begin(c, message);
+    code = rst_change_begin(c, message);
     for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
         rst_table *table = c->tables[t];
         for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
@@ -92,7 +87,7 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
         }
     }
     sqlite3_free(text);
-    return change_end(c, code, message);
+    return rst_change_end(c, code, message);
 }
 
 static void text_call(sqlite3_context *context, sqlite3_value **values,
@@ -189,7 +184,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
         text = rst_token_name(&name);
         if (text == NULL) return SQLITE_NOMEM;
     }
-    code = change_begin(c, message);
+    code = rst_change_begin(c, message);
     if (code == SQLITE_OK && (rst_table_find(c, "sqlite_stat1") == NULL || text != NULL)) {
         code = rst_schema_change(c, sql, message);
         if (code == SQLITE_OK) code = rst_schema_declare(c, message);
@@ -248,7 +243,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
         c->triggers_epoch = c->epoch;
     }
     sqlite3_free(text);
-    return change_end(c, code, message);
+    return rst_change_end(c, code, message);
 }
 
 static void analyze_function(sqlite3_context *context, int count, sqlite3_value **values) {

@@ -6,7 +6,6 @@
 **
 ** | source      | tree                | equalities on          | range on           | order of rows            |
 ** |-------------|---------------------|------------------------|--------------------|--------------------------|
-** | PLAN_SCAN   | the table           | -                      | -                  | rowid or primary key     |
 ** | PLAN_ROWID  | the table           | rowid (at most 1)      | rowid              | rowid                    |
 ** | PLAN_KEY    | the table           | leading key columns    | next key column    | primary key              |
 ** | PLAN_INDEX  | index number        | leading index columns  | next index column  | index columns, then row  |
@@ -359,7 +358,6 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
     plan.descending = k->descending;
     plan.unique = k->unique;
     plan.covering = k->covering;
-    plan.columns_used = info->colUsed;
     plan.count_only = info->colUsed == 0;
     plan.lower_not_null = k->lower_not_null;
     for (int i = 0; i < k->equals; i++) {

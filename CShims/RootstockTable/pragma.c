@@ -235,12 +235,7 @@ int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **mes
 
 int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message) {
     rst_catalog meta;
-    int code = rst_execute(c, message, "SAVEPOINT \"rootstock meta\"");
-    if (code != SQLITE_OK) return code;
-    code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
-    if (code == SQLITE_OK)
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
-    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    int code = rst_change_begin(c, message);
     if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
     if (code == SQLITE_OK) {
         if (application)
@@ -248,13 +243,6 @@ int rst_meta_set(rst_connection *c, bool application, int64_t value, char **mess
         else
             meta.user_version = (int32_t)value;
         code = rst_catalog_write_meta(c, &meta);
-        c->loaded.user_version = meta.user_version;
-        c->loaded.application_id = meta.application_id;
     }
-    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock meta\"");
-    if (code != SQLITE_OK) {
-        (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock meta\"");
-        (void)rst_execute(c, NULL, "RELEASE \"rootstock meta\"");
-    }
-    return code;
+    return rst_change_end(c, code, message);
 }

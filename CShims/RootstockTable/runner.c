@@ -424,7 +424,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->table->references++;
         program->outer = c->program;
         c->program = program;
-        c->program_autocommit = sqlite3_get_autocommit(c->db) != 0;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         c->program = program->outer;

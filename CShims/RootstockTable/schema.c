@@ -199,8 +199,6 @@ static int read_columns(rst_table *table, char **message) {
         if (collation_of(column->collation_name, &column->collation, NULL) != SQLITE_OK) {
             column->collation = UINT8_MAX; /* fine until an index or key needs it */
         }
-        if (column->default_text != NULL && sqlite3_stricmp(column->default_text, "NULL") != 0)
-            table->has_defaults = true;
         if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0 ||
             sqlite3_stricmp(column->name, "_rowid_") == 0) {
             table->has_rowid_name = true;
@@ -318,7 +316,6 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
             if (code != SQLITE_OK) return finished(s, code);
         }
         index->evaluated = index->where != NULL;
-        index->exact_possible = true;
         for (int k = 0; k < index->part_count; k++) {
             if (index->parts[k].column == -2) index->evaluated = true;
         }

@@ -323,6 +323,15 @@ int rst_write_commit(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
+/* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
+static void forget_positions(rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++) {
+        c->tables[i]->last_rowid_known = false;
+        c->tables[i]->last_key_transaction = 0;
+        c->tables[i]->clearing = 0;
+    }
+}
+
 void rst_write_rollback(rst_connection *c) {
     if (c->writer == NULL) return;
     if (c->schema_changed) {
@@ -332,12 +341,7 @@ void rst_write_rollback(rst_connection *c) {
     c->schema_changed = false;
     if (rst_check_usable(c, NULL) != SQLITE_OK) return; /* the owning thread has to */
     writer_abandon(c);
-    for (int i = 0; i < c->table_count; i++) {
-        c->tables[i]->last_rowid_known = false;
-        c->tables[i]->last_key_transaction = 0;
-        c->tables[i]->clearing = 0;
-        c->tables[i]->sequence_rowid = 0;
-    }
+    forget_positions(c);
 }
 
 void rst_transaction_ended(rst_connection *c) {
@@ -396,12 +400,7 @@ static int restart_writer(rst_connection *c) {
     c->schema_changed = false;
     rst_cursors_detach(c);
     c->engine->abort(c->writer);
-    for (int i = 0; i < c->table_count; i++) {
-        c->tables[i]->last_rowid_known = false;
-        c->tables[i]->last_key_transaction = 0;
-        c->tables[i]->clearing = 0;
-        c->tables[i]->sequence_rowid = 0;
-    }
+    forget_positions(c);
     code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
     if (code != ROOTSTOCK_OK) {
         c->writer = NULL;
@@ -482,12 +481,7 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
         }
         c->undo.size = (size_t)((const unsigned char *)key.data - c->undo.data);
     }
-    for (int i = 0; i < c->table_count; i++) {
-        c->tables[i]->last_rowid_known = false;
-        c->tables[i]->last_key_transaction = 0;
-        c->tables[i]->clearing = 0;
-        c->tables[i]->sequence_rowid = 0;
-    }
+    forget_positions(c);
     return SQLITE_OK;
 }
 

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
-                    size_t *prefix, bool *has_null, bool *included, char **message);
-
 /* ---- rows in hand ---- */
 
 int rst_hand_begin(rst_table *table, rst_hand *hand) {
@@ -416,6 +413,27 @@ static int remove_row(rst_table *table, const rst_hand *old, char **message) {
 
 /* ---- checks ---- */
 
+/* The twin's bytes go with it: the row in hand keeps its own. */
+static int own_bytes(const rst_table *table, rst_hand *row) {
+    size_t total = 0;
+    rootstock_buffer fresh = {0};
+    int code;
+    for (int i = 0; i < table->column_count; i++) {
+        if (row->values[i].type == VALUE_TEXT || row->values[i].type == VALUE_BLOB) total += row->values[i].size;
+    }
+    code = rootstock_buffer_reserve(&fresh, total + 1);
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        rootstock_value *value = &row->values[i];
+        if (value->type != VALUE_TEXT && value->type != VALUE_BLOB) continue;
+        if (value->size > 0) memcpy(fresh.data + fresh.size, value->as.data, value->size);
+        value->as.data = fresh.data + fresh.size;
+        fresh.size += value->size;
+    }
+    rootstock_buffer_free(&row->hold);
+    row->hold = fresh;
+    return code;
+}
+
 /* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
     rst_connection *c = table->connection;
@@ -451,24 +469,7 @@ int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message)
         }
         return code;
     }
-    /* The twin's bytes go with it: keep our own. */
-    {
-        size_t total = 0;
-        rootstock_buffer fresh = {0};
-        for (int i = 0; i < table->column_count; i++) {
-            if (row->values[i].type == VALUE_TEXT || row->values[i].type == VALUE_BLOB) total += row->values[i].size;
-        }
-        code = rootstock_buffer_reserve(&fresh, total + 1);
-        for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-            rootstock_value *value = &row->values[i];
-            if (value->type != VALUE_TEXT && value->type != VALUE_BLOB) continue;
-            if (value->size > 0) memcpy(fresh.data + fresh.size, value->as.data, value->size);
-            value->as.data = fresh.data + fresh.size;
-            fresh.size += value->size;
-        }
-        rootstock_buffer_free(&row->hold);
-        row->hold = fresh;
-    }
+    code = own_bytes(table, row);
     if (!table->has_evaluated_index || code != SQLITE_OK) rst_twin_clear(table);
     return code;
 }
@@ -579,8 +580,6 @@ static bool needs_mark(const rst_table *table) {
 
 /* BEFORE triggers see the generated columns of the row to be. */
 static int complete_generated(rst_table *table, rst_hand *row, char **message) {
-    rootstock_buffer fresh = {0};
-    size_t total = 0;
     int code;
     if (!table->has_generated || table->triggers == NULL) return SQLITE_OK;
     code = rst_twin_insert(table, row->values, row->rowid, 0, true, message);
@@ -593,20 +592,8 @@ static int complete_generated(rst_table *table, rst_hand *row, char **message) {
         }
         return SQLITE_OK;
     }
-    for (int i = 0; i < table->column_count; i++) {
-        if (row->values[i].type == VALUE_TEXT || row->values[i].type == VALUE_BLOB) total += row->values[i].size;
-    }
-    code = rootstock_buffer_reserve(&fresh, total + 1);
-    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-        rootstock_value *value = &row->values[i];
-        if (value->type != VALUE_TEXT && value->type != VALUE_BLOB) continue;
-        if (value->size > 0) memcpy(fresh.data + fresh.size, value->as.data, value->size);
-        value->as.data = fresh.data + fresh.size;
-        fresh.size += value->size;
-    }
+    code = own_bytes(table, row);
     rst_twin_clear(table);
-    rootstock_buffer_free(&row->hold);
-    row->hold = fresh;
     return code;
 }
 
