@@ -47,6 +47,7 @@ typedef struct rst_cursor {
     rst_row_image *image;
     rst_candidate *candidates; /* ambiguous equality with an order: collected and sorted */
     int candidate_count, candidate;
+    rootstock_buffer own;  /* the entry's bytes, in a write transaction */
     rootstock_buffer hold; /* value of a long key's row */
     rootstock_buffer scratch;
     /* cursors in the write transaction, so that its end can let go of them */
@@ -59,6 +60,7 @@ static void cursor_dispose(rst_cursor *k) {
     if (k->walker_tree != NULL) rst_walker_close(&k->walker);
     rst_ranges_free(&k->ranges);
     rootstock_buffer_free(&k->hold);
+    rootstock_buffer_free(&k->own);
     rootstock_buffer_free(&k->scratch);
     rootstock_buffer_free(&k->saved);
     rootstock_buffer_free(&k->seek);
@@ -181,7 +183,7 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_table *table = k->table;
     stop(k);
     table->open_cursors--;
-    if (table->references > 1 && k->hold.capacity < 65536) {
+    if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536) {
         k->next_spare = table->spare_cursors;
         table->spare_cursors = k;
     } else {
@@ -227,8 +229,7 @@ static int attach(rst_cursor *k, rst_tree *tree) {
     return SQLITE_OK;
 }
 
-/* What follows a new entry under the cursor. */
-static void arrived(rst_cursor *k) {
+static void noted(rst_cursor *k) {
     k->stable = !k->on_writer && k->walker.run == NULL;
     k->row_open = false;
     if (k->plan->source == PLAN_INDEX) {
@@ -239,6 +240,34 @@ static void arrived(rst_cursor *k) {
         k->row_value = k->entry_value;
         k->row_located = true;
     }
+}
+
+/*
+** What follows a new entry under the cursor. In a write transaction the engine's bytes hold only until the next write, and an outer
+** cursor of a join is read again after writes: there the cursor keeps its own.
+*/
+static int arrived(rst_cursor *k) {
+    if (k->on_writer) {
+        size_t key_size = k->entry_key.size, value_size = k->entry_value.size;
+        k->own.size = 0;
+        if (rootstock_buffer_reserve(&k->own, key_size + value_size + 1) != SQLITE_OK) return SQLITE_NOMEM;
+        memcpy(k->own.data, k->entry_key.data, key_size);
+        if (value_size > 0) memcpy(k->own.data + key_size, k->entry_value.data, value_size);
+        k->own.size = key_size + value_size;
+        k->entry_key.data = k->own.data;
+        k->entry_value.data = k->own.data + key_size;
+    }
+    noted(k);
+    return SQLITE_OK;
+}
+
+/* The same for a row that was looked up by its key. */
+static int keep_row(rst_cursor *k) {
+    if (!k->on_writer || k->row_value.data == k->hold.data) return SQLITE_OK;
+    k->hold.size = 0;
+    if (rootstock_buffer_append(&k->hold, k->row_value.data, k->row_value.size) != SQLITE_OK) return SQLITE_NOMEM;
+    k->row_value.data = k->hold.data;
+    return SQLITE_OK;
 }
 
 static bool beyond(const rst_cursor *k) {
@@ -284,8 +313,7 @@ static int enter_range(rst_cursor *k) {
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return fail(k, code);
         if (code == ROOTSTOCK_OK && !beyond(k)) {
             k->eof = false;
-            arrived(k);
-            return SQLITE_OK;
+            return arrived(k);
         }
         k->range += k->plan->descending ? -1 : 1;
     }
@@ -303,7 +331,7 @@ static int give_candidate(rst_cursor *k) {
     k->entry_value.size = candidate->value_size;
     k->entry_value.data = candidate->bytes + candidate->key_size;
     k->eof = false;
-    arrived(k);
+    noted(k); /* the candidates' bytes are the cursor's own already */
     k->stable = false;
     return SQLITE_OK;
 }
@@ -431,6 +459,8 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
         return SQLITE_OK;
     }
     if (code != SQLITE_ROW) return code;
+    code = keep_row(k);
+    if (code != SQLITE_OK) return code;
     k->rowid = high;
     k->stable = !k->on_writer;
     k->row_open = false;
@@ -505,8 +535,7 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     if (code != ROOTSTOCK_OK) return fail(k, code);
     k->eof = false;
     k->single = true;
-    arrived(k);
-    return SQLITE_OK;
+    return arrived(k);
 }
 
 static void begun(rst_cursor *k) {
@@ -674,8 +703,7 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
                                &k->entry_value);
     }
     if (code == ROOTSTOCK_OK && !beyond(k)) {
-        arrived(k);
-        return SQLITE_OK;
+        return arrived(k);
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return fail(k, code);
     k->range += k->plan->descending ? -1 : 1;
@@ -748,7 +776,7 @@ static int locate(rst_cursor *k) {
     if (code != SQLITE_ROW) return code;
     k->row_located = true;
     k->row_open = false;
-    return SQLITE_OK;
+    return keep_row(k);
 }
 
 static void result(rst_cursor *k, sqlite3_context *context, const rootstock_value *value, bool stable) {
