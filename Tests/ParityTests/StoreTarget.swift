@@ -66,6 +66,9 @@ final class StoreTarget: Target {
 /// The engines that the parity tests run on: ROOTSTOCK_PARITY_ENGINES, separated by commas, or every one that there is.
 let parityEngines: [Engine] = {
     let asked = ProcessInfo.processInfo.environment["ROOTSTOCK_PARITY_ENGINES"]
-    let names = asked?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? ["sqlite", "lmdb", "memory", "sqlite-btree"]
+    let names =
+        asked?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? [
+            "sqlite", "lmdb", "memory", "sqlite-btree",
+        ]
     return names.map { Engine(name: $0) }
 }()
