@@ -33,7 +33,13 @@ typedef struct rst_cursor {
     rst_ranges ranges;
     int range; /* the one under way */
     bool eof;
-    bool stable; /* key and value stay where they are as long as the snapshot does */
+    bool stable;         /* key and value stay where they are as long as the snapshot does */
+    bool walking;        /* the next row is the tree's next entry, in a read snapshot */
+    rootstock_move move; /* ... by this move */
+    bool unbounded;      /* the range under way ends where the tree does */
+    bool
+        quick; /* row is open, compact and narrow, its bytes stable and its key short: rst_cursor_column may read them */
+    bool raw_key; /* the primary key is one ascending column whose bytes stand in the key as they are */
     rootstock_slice entry_key, entry_value;
     rootstock_slice row_key, row_value; /* of the table's tree */
     bool row_located, row_open;
@@ -149,6 +155,7 @@ void rst_cursors_detach(rst_connection *c) {
         rst_cursor *k = c->writer_cursors;
         unlink_live(k);
         k->detached = true;
+        k->walking = false;
         k->began = false;
         k->saved.size = 0;
         if (!k->eof && k->walker_tree != NULL && k->entry_key.size > 0 &&
@@ -164,6 +171,7 @@ void rst_cursors_detach(rst_connection *c) {
 
 static void stop(rst_cursor *k) {
     unlink_live(k);
+    k->walking = false;
     k->detached = false;
     if (k->walker.run != NULL || (k->on_writer && k->walker_tree != NULL)) {
         rst_walker_close(&k->walker);
@@ -229,9 +237,19 @@ static int attach(rst_cursor *k, rst_tree *tree) {
     return SQLITE_OK;
 }
 
-static void noted(rst_cursor *k) {
+/*
+** Makes ready what rst_cursor_column reads without looking further: a stable row of the common shape, laid open. Any other row,
+** malformed ones too, is left to column_slowly.
+*/
+static inline void open_quickly(rst_cursor *k) {
+    k->quick = rootstock_row_open_narrow(&k->row, k->row_value.data, k->row_value.size) && k->row.compact;
+    k->row_open = k->quick;
+}
+
+static inline void noted(rst_cursor *k) {
     k->stable = !k->on_writer && k->walker.run == NULL;
     k->row_open = false;
+    k->quick = false;
     if (k->plan->source == PLAN_INDEX) {
         k->row_located = false;
         k->entry_row_open = false;
@@ -239,6 +257,7 @@ static void noted(rst_cursor *k) {
         k->row_key = k->entry_key;
         k->row_value = k->entry_value;
         k->row_located = true;
+        if (k->stable && k->row_key.size < k->connection->long_key_limit) open_quickly(k);
     }
 }
 
@@ -313,6 +332,7 @@ static int enter_range(rst_cursor *k) {
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return fail(k, code);
         if (code == ROOTSTOCK_OK && !beyond(k)) {
             k->eof = false;
+            k->unbounded = k->plan->descending ? range->low.size == 0 : !range->has_high;
             return arrived(k);
         }
         k->range += k->plan->descending ? -1 : 1;
@@ -333,6 +353,7 @@ static int give_candidate(rst_cursor *k) {
     k->eof = false;
     noted(k); /* the candidates' bytes are the cursor's own already */
     k->stable = false;
+    k->quick = false;
     return SQLITE_OK;
 }
 
@@ -463,8 +484,10 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     if (code != SQLITE_OK) return code;
     k->rowid = high;
     k->stable = !k->on_writer;
+    k->quick = false;
     k->row_open = false;
     k->row_located = true;
+    if (k->stable) open_quickly(k);
     k->eof = false;
     return SQLITE_OK;
 }
@@ -608,7 +631,10 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     plan = table->plans[number];
     k->plan = plan;
     k->single = false;
+    k->walking = false;
     k->stable = false;
+    k->quick = false;
+    k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
     k->row_located = false;
     k->image = NULL;
     if (k->candidates != NULL) candidates_free(k);
@@ -656,7 +682,11 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     tree = plan->source == PLAN_INDEX ? &table->indexes[plan->index].tree : &table->tree;
     code = attach(k, tree);
     if (code != SQLITE_OK) return code;
-    if (plan->source == PLAN_ROWID) return filter_rowid(k, values);
+    k->move = plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT;
+    if (plan->source == PLAN_ROWID) {
+        k->walking = !k->on_writer;
+        return filter_rowid(k, values);
+    }
     if (plan->source == PLAN_KEY && plan->unique) {
         code = filter_key_equal(k, values);
         if (code != SQLITE_NOTFOUND) return code;
@@ -667,11 +697,19 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (code != SQLITE_OK) return code;
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) return collect(k, parts);
+    k->walking = !k->on_writer;
     return enter_range(k);
 }
 
-int rst_cursor_next(sqlite3_vtab_cursor *base) {
-    rst_cursor *k = (rst_cursor *)base;
+/* The range under way has no more entries, as the engine's code or the entry under the cursor tells. */
+static int leave_range(rst_cursor *k, int code) {
+    if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return fail(k, code);
+    k->range += k->plan->descending ? -1 : 1;
+    return enter_range(k);
+}
+
+/* Rows that are not the tree's next entry, entries of long keys, write transactions. */
+static int next_slowly(rst_cursor *k) {
     int code;
     if (k->remaining > 0) {
         k->counted++;
@@ -702,12 +740,39 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         code = rst_walker_move(&k->walker, k->plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT, &k->entry_key,
                                &k->entry_value);
     }
-    if (code == ROOTSTOCK_OK && !beyond(k)) {
-        return arrived(k);
+    if (code == ROOTSTOCK_OK && !beyond(k)) return arrived(k);
+    return leave_range(k, code);
+}
+
+/* What next_slowly does after its move, for a move that the hot path made. */
+static int moved(rst_cursor *k, int code) {
+    if (code == ROOTSTOCK_OK && k->entry_key.size >= k->connection->long_key_limit) {
+        code = rst_walker_slow_move(&k->walker, (rootstock_move)(k->plan->descending ? 101 : 100), &k->entry_key,
+                                    &k->entry_value);
     }
-    if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return fail(k, code);
-    k->range += k->plan->descending ? -1 : 1;
-    return enter_range(k);
+    if (code == ROOTSTOCK_OK && !beyond(k)) return arrived(k);
+    return leave_range(k, code);
+}
+
+/* What most rows of most scans come through: one call of the engine, and where the row's bytes are is noted. */
+int rst_cursor_next(sqlite3_vtab_cursor *base) {
+    rst_cursor *k = (rst_cursor *)base;
+    int code;
+    if (!k->walking || k->walker.run != NULL) return next_slowly(k);
+    code = k->connection->engine->cursor_move(k->walker.cursor, k->move, &k->entry_key, &k->entry_value);
+    if (code != ROOTSTOCK_OK || k->entry_key.size >= k->connection->long_key_limit || (!k->unbounded && beyond(k))) {
+        return moved(k, code);
+    }
+    if (k->plan->source == PLAN_INDEX) {
+        noted(k);
+        return SQLITE_OK;
+    }
+    k->row_key = k->entry_key;
+    k->row_value = k->entry_value;
+    k->row_located = true;
+    k->stable = true;
+    open_quickly(k);
+    return SQLITE_OK;
 }
 
 /*
@@ -776,6 +841,10 @@ static int locate(rst_cursor *k) {
     if (code != SQLITE_ROW) return code;
     k->row_located = true;
     k->row_open = false;
+    k->quick = false;
+    if (k->stable && k->row_value.data != k->hold.data && k->row_key.size < k->connection->long_key_limit) {
+        open_quickly(k);
+    }
     return keep_row(k);
 }
 
@@ -849,86 +918,79 @@ static int entry_column(rst_cursor *k, int column, rootstock_value *value) {
     return SQLITE_NOTFOUND;
 }
 
-/*
-** The common column: of a row in a read snapshot, from its bytes (narrow rows) or a key that is one raw blob or text.
-** SQLITE_NOTFOUND: take the long way.
-*/
-static inline int fast_column(rst_cursor *k, sqlite3_context *context, int column) {
-    const rst_table *table = k->table;
-    int slot = table->slot[column];
-    if (slot >= 0) {
-        size_t start, end;
-        const unsigned char *data;
-        if (!k->row.compact || k->row.width > 2 || slot >= k->row.count) return SQLITE_NOTFOUND;
-        if (k->row.width == 1) {
-            start = slot > 0 ? k->row.ends[slot - 1] : 0;
-            end = k->row.ends[slot];
-        } else {
-            const unsigned char *ends = k->row.ends + (size_t)slot * 2;
-            start = slot > 0 ? (size_t)(ends[-2] | ends[-1] << 8) : 0;
-            end = (size_t)(ends[0] | ends[1] << 8);
-        }
-        if (start > end || end > k->row.body_size) return SQLITE_NOTFOUND;
-        data = k->row.body + start;
-        switch (k->row.types[slot]) {
-        case ROW_BLOB:
-            if (start == end) return SQLITE_NOTFOUND;
-            sqlite3_result_blob(context, data, (int)(end - start), SQLITE_STATIC);
-            return SQLITE_OK;
-        case ROW_TEXT:
-            if (start == end) return SQLITE_NOTFOUND;
-            sqlite3_result_text(context, (const char *)data, (int)(end - start - 1), SQLITE_STATIC);
-            return SQLITE_OK;
-        case ROW_NULL: return start == end ? SQLITE_OK : SQLITE_NOTFOUND;
-        case ROW_INTEGER: {
-            int64_t integer;
-            switch (end - start) {
-            case 0: integer = 0; break;
-            case 1: integer = (int8_t)data[0]; break;
-            case 2: integer = (int16_t)(data[0] | data[1] << 8); break;
-            case 4: {
-                int32_t narrow;
-                memcpy(&narrow, data, 4);
-                integer = narrow;
-                break;
-            }
-            default: return SQLITE_NOTFOUND;
-            }
-            sqlite3_result_int64(context, integer);
-            return SQLITE_OK;
-        }
-        default: return SQLITE_NOTFOUND;
-        }
-    }
-    if (table->key_count == 1 && table->key[0].key.final && k->row_key.size > 1 && k->row.compact) {
-        const unsigned char *key = k->row_key.data;
-        if (table->key[0].key.descending) return SQLITE_NOTFOUND;
-        if (key[0] == 0x30) {
-            sqlite3_result_blob(context, key + 1, (int)(k->row_key.size - 1), SQLITE_STATIC);
-            return SQLITE_OK;
-        }
-        if (key[0] == 0x20) {
-            sqlite3_result_text(context, (const char *)key + 1, (int)(k->row_key.size - 1), SQLITE_STATIC);
-            return SQLITE_OK;
-        }
-    }
-    return SQLITE_NOTFOUND;
-}
+/* Every other column: of images, index entries, wide rows, keys of several columns, write transactions. */
+static int column_slowly(rst_cursor *k, sqlite3_context *context, int column);
 
+/*
+** The common column: of a row in a read snapshot, from its bytes or a key that is one raw blob or text. Nothing is live across the
+** calls here, so that the compiler saves no register: this is called for every column of every row.
+*/
 int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     rst_cursor *k = (rst_cursor *)base;
+    const unsigned char *data;
+    size_t start, end;
+    int slot;
+    if (!k->quick || column >= k->table->column_count) return column_slowly(k, context, column);
+    slot = k->table->slot[column];
+    if (slot < 0) {
+        data = k->row_key.data;
+        end = k->row_key.size;
+        if (!k->raw_key || end < 2) return column_slowly(k, context, column);
+        if (data[0] == KEY_RAW_BLOB) {
+            sqlite3_result_blob(context, data + 1, (int)(end - 1), SQLITE_STATIC);
+            return SQLITE_OK;
+        }
+        if (data[0] == KEY_RAW_TEXT) {
+            sqlite3_result_text(context, (const char *)data + 1, (int)(end - 1), SQLITE_STATIC);
+            return SQLITE_OK;
+        }
+        return column_slowly(k, context, column);
+    }
+    if (slot >= k->row.count) return column_slowly(k, context, column);
+    if (k->row.width == 1) {
+        start = slot > 0 ? k->row.ends[slot - 1] : 0;
+        end = k->row.ends[slot];
+    } else {
+        const unsigned char *ends = k->row.ends + (size_t)slot * 2;
+        start = slot > 0 ? (size_t)(ends[-2] | ends[-1] << 8) : 0;
+        end = (size_t)(ends[0] | ends[1] << 8);
+    }
+    if (start > end || end > k->row.body_size) return column_slowly(k, context, column);
+    data = k->row.body + start;
+    end -= start;
+    switch (k->row.types[slot]) {
+    case ROW_BLOB:
+        if (end == 0) break;
+        sqlite3_result_blob(context, data, (int)end, SQLITE_STATIC);
+        return SQLITE_OK;
+    case ROW_TEXT:
+        if (end == 0) break;
+        sqlite3_result_text(context, (const char *)data, (int)(end - 1), SQLITE_STATIC);
+        return SQLITE_OK;
+    case ROW_NULL:
+        if (end != 0) break;
+        return SQLITE_OK;
+    case ROW_INTEGER: {
+        int64_t integer;
+        switch (end) {
+        case 0: integer = 0; break;
+        case 1: integer = (int8_t)data[0]; break;
+        case 2: integer = (int16_t)(data[0] | data[1] << 8); break;
+        case 4: integer = (int32_t)(data[0] | data[1] << 8 | data[2] << 16 | (uint32_t)data[3] << 24); break;
+        default: return column_slowly(k, context, column);
+        }
+        sqlite3_result_int64(context, integer);
+        return SQLITE_OK;
+    }
+    default: break;
+    }
+    return column_slowly(k, context, column);
+}
+
+static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     const rst_table *table = k->table;
     rootstock_value value;
     int code, slot;
-    if (k->stable && k->row_located && column < table->column_count && k->row_value.data != k->hold.data &&
-        k->row_key.size < k->connection->long_key_limit) {
-        if (!k->row_open) {
-            code = rootstock_row_open(&k->row, k->row_value.data, k->row_value.size);
-            if (code != SQLITE_OK) return corrupt(k, "malformed row");
-            k->row_open = true;
-        }
-        if (fast_column(k, context, column) == SQLITE_OK) return SQLITE_OK;
-    }
     if (k->image != NULL) {
         if (column < table->column_count) result(k, context, &k->image->values[column], false);
         return SQLITE_OK;
@@ -957,7 +1019,7 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     }
     if (column == table->rowid_column) {
         sqlite3_int64 rowid;
-        code = rst_cursor_rowid(base, &rowid);
+        code = rst_cursor_rowid(&k->base, &rowid);
         if (code == SQLITE_OK) sqlite3_result_int64(context, rowid);
         return code;
     }

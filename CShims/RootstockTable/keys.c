@@ -13,8 +13,8 @@
 enum {
     TAG_NULL = 0x05,
     TAG_NUMBER = 0x10,
-    TAG_TEXT = 0x20,
-    TAG_BLOB = 0x30,
+    TAG_TEXT = KEY_RAW_TEXT,
+    TAG_BLOB = KEY_RAW_BLOB,
     ESCAPED_NUL = 0xFF, /* behind 00: the byte 00 itself */
     END = 0x01,         /* behind 00: the end of text or blob */
     NUMBER_SIZE = 9,    /* tag and double */

@@ -26,6 +26,9 @@ typedef enum rootstock_collation {
     ROOTSTOCK_COLLATION_RTRIM = 2
 } rootstock_collation;
 
+/* What a key of one raw value begins with. */
+enum { KEY_RAW_TEXT = 0x20, KEY_RAW_BLOB = 0x30 };
+
 typedef struct rootstock_key_column {
     uint8_t collation; /* rootstock_collation */
     bool descending;

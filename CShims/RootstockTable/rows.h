@@ -35,6 +35,27 @@ typedef struct rootstock_row {
 
 /* SQLITE_OK or SQLITE_CORRUPT. Checks that header, types, ends and body lie inside the bytes. */
 int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size);
+
+/* The same for the common row, in place because every step of a scan opens one: 1 to 30 columns, offsets of 1 or 2 bytes.
+** False, and nothing is said of the row, if it is another one or malformed. */
+static inline bool rootstock_row_open_narrow(rootstock_row *row, const void *bytes, size_t size) {
+    const unsigned char *header = bytes, *body;
+    size_t count, code, end;
+    if (size == 0 || header[0] >= 0x80) return false;
+    count = header[0] & 0x1F;
+    code = header[0] >> 6;
+    if (count - 1 >= 30 || size < 1 + count + (count << code)) return false;
+    row->types = header + 1;
+    row->ends = header + 1 + count;
+    body = row->ends + (count << code);
+    end = code == 0 ? body[-1] : (size_t)(body[-2] | body[-1] << 8);
+    row->body = body;
+    row->body_size = size - (size_t)(body - header);
+    row->count = (int)count;
+    row->width = 1 << code;
+    row->compact = (header[0] & 0x20) != 0;
+    return end <= row->body_size;
+}
 /* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or SQLITE_CORRUPT. */
 int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
 /* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text ended by
