@@ -261,6 +261,7 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->retired);
     rootstock_buffer_free(&c->retired_key);
     sqlite3_free(c->nested_message);
+    sqlite3_free(c->schema);
     for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
     sqlite3_free(c->temporary_triggers);
     sqlite3_free(c->mark_violations);
@@ -313,6 +314,11 @@ int rootstock_register(sqlite3 *db) {
         c->db = db;
         c->long_key_limit = SIZE_MAX;
         c->references = 1; /* given back below */
+        c->schema = sqlite3_mprintf("main");
+        if (c->schema == NULL) {
+            sqlite3_free(c);
+            return SQLITE_NOMEM;
+        }
         code = rst_function(c, "rootstock_connection", 1, SQLITE_DIRECTONLY, connection_function);
         if (code == SQLITE_OK) code = register_module(c, "rootstock_sentinel", &sentinel_module);
         if (code == SQLITE_OK) code = rst_functions_register(c);

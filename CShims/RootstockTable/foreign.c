@@ -116,7 +116,7 @@ static bool any_null(const rootstock_value *values, const int *columns, int coun
     return false;
 }
 
-static bool same(const rootstock_value *a, const rootstock_value *b) {
+bool rst_value_same(const rootstock_value *a, const rootstock_value *b) {
     if (a->type != b->type) return false;
     switch (a->type) {
     case VALUE_INTEGER: return a->as.integer == b->as.integer;
@@ -129,7 +129,7 @@ static bool same(const rootstock_value *a, const rootstock_value *b) {
 
 static bool same_at(const rootstock_value *a, const rootstock_value *b, const int *columns, int count) {
     for (int k = 0; k < count; k++) {
-        if (!same(&a[columns[k]], &b[columns[k]])) return false;
+        if (!rst_value_same(&a[columns[k]], &b[columns[k]])) return false;
     }
     return true;
 }
@@ -146,7 +146,7 @@ static int parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_int64 found = 0;
     int code;
-    sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", parent->declared_name);
+    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\" WHERE ", c->schema, parent->declared_name);
     for (int k = 0; k < foreign->column_count; k++) {
         sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", parent->columns[columns[k]].name, k + 1);
     }
@@ -175,7 +175,7 @@ static int child_count(rst_connection *c, rst_table *child, const rst_foreign_ke
                        const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     *count = 0;
-    sqlite3_str_appendf(text, "SELECT count(*) FROM main.\"%w\"", child->declared_name);
+    sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
     append_children(text, child, foreign, parent, columns, values);
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
 }
@@ -187,9 +187,9 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
     bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
     int code;
     if (action == ACTION_CASCADE && fresh == NULL) {
-        sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", child->declared_name);
+        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", c->schema, child->declared_name);
     } else {
-        sqlite3_str_appendf(text, "UPDATE main.\"%w\" SET ", child->declared_name);
+        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", c->schema, child->declared_name);
         for (int k = 0; k < foreign->column_count; k++) {
             const rst_column *column = &child->columns[foreign->child_columns[k]];
             sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
@@ -228,8 +228,8 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             if (!touched && same_at(old_values, new_values, foreign->child_columns, foreign->column_count)) continue;
         }
         if (parent == NULL) {
-            if (new_values == NULL) continue;
-            rst_set_message(message, "no such table: main.%s", foreign->parent);
+            if (new_values == NULL || c->sidecar) continue; /* a native one: shadow.c */
+            rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
             return SQLITE_ERROR;
         }
         code = parent_columns(table, foreign, parent, columns, message);
@@ -295,7 +295,7 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                     /* A row that refers to itself found its parent in check_child. */
                     bool itself = !any_null(new_values, foreign->child_columns, foreign->column_count);
                     for (int k = 0; k < foreign->column_count && itself; k++) {
-                        itself = same(&new_values[foreign->child_columns[k]], &new_values[columns[k]]);
+                        itself = rst_value_same(&new_values[foreign->child_columns[k]], &new_values[columns[k]]);
                     }
                     if (itself && count > 0) count--;
                 }
@@ -329,7 +329,7 @@ int rst_foreign_check_schema(rst_table *table, bool as_child, bool as_parent, ch
         rst_table *parent = rst_table_find(c, foreign->parent);
         int code;
         if (parent == NULL) {
-            rst_set_message(message, "no such table: main.%s", foreign->parent);
+            rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
             return SQLITE_ERROR;
         }
         code = parent_columns(table, foreign, parent, columns, message);

@@ -30,5 +30,7 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
                       const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message);
 int rst_foreign_check_schema(rst_table *table, bool as_child, bool as_parent, char **message);
 bool rst_foreign_enabled(rst_connection *c);
+/* The same type and bytes. */
+bool rst_value_same(const rootstock_value *a, const rootstock_value *b);
 
 #endif

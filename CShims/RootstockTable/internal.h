@@ -126,6 +126,9 @@ struct rst_table {
     int index_count;
     rst_foreign_key *foreign_keys; /* this table is the child */
     int foreign_key_count;
+    struct rst_shadow *shadows; /* of a sidecar's table: see shadow.c */
+    int shadow_count;
+    bool shadows_known;
     bool is_parent;        /* some table of the store refers to this one */
     rst_trigger *triggers; /* list, in the order in which they fire */
     rst_plan **plans;
@@ -183,6 +186,8 @@ struct rst_connection {
     rootstock_shared *shared;
     size_t long_key_limit; /* keys of this many bytes and more are long; SIZE_MAX: none */
     bool sidecar;          /* tables belong to a native file's schema */
+    char *schema;          /* its name; of a store "main" */
+    bool shadow_upkeep;    /* a shadow is being brought in step */
     bool read_only;
     /* schema */
     sqlite3 *mirror;
@@ -448,6 +453,7 @@ void rst_programs_free(rst_connection *c);
 int rst_pragma_register(rst_connection *c);
 int rst_maintain_register(rst_connection *c);
 int rst_runner_register(rst_connection *c);
+int rst_shadow_register(rst_connection *c);
 void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values);
 void rst_upserts_free(rst_connection *c);
 void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values);

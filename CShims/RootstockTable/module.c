@@ -8,6 +8,7 @@
 ** describes them, plan.c chooses, cursor.c reads, update.c writes, transaction.c keeps them together).
 */
 #include "declare.h"
+#include "shadow.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -70,8 +71,13 @@ static int open_sidecar(rst_connection *c, const char *module, const char *schem
     const char *file = sqlite3_db_filename(c->db, schema);
     const rootstock_engine *engine = rootstock_engine_find(module);
     rootstock_options options;
-    char *path;
+    char *path, *name;
     int code;
+    if (c->shared != NULL && c->sidecar && sqlite3_stricmp(schema, c->schema) != 0) {
+        rst_set_message(message, "the store beside %s is open: tables beside %s need a connection of their own", c->schema,
+                        schema);
+        return SQLITE_ERROR;
+    }
     if (c->shared != NULL) return SQLITE_OK;
     if (engine == NULL || file == NULL || file[0] == '\0') {
         rst_set_message(message, "no store is open: SELECT rootstock_open('path') first, or use a database file");
@@ -81,6 +87,13 @@ static int open_sidecar(rst_connection *c, const char *module, const char *schem
     if (path == NULL) return SQLITE_NOMEM;
     memset(&options, 0, sizeof options);
     options.read_only = sqlite3_db_readonly(c->db, schema) == 1;
+    name = sqlite3_mprintf("%s", schema);
+    if (name == NULL) {
+        sqlite3_free(path);
+        return SQLITE_NOMEM;
+    }
+    sqlite3_free(c->schema);
+    c->schema = name;
     c->sidecar = true;
     code = rst_store_open(c, path, engine, &options, message);
     sqlite3_free(path);
@@ -91,7 +104,7 @@ static int open_sidecar(rst_connection *c, const char *module, const char *schem
 static char *create_text(int count, const char *const *arguments) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     int last = count;
-    bool without_rowid = false, strict = false;
+    bool without_rowid = false, strict = false, first = true;
     while (last > 4) {
         const char *argument = arguments[last - 1];
         while (*argument == ' ' || *argument == '\n' || *argument == '\t') argument++;
@@ -104,7 +117,11 @@ static char *create_text(int count, const char *const *arguments) {
         last--;
     }
     sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(", arguments[2]);
-    for (int i = 3; i < last; i++) sqlite3_str_appendf(text, "%s%s", i > 3 ? "," : "", arguments[i]);
+    for (int i = 3; i < last; i++) {
+        if (rst_shadow_is_keys(arguments[i])) continue;
+        sqlite3_str_appendf(text, "%s%s", first ? "" : ",", arguments[i]);
+        first = false;
+    }
     sqlite3_str_appendf(text, ")%s%s%s", without_rowid ? " WITHOUT ROWID" : "", without_rowid && strict ? "," : "",
                         strict ? " STRICT" : "");
     return sqlite3_str_finish(text);
@@ -114,6 +131,7 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
                         char **message) {
     rst_connection *c = context;
     rst_table *table;
+    const char *keys = NULL;
     char *sql;
     int code;
     UNUSED(db);
@@ -137,7 +155,11 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
     if (code != SQLITE_OK) return code;
     table = rst_table_find(c, arguments[2]);
     if (table == NULL) return SQLITE_INTERNAL;
-    code = rst_declared_note(c, table);
+    for (int i = 3; i < count; i++) {
+        if (rst_shadow_is_keys(arguments[i])) keys = arguments[i];
+    }
+    code = rst_shadows_create(table, keys, message);
+    if (code == SQLITE_OK) code = rst_declared_note(c, table);
     return code == SQLITE_OK ? make_vtab(c, table, out, message) : code;
 }
 
@@ -193,6 +215,7 @@ static int table_destroy(sqlite3_vtab *base) {
     if (!c->undeclaring && vtab->table != NULL) {
         char *message = NULL, *sql = sqlite3_mprintf("DROP TABLE \"%w\"", vtab->table->name);
         int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
+        if (code == SQLITE_OK) code = rst_shadows_drop(vtab->table, &message);
         if (code == SQLITE_OK) code = rst_schema_change(c, sql, &message);
         sqlite3_free(sql);
         sqlite3_free(base->zErrMsg);
@@ -270,17 +293,28 @@ static int table_rollback_to(sqlite3_vtab *base, int number) {
 
 static int table_rename(sqlite3_vtab *base, const char *name) {
     rst_vtab *vtab = (rst_vtab *)base;
+    rst_connection *c = vtab->connection;
     char *message = NULL, *sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME TO \"%w\"", vtab->table->name, name);
-    int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(vtab->connection, &message);
-    if (code == SQLITE_OK) code = rst_schema_change(vtab->connection, sql, &message);
+    int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
+    /* SQLite sends xRename without xBegin: an empty change of the table makes it join the transaction, and hear of its end. */
+    if (code == SQLITE_OK)
+        code = rst_execute(c, &message, "DELETE FROM \"%w\".\"%w\" WHERE 0", c->schema, vtab->table->declared_name);
+    if (code == SQLITE_OK) code = rst_shadows_rename(vtab->table, name, &message);
+    if (code == SQLITE_OK) code = rst_schema_change(c, sql, &message);
     sqlite3_free(sql);
     sqlite3_free(base->zErrMsg);
     base->zErrMsg = message;
     return code;
 }
 
+/* A shadow is written by the module alone where SQLITE_DBCONFIG_DEFENSIVE asks for it. */
+static int table_shadow_name(const char *suffix) {
+    return sqlite3_stricmp(suffix, "keys") == 0 || sqlite3_strnicmp(suffix, "foreign", 7) == 0;
+}
+
 const sqlite3_module rst_table_module = {
-    .iVersion = 2,
+    .iVersion = 3,
+    .xShadowName = table_shadow_name,
     .xCreate = table_create,
     .xConnect = table_connect,
     .xBestIndex = rst_best_index,

@@ -6,6 +6,7 @@
 ** Invariant: c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
 */
 #include "foreign.h"
+#include "shadow.h"
 #include "internal.h"
 #include "tokens.h"
 
@@ -32,6 +33,7 @@ void rst_table_release(rst_table *table) {
     if (table == NULL || --table->references > 0) return;
     rst_cursors_drop_spare(table);
     rst_twin_finalize(table);
+    rst_shadows_free(table);
     rootstock_buffer_free(&table->last_key);
     for (int i = 0; i < table->column_count; i++) {
         rst_column *column = &table->columns[i];

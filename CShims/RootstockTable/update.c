@@ -7,6 +7,7 @@
 */
 #include "change.h"
 #include "foreign.h"
+#include "shadow.h"
 #include "trigger.h"
 
 #include <stdlib.h>
@@ -549,9 +550,9 @@ static int check_unique(rst_table *table, rst_hand *row, const rst_hand *old, in
 }
 
 /* A REPLACE that can simply overwrite: nothing else hangs on the old row. */
-static bool plain_overwrite(const rst_table *table, int conflict) {
+static bool plain_overwrite(rst_table *table, int conflict) {
     return conflict == SQLITE_REPLACE && table->index_count == 0 && table->triggers == NULL && !table->is_parent &&
-           table->foreign_key_count == 0 && table->connection->program == NULL;
+           table->foreign_key_count == 0 && table->connection->program == NULL && !rst_shadows_any(table);
 }
 
 /* ---- the three changes ---- */
@@ -572,10 +573,21 @@ int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
     return code;
 }
 
-static bool needs_mark(const rst_table *table) {
+static bool needs_mark(rst_table *table) {
     /* Without these nothing can refuse the row once the writes begin, but a failure of the engine or of memory: then the
     ** transaction is marked broken (rst_update). */
-    return table->triggers != NULL || table->foreign_key_count > 0 || table->is_parent;
+    return table->triggers != NULL || table->foreign_key_count > 0 || table->is_parent || rst_shadows_any(table);
+}
+
+/* Foreign keys: those between the store's tables, then those that SQLite keeps for us. */
+static int foreign_after(rst_table *table, const rst_hand *old, const rst_hand *row, uint64_t changed, char **message) {
+    int code = SQLITE_OK;
+    if (table->foreign_key_count > 0 || table->is_parent) {
+        code = rst_foreign_after(table, old == NULL ? NULL : old->values, old == NULL ? 0 : old->rowid,
+                                 row == NULL ? NULL : row->values, row == NULL ? 0 : row->rowid, changed, message);
+    }
+    if (code == SQLITE_OK && rst_shadows_any(table)) code = rst_shadows_after(table, old, row, message);
+    return code;
 }
 
 /* BEFORE triggers see the generated columns of the row to be. */
@@ -665,9 +677,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
         table->last_rowid = row->rowid;
     }
-    if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
-        code = rst_foreign_after(table, NULL, 0, row->values, row->rowid, UINT64_MAX, message);
-    }
+    if (code == SQLITE_OK) code = foreign_after(table, NULL, row, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, NULL, row, message);
     if (code == SQLITE_OK && table->triggers != NULL) {
         code = rst_trigger_fire(table, false, TRIGGER_INSERT, NULL, row, 0, message);
@@ -695,9 +705,7 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
         }
     }
     if (code == SQLITE_OK) code = remove_row(table, old, message);
-    if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
-        code = rst_foreign_after(table, old->values, old->rowid, NULL, 0, UINT64_MAX, message);
-    }
+    if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
     if (code == SQLITE_OK && triggers) {
         code = rst_trigger_fire(table, false, TRIGGER_DELETE, old, NULL, 0, message);
@@ -771,9 +779,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     } else if (table->has_evaluated_index) {
         rst_twin_clear(table);
     }
-    if (code == SQLITE_OK && (table->foreign_key_count > 0 || table->is_parent)) {
-        code = rst_foreign_after(table, old->values, old->rowid, row->values, row->rowid, changed, message);
-    }
+    if (code == SQLITE_OK) code = foreign_after(table, old, row, changed, message);
     if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, old, row, message);
     if (code == SQLITE_OK && table->triggers != NULL) {
         code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);
@@ -924,6 +930,9 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     char *message = NULL;
     int told = sqlite3_vtab_on_conflict(c->db);
     int conflict, code = rst_check_usable(c, &message);
+    int64_t deferred = 0;
+    rst_mark mark = 0;
+    bool alone;
     if (c->trigger_depth == 0) {
         rootstock_buffer_free(&c->retired);
         rootstock_buffer_free(&c->retired_key);
@@ -940,12 +949,30 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     }
     conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
     c->last_mode = 0;
+    /* Beside a native file no front door tells where a statement ends: a violation that a row leaves is refused with the row. */
+    alone = code == SQLITE_OK && c->sidecar && c->trigger_depth == 0 && needs_mark(table);
+    if (alone) {
+        mark = rst_mark_set(c);
+        deferred = c->deferred_violations;
+        c->immediate_violations = 0;
+    }
     if (code == SQLITE_OK) {
         table->references++;
         if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
             code = update_or_delete(table, count, values, conflict, &message);
         } else {
             code = insert(table, values, conflict, rowid, &message);
+        }
+        if (alone && code == SQLITE_OK && c->immediate_violations > 0) {
+            rst_set_message(&message, "FOREIGN KEY constraint failed");
+            code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        }
+        if (alone) {
+            c->immediate_violations = 0;
+            if (code != SQLITE_OK && code != SQLITE_DONE) c->deferred_violations = deferred;
+            code = rst_settle(c, mark, CONFLICT_DEFAULT, code);
+            /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
+            if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE) code = SQLITE_ERROR;
         }
         rst_table_release(table);
     }

@@ -53,6 +53,40 @@ check "an unknown option is refused" \
     "SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');"
 check "what needs no change comes back as it is" "SELECT 1" "SELECT rootstock_rewrite('SELECT 1');"
 
+# Foreign keys beside a native file: the same script on native tables and on tables of a sidecar.
+cases=$((cases + 1))
+script=$(dirname "$0")/foreign_keys.sql
+sed -e 's/^store_table \([a-z]*\)(/CREATE TABLE \1(/' -e 's/, native_keys([a-z]*)//' -e 's/_keys(/(/g' \
+    -e 's/)without_rowid);/)) WITHOUT ROWID;/' "$script" | sqlite3 "$folder/native.db" >"$folder/native.txt" 2>&1 || true
+{ printf '.load %s\n' "$extension"; cat "$script"; } |
+    sed -e 's/^store_table \([a-z]*\)(/CREATE VIRTUAL TABLE \1 USING lmdb(/' -e 's/)without_rowid);/), WITHOUT ROWID);/' |
+    sqlite3 "$folder/beside.db" >"$folder/beside.txt" 2>&1 || true
+# Line numbers differ by the .load.
+sed -i -E 's/near line [0-9]+/near a line/' "$folder/native.txt" "$folder/beside.txt"
+if ! grep -q 'FOREIGN KEY constraint failed' "$folder/native.txt" || ! diff "$folder/native.txt" "$folder/beside.txt" >&2; then
+    failures=$((failures + 1))
+    echo "extension: foreign keys between native tables and a sidecar's differ from native ones" >&2
+fi
+# Past the module nobody changes a parent.
+cases=$((cases + 1))
+actual=$(sqlite3 "$folder/beside.db" "PRAGMA foreign_keys = ON; DELETE FROM nat" 2>&1) || true
+case "$actual" in
+*"no such function: rootstock_foreign_acts"*) ;;
+*)
+    failures=$((failures + 1))
+    echo "extension: a parent was changed without the module: $actual" >&2
+    ;;
+esac
+check "SQLite takes no virtual table for a parent, and says so" \
+    'Parse error near line 4: foreign key mismatch - "c" referencing "p"' \
+    "ATTACH '$folder/mismatch.db' AS a; PRAGMA foreign_keys = ON;
+CREATE VIRTUAL TABLE a.p USING lmdb(id INTEGER PRIMARY KEY); CREATE TABLE a.c(p REFERENCES p(id));
+INSERT INTO a.c VALUES (1);"
+check "native_keys must be unique" \
+    "Runtime error near line 3: native_keys of p must name the columns of its PRIMARY KEY or of a UNIQUE" \
+    "ATTACH '$folder/unique.db' AS a;
+CREATE VIRTUAL TABLE a.p USING lmdb(id INTEGER PRIMARY KEY, x, native_keys(x));"
+
 if [ "$failures" -gt 0 ]; then
     echo "extension: $failures of $cases checks failed" >&2
     exit 1
