@@ -74,8 +74,8 @@ static int open_sidecar(rst_connection *c, const char *module, const char *schem
     char *path, *name;
     int code;
     if (c->shared != NULL && c->sidecar && sqlite3_stricmp(schema, c->schema) != 0) {
-        rst_set_message(message, "the store beside %s is open: tables beside %s need a connection of their own", c->schema,
-                        schema);
+        rst_set_message(message, "the store beside %s is open: tables beside %s need a connection of their own",
+                        c->schema, schema);
         return SQLITE_ERROR;
     }
     if (c->shared != NULL) return SQLITE_OK;

@@ -176,8 +176,7 @@ static int create_trigger(rst_table *table, const rst_shadow *shadow, bool delet
         sqlite3_free(sqlite3_str_finish(text));
         return SQLITE_OK;
     }
-    sqlite3_str_appendf(text,
-                        "CREATE TRIGGER \"%w\".\"%w_%s\" AFTER %s ON \"%w\" WHEN rootstock_foreign_acts() BEGIN ",
+    sqlite3_str_appendf(text, "CREATE TRIGGER \"%w\".\"%w_%s\" AFTER %s ON \"%w\" WHEN rootstock_foreign_acts() BEGIN ",
                         c->schema, shadow->name, delete ? "delete" : "update", delete ? "DELETE" : "UPDATE",
                         shadow->name);
     if (action == ACTION_CASCADE && delete) {
@@ -210,7 +209,8 @@ static int create_shadow(rst_table *table, const rst_shadow *shadow, char **mess
     int first = key_columns(table), code;
     char *sql;
     if (!table->without_rowid && rowid_name(table) == NULL) {
-        rst_set_message(message, "table %s needs an INTEGER PRIMARY KEY for its foreign keys: no name of its rowid is free",
+        rst_set_message(message,
+                        "table %s needs an INTEGER PRIMARY KEY for its foreign keys: no name of its rowid is free",
                         table->name);
         sqlite3_free(sqlite3_str_finish(text));
         return SQLITE_ERROR;
@@ -304,7 +304,8 @@ static int read_keys(rst_table *table, const char *argument, char **message) {
         }
     }
     if (!unique) {
-        rst_set_message(message, "native_keys of %s must name the columns of its PRIMARY KEY or of a UNIQUE", table->name);
+        rst_set_message(message, "native_keys of %s must name the columns of its PRIMARY KEY or of a UNIQUE",
+                        table->name);
         return SQLITE_ERROR;
     }
     {
@@ -342,8 +343,8 @@ int rst_shadows_rename(rst_table *table, const char *name, char **message) {
     rst_connection *c = table->connection;
     int code = load(table);
     for (int i = 0; i < table->shadow_count && code == SQLITE_OK; i++) {
-        code = rst_execute(c, message, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"", c->schema, table->shadows[i].name,
-                           name, table->shadows[i].name + strlen(table->name));
+        code = rst_execute(c, message, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"", c->schema,
+                           table->shadows[i].name, name, table->shadows[i].name + strlen(table->name));
     }
     return code;
 }
@@ -371,7 +372,8 @@ static bool refers(const rst_shadow *shadow, const rst_hand *hand) {
     return true;
 }
 
-static int change(rst_table *table, const rst_shadow *shadow, const rst_hand *old, const rst_hand *row, char **message) {
+static int change(rst_table *table, const rst_shadow *shadow, const rst_hand *old, const rst_hand *row,
+                  char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *statement = NULL;
     bool had = refers(shadow, old), has = refers(shadow, row);

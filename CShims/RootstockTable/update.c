@@ -972,7 +972,8 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             if (code != SQLITE_OK && code != SQLITE_DONE) c->deferred_violations = deferred;
             code = rst_settle(c, mark, CONFLICT_DEFAULT, code);
             /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
-            if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE) code = SQLITE_ERROR;
+            if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE)
+                code = SQLITE_ERROR;
         }
         rst_table_release(table);
     }

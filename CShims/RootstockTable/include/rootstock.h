@@ -5,7 +5,10 @@
 **   - rootstock_open(db, "data.store", ...) makes a store the content of a `:memory:` connection: its tables, indexes, views
 **     and triggers are declared from the store's own catalog, and every SQL statement that goes through
 **     rootstock_rewrite means on the store what it means on a native database; or
-**   - CREATE VIRTUAL TABLE t USING lmdb(...) in a native database file keeps t's rows in the sidecar `<database>-lmdb`.
+**   - CREATE VIRTUAL TABLE t USING lmdb(...) in a native database file keeps t's rows in the sidecar `<database>-lmdb`. REFERENCES to a
+**     native table is enforced through the shadow table `t_foreign<n>`; native tables refer to t through `t_keys`, which the argument
+**     native_keys(column, ...) makes. Without the front door a statement is judged row by row: a foreign key between two tables of the
+**     sidecar is checked with each row instead of at the statement's end, and if it is deferred and violated, COMMIT rolls back.
 **
 ** Beside stores, the registered connection reads and writes LMDB files of other programs as they are:
 **   - CREATE VIRTUAL TABLE k USING kv('path', 'tree', key=blob|text|int, value=blob|text|json) makes a tree that exists a table with
