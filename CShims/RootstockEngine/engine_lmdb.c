@@ -107,7 +107,9 @@ int rootstock_lmdb_refuse_forked(rootstock_environment *environment) {
 static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
     if (lmdb_is_forked(transaction->environment)) return rootstock_lmdb_refuse_forked(transaction->environment);
     transaction->changes++;
-    return lmdb_result(transaction->environment, mdb_drop(transaction->txn, tree, 0));
+    int code = lmdb_make_room(transaction, 0);
+    if (code == MDB_SUCCESS) code = mdb_drop(transaction->txn, tree, 0);
+    return lmdb_result(transaction->environment, code);
 }
 
 static int lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tree tree,
@@ -141,7 +143,8 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
                           (flags & ROOTSTOCK_PUT_RESERVE ? MDB_RESERVE : 0);
     /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
     MDB_val data = {value->size, (void *)value->data};
-    int code = mdb_put(transaction->txn, tree, (MDB_val *)key, &data, lmdb_flags);
+    int code = lmdb_make_room(transaction, value->size);
+    if (code == MDB_SUCCESS) code = mdb_put(transaction->txn, tree, (MDB_val *)key, &data, lmdb_flags);
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
     transaction->changes++;
     if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
@@ -154,7 +157,9 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
     if (!transaction->write)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
     transaction->changes++;
-    return lmdb_result(environment, mdb_del(transaction->txn, tree, (MDB_val *)key, NULL));
+    int code = lmdb_make_room(transaction, 0);
+    if (code == MDB_SUCCESS) code = mdb_del(transaction->txn, tree, (MDB_val *)key, NULL);
+    return lmdb_result(environment, code);
 }
 
 /*

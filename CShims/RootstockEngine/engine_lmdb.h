@@ -1,10 +1,11 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its six files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its seven files:
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_open.c          opening, closing, statistics, copy
 **   engine_lmdb_trees.c         tree handles
+**   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
 **   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
 **
@@ -42,6 +43,16 @@ typedef struct lmdb_tree_list {
     size_t room;
 } lmdb_tree_list;
 
+/* See engine_lmdb_space.c. All but mapped belongs to whoever has the write transaction. */
+typedef struct lmdb_space {
+    int mapped;          /* this process writes through the map */
+    int stretched;       /* LMDB has stretched the file to the map's size */
+    uint64_t floor;      /* bytes that it had before */
+    uint64_t page_bytes; /* size of a page */
+    uint64_t reserved;   /* bytes from the file's start that are known to be allocated */
+    uint64_t page_limit; /* a transaction whose next page is below it may go on without asking */
+} lmdb_space;
+
 struct rootstock_environment {
     MDB_env *env;
     char *path;
@@ -57,6 +68,7 @@ struct rootstock_environment {
     pthread_mutex_t trees_mutex;
     lmdb_tree_list trees;        /* guarded by trees_mutex */
     atomic_size_t known_records; /* of the unnamed tree, accounted for in trees */
+    lmdb_space space;
 };
 
 struct rootstock_transaction {
@@ -64,6 +76,7 @@ struct rootstock_transaction {
     rootstock_environment *environment;
     int write;
     int live;               /* counted in environment.live */
+    int broken;             /* no room was left for a change: fit for abort only */
     uint64_t changes;       /* puts, removes and clears so far */
     int unnamed_changed;    /* records of the unnamed tree were put or removed (kv_lmdb.c) */
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
@@ -130,6 +143,32 @@ int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
 void rootstock_lmdb_free_trees(lmdb_tree_list *list);
 /* Is this record of the unnamed tree LMDB's own, of a named tree? */
 int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value);
+
+/* engine_lmdb_space.c */
+/* Takes the lock of the one process that writes through the map, without waiting; gives it back. */
+int rootstock_lmdb_own_map(int descriptor);
+void rootstock_lmdb_disown_map(int descriptor);
+/* Is this liblmdb one whose transactions tell how many pages they took? */
+int rootstock_lmdb_map_is_known(void);
+/* The environment has been opened with a write map, on a file that had so many bytes before. Returns LMDB's code. */
+int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_bytes);
+/* LMDB has mapped the file anew, and stretched it. */
+void rootstock_lmdb_stretched(rootstock_environment *environment, uint64_t file_bytes);
+/* A write transaction has begun. Returns LMDB's code or an errno. */
+int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn *txn);
+/* Before a change that stores a value of so many bytes (0 for none): reserves what it and the commit can take. */
+int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t bytes);
+/* The environment is about to be closed. */
+void rootstock_lmdb_close_space(rootstock_environment *environment);
+
+static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t bytes) {
+    rootstock_environment *environment = transaction->environment;
+    if (!environment->space.mapped) return MDB_SUCCESS;
+    if (transaction->broken) return MDB_BAD_TXN;
+    int code = rootstock_lmdb_reserve(environment, transaction->txn, bytes);
+    if (code != MDB_SUCCESS) transaction->broken = 1;
+    return code;
+}
 
 /* engine_lmdb_file.c */
 /* What the file says of itself. */

@@ -88,10 +88,17 @@ static int check_descriptor(int descriptor, const char *path, const rootstock_op
     }
 }
 
-static unsigned environment_flags(const rootstock_options *options) {
+/* Is the store to be written through the map? By default where nothing is synced: a synced commit waits for the disk
+** anyway. One process at a time: whoever comes second writes by system calls. */
+static int wants_map(const rootstock_options *options) {
+    if (options->read_only || options->write_map == ROOTSTOCK_WRITE_MAP_NEVER) return 0;
+    return options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF;
+}
+
+static unsigned environment_flags(const rootstock_options *options, int mapped) {
     unsigned flags = MDB_NOTLS | MDB_NOSUBDIR;
     if (options->read_only) return flags | MDB_RDONLY;
-    if (options->write_map) flags |= MDB_WRITEMAP;
+    if (mapped) flags |= MDB_WRITEMAP;
     if (options->durability == ROOTSTOCK_DURABILITY_NORMAL) flags |= MDB_NOMETASYNC;
     if (options->durability == ROOTSTOCK_DURABILITY_OFF) flags |= MDB_NOSYNC;
     return flags;
@@ -102,8 +109,8 @@ static int configure(MDB_env *env, const rootstock_options *options, const lmdb_
     uint64_t map = options->map_size;
     if (map == ROOTSTOCK_KV_MAP_AS_WRITTEN) map = facts->map_bytes;
     if (map == 0) map = facts->map_bytes > DEFAULT_MAP_SIZE ? facts->map_bytes : DEFAULT_MAP_SIZE;
-    /* With a write map LMDB truncates the file to the map's size: never below what another process has mapped. */
-    if (options->write_map && map < facts->file_bytes) map = facts->file_bytes;
+    /* With a write map LMDB truncates the file to the map's size: never below what is there. */
+    if (wants_map(options) && map < facts->file_bytes) map = facts->file_bytes;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     map = (map + page - 1) / page * page;
     if (map > SIZE_MAX) return ENOMEM;
@@ -119,12 +126,13 @@ static int configure(MDB_env *env, const rootstock_options *options, const lmdb_
 }
 
 /* What is left to do with LMDB's environment open. Returns LMDB's code. */
-static int settle(rootstock_environment *environment) {
+static int settle(rootstock_environment *environment, const lmdb_file_facts *facts) {
     MDB_txn *txn;
     int descriptor;
     /* LMDB leaves this one open across exec; the other descriptors it closes. */
     if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-    int code = mdb_reader_check(environment->env, NULL);
+    int code = environment->space.mapped ? rootstock_lmdb_open_space(environment, facts->file_bytes) : MDB_SUCCESS;
+    if (code == MDB_SUCCESS) code = mdb_reader_check(environment->env, NULL);
     if (code == MDB_SUCCESS) code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
     if (code == MDB_SUCCESS) {
         code = mdb_dbi_open(txn, NULL, 0, &environment->unnamed);
@@ -159,6 +167,8 @@ static int choose_form(const char *real, const char *path, char *name, unsigned 
 }
 
 static void free_environment(rootstock_environment *environment) {
+    if (environment->space.mapped && environment->process == rootstock_process())
+        rootstock_lmdb_disown_map(environment->lock_descriptor);
     if (environment->lock_descriptor >= 0) close(environment->lock_descriptor);
     rootstock_lmdb_free_trees(&environment->trees);
     pthread_mutex_destroy(&environment->map_mutex);
@@ -190,7 +200,9 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     if (lmdb == MDB_SUCCESS) {
         mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
         lmdb = configure(environment->env, options, &facts);
-        unsigned flags = environment_flags(options);
+        environment->space.mapped =
+            wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(descriptor);
+        unsigned flags = environment_flags(options, environment->space.mapped);
         char name[PATH_MAX + 16];
         if (lmdb == MDB_SUCCESS) code = choose_form(environment->path, path, name, &flags, message);
         if (code != ROOTSTOCK_OK) {
@@ -199,7 +211,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
             return code;
         }
         if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, name, flags, mode);
-        if (lmdb == MDB_SUCCESS) lmdb = settle(environment);
+        if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &facts);
         if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
             lmdb = MDB_VERSION_MISMATCH;
         if (lmdb != MDB_SUCCESS) mdb_env_close(environment->env);
@@ -219,7 +231,10 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
 void rootstock_lmdb_close(rootstock_environment *environment) {
     /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
-    if (environment->process == rootstock_process()) mdb_env_close(environment->env);
+    if (environment->process == rootstock_process()) {
+        if (environment->space.mapped) rootstock_lmdb_close_space(environment);
+        mdb_env_close(environment->env);
+    }
     free_environment(environment);
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,12 +45,18 @@ void rootstock_lmdb_leave(rootstock_environment *environment) {
 /* Another process has grown the store past our map. Maps it anew, which LMDB allows under a live snapshot though it
 ** pulls the memory from under it; so wait a while for our snapshots to end. MDB_MAP_RESIZED if they do not. */
 static int move_map(rootstock_environment *environment) {
+    struct stat status;
     pthread_mutex_lock(&environment->map_mutex);
     atomic_store(&environment->moving, 1);
     int code = MDB_MAP_RESIZED;
     for (int waits = 0; waits < 200; waits++) {
         if (atomic_load(&environment->live) == 0) {
+            if (environment->space.mapped && fstat(environment->lock_descriptor, &status) != 0) {
+                code = errno;
+                break;
+            }
             code = mdb_env_set_mapsize(environment->env, 0);
+            if (environment->space.mapped) rootstock_lmdb_stretched(environment, (uint64_t)status.st_size);
             break;
         }
         sleep_milliseconds(1);
@@ -157,6 +164,20 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             free(transaction);
             return rootstock_lmdb_failure(environment, code);
         }
+        if (write && environment->space.mapped) {
+            code = rootstock_lmdb_begin_space(environment, transaction->txn);
+            if (code != MDB_SUCCESS) {
+                mdb_txn_abort(transaction->txn);
+                rootstock_lmdb_leave(environment);
+                unlock_writer(environment);
+                free(transaction);
+                return code == MDB_VERSION_MISMATCH
+                           ? rootstock_lmdb_refusal(environment, ROOTSTOCK_UNSUPPORTED,
+                                                    "this liblmdb cannot tell how far its write map is used: open the "
+                                                    "store with the option writeMap false")
+                           : rootstock_lmdb_failure(environment, code);
+            }
+        }
         transaction->live = 1;
         *result = transaction;
         return ROOTSTOCK_OK;
@@ -195,9 +216,15 @@ int rootstock_lmdb_commit(rootstock_transaction *transaction) {
         forget(transaction);
         return rootstock_lmdb_refuse_forked(environment);
     }
-    int code = transaction->created.count != 0 || transaction->unnamed_changed
+    int code;
+    if (transaction->broken) {
+        mdb_txn_abort(transaction->txn);
+        code = MDB_BAD_TXN;
+    } else {
+        code = transaction->created.count != 0 || transaction->unnamed_changed
                    ? rootstock_lmdb_commit_trees(transaction)
                    : mdb_txn_commit(transaction->txn);
+    }
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;
     finish(transaction);
     return lmdb_result(environment, code);

@@ -176,7 +176,8 @@ static int create_tree(rootstock_transaction *transaction, const char *name, MDB
         free(copy);
         return ENOMEM;
     }
-    int code = mdb_dbi_open(transaction->txn, name, MDB_CREATE, handle);
+    int code = lmdb_make_room(transaction, 0);
+    if (code == MDB_SUCCESS) code = mdb_dbi_open(transaction->txn, name, MDB_CREATE, handle);
     if (code != MDB_SUCCESS) {
         free(copy);
         return code;

@@ -337,7 +337,7 @@ static void free_environment(rootstock_environment *environment) {
 int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                           rootstock_environment **result, char **message) {
     (void)engine;
-    if (options->write_map)
+    if (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS)
         return cannot(message, ROOTSTOCK_UNSUPPORTED, path, "this engine has no write map", "leave the option out");
     int code = check_path(path, options, message);
     if (code != ROOTSTOCK_OK) return code;

@@ -160,8 +160,10 @@ int rootstock_kv_put(rootstock_transaction *transaction, const rootstock_kv_tree
     int code = prepare_change(transaction, tree);
     if (code != ROOTSTOCK_OK) return code;
     MDB_val lmdb_key = {key->size, (void *)key->data}, lmdb_value = {value->size, (void *)value->data};
-    return lmdb_result(transaction->environment, mdb_put(transaction->txn, tree->handle, &lmdb_key, &lmdb_value,
-                                                         tree->flags & ROOTSTOCK_KV_DUPLICATES ? MDB_NODUPDATA : 0));
+    unsigned flags = tree->flags & ROOTSTOCK_KV_DUPLICATES ? MDB_NODUPDATA : 0;
+    code = lmdb_make_room(transaction, value->size);
+    if (code == MDB_SUCCESS) code = mdb_put(transaction->txn, tree->handle, &lmdb_key, &lmdb_value, flags);
+    return lmdb_result(transaction->environment, code);
 }
 
 int rootstock_kv_remove(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
@@ -170,8 +172,10 @@ int rootstock_kv_remove(rootstock_transaction *transaction, const rootstock_kv_t
     if (code != ROOTSTOCK_OK) return code;
     MDB_val lmdb_key = {key->size, (void *)key->data}, lmdb_value = {0, NULL};
     if (value != NULL) lmdb_value = (MDB_val){value->size, (void *)value->data};
-    return lmdb_result(transaction->environment,
-                       mdb_del(transaction->txn, tree->handle, &lmdb_key, value != NULL ? &lmdb_value : NULL));
+    code = lmdb_make_room(transaction, 0);
+    if (code == MDB_SUCCESS)
+        code = mdb_del(transaction->txn, tree->handle, &lmdb_key, value != NULL ? &lmdb_value : NULL);
+    return lmdb_result(transaction->environment, code);
 }
 
 /*

@@ -152,8 +152,8 @@ static int check_options(const shared_environment *open, const rootstock_options
         difference = "it is open with another number of readers";
     else if (wanted->maximum_trees != 0 && wanted->maximum_trees != have->maximum_trees)
         difference = "it is open with another number of trees";
-    else if (wanted->write_map && !have->write_map)
-        difference = "it is open without the write map";
+    else if (wanted->write_map != ROOTSTOCK_WRITE_MAP_AUTOMATIC && wanted->write_map != have->write_map)
+        difference = "it is open with another choice about the write map";
     if (difference == NULL) return ROOTSTOCK_OK;
     rootstock_message(message,
                       "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)", path,

@@ -405,7 +405,7 @@ static int parse_options(sqlite3 *db, const char *json, rootstock_options *optio
             options->read_only = flag;
         } else if (strcmp(key, "writeMap") == 0) {
             good = is_flag;
-            options->write_map = flag;
+            options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
         } else {
             rst_set_message(
                 message, "unknown option \"%s\": the options are durability, mapSize, maxReaders, readOnly, writeMap",

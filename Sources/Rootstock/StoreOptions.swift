@@ -24,9 +24,11 @@ public struct StoreOptions: Hashable, Sendable {
     /// Whether the file is only read. It must exist then.
     public var readOnly = false
 
-    /// Whether commits write through the memory map instead of by system calls: faster, at the risk that the
-    /// engine's notes name. Not on engine `sqlite`.
-    public var writeMap = false
+    /// Whether commits store to a memory map of the file instead of writing by system calls; `nil` leaves it to the
+    /// engine, which does so under ``Durability/off``. About twice as fast for small commits, and a stray pointer of the
+    /// program can then damage the file. One process at a time: others that write the same store use system
+    /// calls meanwhile. `true` is an error on engines that have no map.
+    public var writeMap: Bool?
 
     /// How long to wait for a lock that another connection or process holds, before ``ResultCode/busy``.
     public var busyTimeout: Duration = .seconds(5)
@@ -90,14 +92,14 @@ extension StoreOptions {
         if let mapSize { members.append("\"mapSize\":\(mapSize)") }
         if let maxReaders { members.append("\"maxReaders\":\(maxReaders)") }
         if readOnly { members.append("\"readOnly\":true") }
-        if writeMap { members.append("\"writeMap\":true") }
+        if let writeMap { members.append("\"writeMap\":\(writeMap)") }
         return "{" + members.joined(separator: ",") + "}"
     }
 
     /// Refuses what the engine does not have.
     func validate(for engine: Engine) throws(DatabaseError) {
         guard engine.isNative else { return }
-        let foreign = [("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil), ("writeMap", writeMap)]
+        let foreign = [("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil), ("writeMap", writeMap == true)]
         if let (name, _) = foreign.first(where: { $0.1 }) {
             throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")
         }

@@ -11,11 +11,14 @@ import Testing
 /// An engine by name, with a place for its stores.
 struct EngineUnderTest: Sendable, CustomTestStringConvertible {
     let name: String
+    /// LMDB as it writes where the file is not written through the map: by system calls.
+    var withoutMap = false
 
-    static let all = Engine.registered.map { EngineUnderTest(name: $0.name) }
+    static let all =
+        Engine.registered.map { EngineUnderTest(name: $0.name) } + [EngineUnderTest(name: "lmdb", withoutMap: true)]
     static let keepingFiles = all.filter { $0.has(ROOTSTOCK_CAPABILITY_FILE) }
 
-    var testDescription: String { name }
+    var testDescription: String { withoutMap ? "\(name) without its map" : name }
 
     func has(_ capability: UInt32) -> Bool { rootstock_engine_find(name).pointee.capabilities & capability != 0 }
 
@@ -23,14 +26,16 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
     func open(_ path: String, _ options: rootstock_options = .init(durability: ROOTSTOCK_DURABILITY_OFF)) throws
         -> Environment
     {
-        try Environment(engine: name, path: path, options)
+        var options = options
+        if withoutMap { options.write_map = ROOTSTOCK_WRITE_MAP_NEVER }
+        return try Environment(engine: name, path: path, options)
     }
 }
 
 extension rootstock_options {
     init(
         durability: rootstock_durability = ROOTSTOCK_DURABILITY_FULL, mapSize: UInt64 = 0, readers: UInt32 = 0,
-        trees: UInt32 = 0, readOnly: Bool = false, writeMap: Bool = false
+        trees: UInt32 = 0, readOnly: Bool = false, writeMap: Bool? = nil
     ) {
         self.init()
         self.durability = durability
@@ -38,7 +43,12 @@ extension rootstock_options {
         maximum_readers = readers
         maximum_trees = trees
         read_only = readOnly ? 1 : 0
-        write_map = writeMap ? 1 : 0
+        write_map =
+            switch writeMap {
+            case nil: ROOTSTOCK_WRITE_MAP_AUTOMATIC
+            case true?: ROOTSTOCK_WRITE_MAP_ALWAYS
+            case false?: ROOTSTOCK_WRITE_MAP_NEVER
+            }
     }
 }
 

@@ -95,11 +95,15 @@
             }
         }
 
-        @Test(.enabled("needs the right to mount a small file system", canMount)) func aFullDisk() throws {
+        /// Also where the file is written through the map: LMDB by itself would end the process there (SIGBUS).
+        @Test(
+            .enabled("needs the right to mount a small file system", canMount),
+            arguments: [ROOTSTOCK_DURABILITY_FULL, ROOTSTOCK_DURABILITY_OFF])
+        func aFullDisk(durability: rootstock_durability) throws {
             let scratch = Scratch()
             try #require(mount("tmpfs", scratch.directory, "tmpfs", 0, "size=4m") == 0)
             defer { umount2(scratch.directory, Int32(MNT_DETACH)) }
-            let environment = try Environment(engine: "lmdb", path: scratch.path())
+            let environment = try Environment(engine: "lmdb", path: scratch.path(), .init(durability: durability))
             let tree = try environment.write { try $0.tree("t", create: true) }
             try environment.write { try $0.put(tree, [1], [1]) }
             var fault: Fault?

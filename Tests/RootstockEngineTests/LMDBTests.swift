@@ -105,7 +105,8 @@ import Testing
     @Test func aShortFileThatLMDBWroteIsTaken() throws {
         let scratch = Scratch()
         do {
-            let environment = try open(scratch.path(), off)
+            let environment = try open(
+                scratch.path(), .init(durability: ROOTSTOCK_DURABILITY_OFF, writeMap: false))
             // Several commits, so that there are free pages and LMDB keeps a list of them at hand.
             for _ in 0..<5 { try fill(environment, entries: 100) }
             try environment.write { transaction in
@@ -149,21 +150,77 @@ import Testing
         #expect(refused { $0[4096 + 136 + 5] = 1 } == ROOTSTOCK_CORRUPT.code, "more pages than any map has")
     }
 
-    @Test func theWriteMap() throws {
+    /// The file's bytes, by name and on disk.
+    private func size(_ path: String) -> (apparent: Int, allocated: Int) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return (-1, -1) }
+        return (Int(status.st_size), Int(status.st_blocks) * 512)
+    }
+
+    /// LMDB stretches a file that it writes through the map to the map's size. Ours grows as it is used, and what was
+    /// reserved ahead is given back.
+    @Test(arguments: [0, 64 << 20]) func theWriteMapKeepsTheFileSmall(mapSize: UInt64) throws {
         let scratch = Scratch()
-        let options = rootstock_options(durability: ROOTSTOCK_DURABILITY_OFF, mapSize: 64 << 20, writeMap: true)
-        do {
+        let options = rootstock_options(durability: ROOTSTOCK_DURABILITY_OFF, mapSize: mapSize)
+        for round in 1...3 {
             let environment = try open(scratch.path(), options)
-            try fill(environment, entries: 10_000)
+            #expect(size(scratch.path()).apparent < 4 << 20, "as it opens")
+            try fill(environment, entries: 10_000 * round)
+            let (apparent, allocated) = size(scratch.path())
+            let statistics = try environment.statistics()
+            let used = Int((statistics.used_pages + statistics.free_pages) * statistics.page_bytes)
+            #expect(apparent > used && allocated >= apparent, "allocated ahead: \(apparent) \(allocated) \(used)")
+            #expect(apparent < used + used / 8 + 4 << 20)
+            #expect(statistics.file_bytes == UInt64(apparent))
             try environment.check(environment.engine.pointee.sync(environment.pointer))
         }
-        // A smaller map does not cut the file that others may have mapped.
+        let environment = try open(scratch.path(), .init(readOnly: true))
+        let statistics = try environment.statistics()
+        #expect(
+            size(scratch.path()).apparent == Int((statistics.used_pages + statistics.free_pages) * 4096),
+            "given back when it was closed")
+        try environment.read { try #expect($0.all($0.tree("t")).count == 30_000) }
+    }
+
+    /// A file that another program has stretched keeps its length; a smaller map does not cut what is in use.
+    @Test func theWriteMapLeavesOthersTheirLength() throws {
+        let scratch = Scratch()
+        do { try fill(try open(scratch.path(), off), entries: 10_000) }
+        #expect(truncate(scratch.path(), 32 << 20) == 0)
         do {
             let environment = try open(
                 scratch.path(), .init(durability: ROOTSTOCK_DURABILITY_OFF, mapSize: 8 << 20, writeMap: true))
-            try #expect(environment.statistics().file_bytes == 64 << 20)
+            try fill(environment, entries: 20_000)
+            #expect(size(scratch.path()).apparent == 32 << 20)
         }
-        try open(scratch.path(), off).read { try #expect($0.all($0.tree("t")).count == 10_000) }
+        #expect(size(scratch.path()).apparent == 32 << 20)
+        try open(scratch.path(), off).read { try #expect($0.all($0.tree("t")).count == 20_000) }
+    }
+
+    /// Whatever a transaction takes, the map is allocated before it is stored to: values of all sizes, trees cleared (which
+    /// writes long lists of free pages), many trees.
+    @Test func theWriteMapIsAllocatedAhead() throws {
+        let scratch = Scratch()
+        let environment = try open(scratch.path(), off)
+        var generator = SystemRandomNumberGenerator()
+        for round in 0..<40 {
+            try environment.write { transaction in
+                for number in 0..<(round % 8 + 1) {
+                    let tree = try transaction.tree("t\(number)", create: true)
+                    if Int.random(in: 0..<4, using: &generator) == 0 { try transaction.clear(tree) }
+                    for _ in 0..<50 {
+                        let size = Int.random(in: 0..<20, using: &generator) == 0 ? 300_000 : 500
+                        let key = EngineContract.key(Int.random(in: 0..<5000, using: &generator))
+                        try transaction.put(tree, key, Bytes(repeating: 1, count: size))
+                    }
+                }
+            }
+            // No hole among the pages in use: each could only be filled at the disk's mercy.
+            let (apparent, allocated) = size(scratch.path())
+            #expect(allocated >= apparent)
+            let statistics = try environment.statistics()
+            #expect(UInt64(apparent) > (statistics.used_pages + statistics.free_pages) * statistics.page_bytes)
+        }
     }
 
     @Test func aSecondWriterOfThisProcessIsMisuse() throws {

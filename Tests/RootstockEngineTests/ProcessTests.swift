@@ -179,6 +179,44 @@ final class Child {
         }
     }
 
+    /// One process writes through the map, the other by system calls: each sees what the other wrote, and neither cuts the
+    /// file under the other.
+    @Test(arguments: engines) func processesTakeTurnsWriting(_ engine: EngineUnderTest) throws {
+        let scratch = Scratch()
+        let off = rootstock_options(durability: ROOTSTOCK_DURABILITY_OFF)
+        var environment: Environment? = try engine.open(scratch.path())
+        try environment!.write { _ = try $0.tree("t", create: true) }
+        for round in 1...4 {
+            let child = try Child(
+                PROBE_GROW, engine: engine.name, path: scratch.path(), options: off, count: Int32(300 * round),
+                size: 3000)
+            #expect(child.report() == ROOTSTOCK_OK.code)
+            #expect(child.finish() == 0)
+            if round == 3 {
+                // Closed and opened again while another process has it open.
+                let keeper = try Child(PROBE_READ, engine: engine.name, path: scratch.path(), options: off)
+                #expect(keeper.report() == ROOTSTOCK_OK.code)
+                environment = nil
+                environment = try engine.open(scratch.path())
+                keeper.kill()
+            }
+            try environment!.write { transaction in
+                let tree = try transaction.tree("t")
+                let grown = try transaction.tree("grown")
+                try #expect(transaction.all(grown).count == 300 * round)
+                for i in 0..<500 * round {
+                    try transaction.put(tree, EngineContract.key(i), Bytes(repeating: UInt8(round), count: 2000))
+                }
+            }
+        }
+        environment = nil
+        try engine.open(scratch.path(), .init(readOnly: true)).read { transaction in
+            try #expect(transaction.all(transaction.tree("grown")).count == 1200)
+            let entries = try transaction.all(transaction.tree("t"))
+            #expect(entries.count == 2000 && entries.allSatisfy { $0.value == Bytes(repeating: 4, count: 2000) })
+        }
+    }
+
     /// The map is moved unseen when another process has outgrown it, and never under a live snapshot.
     @Test func aMapGrownByAnotherProcess() throws {
         let scratch = Scratch()

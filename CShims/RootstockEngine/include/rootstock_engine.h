@@ -93,6 +93,14 @@ typedef enum rootstock_durability {
     ROOTSTOCK_DURABILITY_OFF = 2
 } rootstock_durability;
 
+/* Whether commits store to a shared map of the file instead of writing it by system calls, on engines that can. Automatic:
+** where durability is off. Faster; a stray pointer of the program can then damage the file (Vendor-notes/lmdb.md). */
+typedef enum rootstock_write_map {
+    ROOTSTOCK_WRITE_MAP_AUTOMATIC = 0,
+    ROOTSTOCK_WRITE_MAP_ALWAYS = 1,
+    ROOTSTOCK_WRITE_MAP_NEVER = 2
+} rootstock_write_map;
+
 /* Options of an environment. A zeroed struct asks for the defaults. */
 typedef struct rootstock_options {
     rootstock_durability durability;
@@ -100,7 +108,7 @@ typedef struct rootstock_options {
     uint32_t maximum_readers; /* reader slots; 0: the engine's default */
     uint32_t maximum_trees;   /* trees in the environment; 0: the engine's default */
     int read_only;
-    int write_map;      /* write through the memory map; opt in, see Vendor-notes/lmdb.md for what it risks */
+    rootstock_write_map write_map;
     uint32_t file_mode; /* permission bits of a new file before umask; 0: 0644 as SQLite's */
 } rootstock_options;
 

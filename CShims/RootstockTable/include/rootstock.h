@@ -51,8 +51,8 @@ int rootstock_register(sqlite3 *db);
 
 /* Makes the store at path the content of db, which must be a `:memory:` connection without tables of its own, outside a
 ** transaction. Registers first if need be. engine: null or "" for "lmdb". options: null, or a JSON object with the keys
-** durability ("off", "normal", "full"), mapSize (bytes), maxReaders, readOnly (true/false), writeMap (true/false); an
-** unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors: SQLITE_CANTOPEN, SQLITE_NOTADB,
+** durability ("off", "normal", "full"), mapSize (bytes), maxReaders, readOnly (true/false), writeMap (true/false; where it
+** is not named: true for durability "off" on engine lmdb); an unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors: SQLITE_CANTOPEN, SQLITE_NOTADB,
 ** SQLITE_READONLY, SQLITE_BUSY, SQLITE_ERROR ..., with a message that names the path. The store is closed with the
 ** connection. */
 int rootstock_open(sqlite3 *db, const char *path, const char *engine, const char *options, int *tables, char **message);

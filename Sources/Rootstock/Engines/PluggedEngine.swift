@@ -173,7 +173,7 @@ private func options(_ options: UnsafePointer<rootstock_options>?) -> EngineOpti
     result.maximumReaders = Int(options.maximum_readers)
     result.maximumTrees = Int(options.maximum_trees)
     result.isReadOnly = options.read_only != 0
-    result.writesThroughMap = options.write_map != 0
+    result.writesThroughMap = options.write_map == ROOTSTOCK_WRITE_MAP_ALWAYS
     return result
 }
 
