@@ -39,7 +39,8 @@ typedef struct rst_cursor {
     bool unbounded;      /* the range under way ends where the tree does */
     bool
         quick; /* row is open, compact and narrow, its bytes stable and its key short: rst_cursor_column may read them */
-    bool raw_key; /* the primary key is one ascending column whose bytes stand in the key as they are */
+    bool quick_entry; /* the index entry is stable, short, and its key gives its columns */
+    bool raw_key;     /* the primary key is one ascending column whose bytes stand in the key as they are */
     rootstock_slice entry_key, entry_value;
     rootstock_slice row_key, row_value; /* of the table's tree */
     bool row_located, row_open;
@@ -47,6 +48,7 @@ typedef struct rst_cursor {
     bool entry_row_open;
     rootstock_row entry_row; /* exact values of an index entry that its key does not give */
     bool entry_exact;
+    size_t exact_entry_size; /* bytes of the value of an index entry that is exact: see split_entry */
     int64_t rowid;
     uint64_t remaining; /* count_only: rows to come, this one included */
     uint64_t counted;   /* and rows gone by */
@@ -253,6 +255,8 @@ static inline void noted(rst_cursor *k) {
     if (k->plan->source == PLAN_INDEX) {
         k->row_located = false;
         k->entry_row_open = false;
+        k->quick_entry = k->stable && k->entry_key.size < k->connection->long_key_limit &&
+                         k->entry_value.size == k->exact_entry_size;
     } else {
         k->row_key = k->entry_key;
         k->row_value = k->entry_value;
@@ -354,6 +358,7 @@ static int give_candidate(rst_cursor *k) {
     noted(k); /* the candidates' bytes are the cursor's own already */
     k->stable = false;
     k->quick = false;
+    k->quick_entry = false;
     return SQLITE_OK;
 }
 
@@ -634,6 +639,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     k->walking = false;
     k->stable = false;
     k->quick = false;
+    k->quick_entry = false;
+    k->exact_entry_size = table->without_rowid ? 4 : 0;
     k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
     k->row_located = false;
     k->image = NULL;
@@ -848,12 +855,16 @@ static int locate(rst_cursor *k) {
     return keep_row(k);
 }
 
-static void result(rst_cursor *k, sqlite3_context *context, const rootstock_value *value, bool stable) {
-    UNUSED(k);
+/* terminated: a text that ends before a NUL and has none inside. Given by its terminator, SQLite need not copy it to put one there. */
+static void result(sqlite3_context *context, const rootstock_value *value, bool stable, bool terminated) {
     switch (value->type) {
     case VALUE_INTEGER: sqlite3_result_int64(context, value->as.integer); break;
     case VALUE_REAL: sqlite3_result_double(context, value->as.real); break;
     case VALUE_TEXT:
+        if (terminated) {
+            sqlite3_result_text(context, value->as.data, -1, stable ? SQLITE_STATIC : SQLITE_TRANSIENT);
+            break;
+        }
         sqlite3_result_text64(context, value->as.data, value->size, stable ? SQLITE_STATIC : SQLITE_TRANSIENT,
                               SQLITE_UTF8);
         break;
@@ -922,6 +933,56 @@ static int entry_column(rst_cursor *k, int column, rootstock_value *value) {
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column);
 
 /*
+** A column of an index entry in a read snapshot: the rowid, and NULLs, numbers and texts that stand behind nothing but such. All that
+** is longer to tell is left to column_slowly.
+*/
+static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) {
+    const rst_index *index = &k->table->indexes[k->plan->index];
+    const unsigned char *bytes = k->entry_key.data;
+    size_t left = k->entry_key.size;
+    double real = 0;
+    if (column == k->table->rowid_column) {
+        if (left < 8) return column_slowly(k, context, column);
+        sqlite3_result_int64(context, rootstock_rowid_decode(bytes + left - 8));
+        return SQLITE_OK;
+    }
+    for (int p = 0; p < index->part_count && left > 0; p++) {
+        bool wanted = index->parts[p].column == column;
+        if (index->parts[p].key.descending) break;
+        if (bytes[0] == KEY_NULL) {
+            if (wanted) return SQLITE_OK; /* NULL is what SQLite finds there */
+            bytes++;
+            left--;
+        } else if (rootstock_key_small_number(bytes, left, &real)) {
+            if (wanted) {
+                int64_t integer = (int64_t)real;
+                if (index->parts[p].key.real_affinity || (double)integer != real) {
+                    sqlite3_result_double(context, real);
+                } else {
+                    sqlite3_result_int64(context, integer);
+                }
+                return SQLITE_OK;
+            }
+            bytes += KEY_NUMBER_SIZE;
+            left -= KEY_NUMBER_SIZE;
+        } else if (bytes[0] == KEY_RAW_TEXT && !index->parts[p].key.final) {
+            /* Its first NUL is the terminator, unless it is an escaped one. */
+            const unsigned char *end = memchr(bytes + 1, 0, left - 1);
+            if (end == NULL || end + 1 == bytes + left || end[1] != KEY_TEXT_END) break;
+            if (wanted) {
+                sqlite3_result_text(context, (const char *)bytes + 1, -1, SQLITE_STATIC);
+                return SQLITE_OK;
+            }
+            left -= (size_t)(end + 2 - bytes);
+            bytes = end + 2;
+        } else {
+            break;
+        }
+    }
+    return column_slowly(k, context, column);
+}
+
+/*
 ** The common column: of a row in a read snapshot, from its bytes or a key that is one raw blob or text. Nothing is live across the
 ** calls here, so that the compiler saves no register: this is called for every column of every row.
 */
@@ -930,7 +991,12 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     const unsigned char *data;
     size_t start, end;
     int slot;
-    if (!k->quick || column >= k->table->column_count) return column_slowly(k, context, column);
+    if (!k->quick || column >= k->table->column_count) {
+        if (k->quick_entry && !k->row_located && column < k->table->column_count) {
+            return column_of_entry(k, context, column);
+        }
+        return column_slowly(k, context, column);
+    }
     slot = k->table->slot[column];
     if (slot < 0) {
         data = k->row_key.data;
@@ -964,8 +1030,9 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         sqlite3_result_blob(context, data, (int)end, SQLITE_STATIC);
         return SQLITE_OK;
     case ROW_TEXT:
-        if (end == 0) break;
-        sqlite3_result_text(context, (const char *)data, (int)(end - 1), SQLITE_STATIC);
+        if (end == 0 || data[end - 1] != 0) break;
+        /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
+        sqlite3_result_text(context, (const char *)data, -1, SQLITE_STATIC);
         return SQLITE_OK;
     case ROW_NULL:
         if (end != 0) break;
@@ -990,9 +1057,10 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     const rst_table *table = k->table;
     rootstock_value value;
+    bool has_nul;
     int code, slot;
     if (k->image != NULL) {
-        if (column < table->column_count) result(k, context, &k->image->values[column], false);
+        if (column < table->column_count) result(context, &k->image->values[column], false, false);
         return SQLITE_OK;
     }
     if (k->plan->source == PLAN_CLEAR) {
@@ -1029,7 +1097,10 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
             bool in_scratch = value.as.data >= (const void *)k->scratch.data &&
                               value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
             bool data = value.type == VALUE_TEXT || value.type == VALUE_BLOB;
-            result(k, context, &value, data && k->stable && !in_scratch);
+            const unsigned char *end = (const unsigned char *)value.as.data + value.size;
+            bool terminated = value.type == VALUE_TEXT && !in_scratch && k->entry_exact &&
+                              end < (const unsigned char *)k->entry_key.data + k->entry_key.size && *end == 0;
+            result(context, &value, data && k->stable && !in_scratch, terminated);
             return SQLITE_OK;
         }
         if (code != SQLITE_NOTFOUND) return code == SQLITE_CORRUPT ? corrupt(k, "malformed index entry") : code;
@@ -1043,19 +1114,20 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     }
     slot = table->slot[column];
     if (slot >= 0 && k->row.compact && slot < k->row.count) {
-        code = rootstock_row_column(&k->row, slot, &value, NULL);
+        code = rootstock_row_column(&k->row, slot, &value, &has_nul);
         if (code != SQLITE_OK) return corrupt(k, "malformed row");
-        result(k, context, &value, k->stable && k->row_value.data != k->hold.data);
+        result(context, &value, k->stable && k->row_value.data != k->hold.data, !has_nul);
         return SQLITE_OK;
     }
-    code = rst_stored_column(table, &k->row_key, &k->row, column, &value, NULL, &k->scratch);
+    has_nul = true; /* unless the row's bytes say otherwise */
+    code = rst_stored_column(table, &k->row_key, &k->row, column, &value, &has_nul, &k->scratch);
     if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : corrupt(k, "malformed row");
     {
         bool data = value.type == VALUE_TEXT || value.type == VALUE_BLOB;
         bool copied = data && value.as.data >= (const void *)k->scratch.data &&
                       value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
         bool ours = data && value.as.data == table->columns[column].missing.as.data;
-        result(k, context, &value, data && k->stable && !copied && !ours && k->row_value.data != k->hold.data);
+        result(context, &value, data && k->stable && !copied && !ours && k->row_value.data != k->hold.data, !has_nul);
     }
     return SQLITE_OK;
 }

@@ -11,13 +11,13 @@
 #include "sqlite_api.h"
 
 enum {
-    TAG_NULL = 0x05,
-    TAG_NUMBER = 0x10,
+    TAG_NULL = KEY_NULL,
+    TAG_NUMBER = KEY_NUMBER,
     TAG_TEXT = KEY_RAW_TEXT,
     TAG_BLOB = KEY_RAW_BLOB,
-    ESCAPED_NUL = 0xFF, /* behind 00: the byte 00 itself */
-    END = 0x01,         /* behind 00: the end of text or blob */
-    NUMBER_SIZE = 9,    /* tag and double */
+    ESCAPED_NUL = 0xFF,            /* behind 00: the byte 00 itself */
+    END = KEY_TEXT_END,            /* behind 00: the end of text or blob */
+    NUMBER_SIZE = KEY_NUMBER_SIZE, /* tag and double */
     OFFSET_SIZE = 2
 };
 

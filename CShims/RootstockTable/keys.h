@@ -18,6 +18,8 @@
 #ifndef ROOTSTOCK_KEYS_H
 #define ROOTSTOCK_KEYS_H
 
+#include <string.h>
+
 #include "values.h"
 
 typedef enum rootstock_collation {
@@ -35,6 +37,21 @@ typedef struct rootstock_key_column {
     bool final;         /* see above; only ever the last column of a key without a suffix */
     bool real_affinity; /* the column's affinity is REAL: a whole number decodes as a real */
 } rootstock_key_column;
+
+enum { KEY_NULL = 0x05, KEY_NUMBER = 0x10, KEY_NUMBER_SIZE = 9, KEY_TEXT_END = 0x01 /* behind 00 */ };
+
+/* Reads an ascending number below 2^53 in magnitude, in place because a scan of an index does so on every step: KEY_NUMBER_SIZE
+** bytes from `bytes`. False, and nothing is said of the key, if something else stands there. */
+static inline bool rootstock_key_small_number(const unsigned char *bytes, size_t left, double *real) {
+    uint64_t bits = 0;
+    if (left < KEY_NUMBER_SIZE || bytes[0] != KEY_NUMBER) return false;
+    for (int i = 1; i <= 8; i++) bits = bits << 8 | bytes[i];
+    bits = bits >> 63 ? bits ^ (uint64_t)1 << 63 : ~bits;
+    if ((bits & ~((uint64_t)1 << 63)) >= 0x4340000000000000u || bits == (uint64_t)1 << 63)
+        return false; /* 2^53, -0.0 */
+    memcpy(real, &bits, sizeof *real);
+    return true;
+}
 
 /* Appends the value's encoding. SQLITE_OK or SQLITE_NOMEM. */
 int rootstock_key_append(rootstock_buffer *key, const rootstock_value *value, const rootstock_key_column *column);
