@@ -14,6 +14,10 @@ public enum Layer: String, Codable, Sendable, CaseIterable {
     case cInterface = "c-api"
     /// Rootstock's Swift API, as its documentation shows it.
     case swiftInterface = "swift-api"
+    /// GRDB's records and rows; in builds with the package trait `GRDB`.
+    case grdb
+    /// Foundation's UserDefaults, with no database at all: what suite `library` is held against besides.
+    case userDefaults = "user-defaults"
 }
 
 public struct Contender: Codable, Sendable, Hashable, CustomStringConvertible {
@@ -31,6 +35,9 @@ public struct Contender: Codable, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var isNative: Bool { engine == "sqlite" }
+    /// SQLite's own B-tree behind the table layer: it tells what the layer costs apart from the engine.
+    public var isControl: Bool { engine == Self.control }
+    public static let control = "sqlite-btree"
 
     public var description: String {
         var text = isNative ? "\(engine)/\(configuration)" : engine
@@ -51,6 +58,8 @@ public struct ConfigurationChoice: Sendable {
     var pragmas: [String]
     /// Statements that belong to a timed write, at its end.
     var settling: [String]
+    /// Whether one connection keeps the file to itself.
+    var isExclusive = false
 
     public static let all: [ConfigurationChoice] = [
         // db_bench sets the lock mode last, so WAL keeps its shared-memory file; we follow.
@@ -58,7 +67,7 @@ public struct ConfigurationChoice: Sendable {
             name: "leveldb",
             summary: "db_bench_sqlite3's: WAL, 4096 pages of cache, exclusive lock, checkpoint in the time",
             journalMode: .wal, pragmas: ["cache_size=4096", "wal_autocheckpoint=4096", "locking_mode=EXCLUSIVE"],
-            settling: ["PRAGMA wal_checkpoint(FULL)"]),
+            settling: ["PRAGMA wal_checkpoint(FULL)"], isExclusive: true),
         ConfigurationChoice(name: "default", summary: "as SQLite ships", journalMode: nil, pragmas: [], settling: []),
         ConfigurationChoice(
             name: "wal", summary: "WAL, all else as it ships", journalMode: .wal, pragmas: [], settling: []),
@@ -72,6 +81,14 @@ public struct ConfigurationChoice: Sendable {
 
     /// Whether the configuration has a form in the class: a rollback journal has none in `normal`, which is WAL's.
     public func supports(_ durability: DurabilityClass) -> Bool { journalMode == .wal || durability != .normal }
+
+    /// Whether it can run a case that opens several connections.
+    public func supports(_ workload: Workload) -> Bool { !isExclusive || !workload.opensSeveralConnections }
+
+    /// A configuration at a durability, as its column is called: what a reader would look for at `full` is the journal.
+    public func title(_ durability: DurabilityClass) -> String {
+        "\(name) (\((journalMode?.rawValue ?? "delete").uppercased())+\(durability.rawValue.uppercased()))"
+    }
 
     func options(_ durability: DurabilityClass) -> StoreOptions {
         StoreOptions(

@@ -14,6 +14,8 @@ public struct Environment: Codable, Sendable {
     public var processor: String?
     public var cores: Int
     public var memoryBytes: UInt64
+    /// What the process's control group may use of it, page cache included; null where there is no limit.
+    public var memoryLimitBytes: UInt64?
     public var kernel: String
     public var system: String?
     public var fileSystem: String?
@@ -50,6 +52,7 @@ extension Environment {
         return Environment(
             date: ISO8601DateFormatter().string(from: Date()), processor: processorName(),
             cores: ProcessInfo.processInfo.activeProcessorCount, memoryBytes: ProcessInfo.processInfo.physicalMemory,
+            memoryLimitBytes: memoryLimit(),
             kernel: kernel, system: systemName(), fileSystem: fileSystemType(directory.path),
             sqliteVersion: String(cString: sqlite3_libversion()), sqliteSource: String(cString: sqlite3_sourceid()),
             sqliteCompileOptions: compileOptions(), lmdbVersion: lmdb ?? "unknown",
@@ -77,6 +80,29 @@ extension Environment {
             return line.dropFirst("PRETTY_NAME=".count).trimmingCharacters(in: ["\""])
         }
         return nil
+    }
+
+    /// The least limit of the control groups (version 2, or 1) that this process is in.
+    private static func memoryLimit() -> UInt64? {
+        guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8) else { return nil }
+        var limits: [UInt64] = []
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 3 else { continue }
+            let file: String
+            if parts[1].isEmpty {
+                file = "/sys/fs/cgroup\(parts[2])/memory.max"
+            } else if parts[1].split(separator: ",").contains("memory") {
+                file = "/sys/fs/cgroup/memory\(parts[2])/memory.limit_in_bytes"
+            } else {
+                continue
+            }
+            guard let value = try? String(contentsOfFile: file, encoding: .utf8),
+                let number = UInt64(value.trimmingCharacters(in: .whitespacesAndNewlines))
+            else { continue }
+            if number < ProcessInfo.processInfo.physicalMemory { limits.append(number) }
+        }
+        return limits.min()
     }
 
     /// Type of the file system that holds a path: that of the mount point with the longest matching prefix.

@@ -39,6 +39,8 @@ public struct TurnReport: Codable, Sendable {
     /// Hash of all rows, or of the content after a write.
     public var checksum: String
     public var cost: Cost
+    /// Bytes of the store's content after a write.
+    public var contentBytes: Int?
 }
 
 public enum Turn {
@@ -58,6 +60,7 @@ public enum Turn {
             switch request.contender.layer {
             case .floor: return try measureFloor(workload, request)
             case .cInterface, .swiftInterface: return try measure(workload, request)
+            case .grdb, .userDefaults: return try measureLayer(workload, request)
             }
         }
     }
@@ -65,6 +68,18 @@ public enum Turn {
     // MARK: Through SQL
 
     static func open(_ request: TurnRequest, path: String, durability: DurabilityClass, size: Int) throws -> Session {
+        var (options, settling) = try options(request, durability: durability)
+        // The session keeps its statements itself; what it lets go of is to be prepared anew. The Swift API has its cache.
+        if request.contender.layer != .swiftInterface { options.statementCacheCapacity = 0 }
+        let engine = Engine(name: request.contender.engine)
+        return try Session(
+            parameters: Parameters(size: size, seed: request.parameters.seed), settling: settling,
+            connect: { [options] in try Connection(path: path, engine: engine, options: options) })
+    }
+
+    static func options(
+        _ request: TurnRequest, durability: DurabilityClass
+    ) throws -> (options: StoreOptions, settling: [String]) {
         var options = StoreOptions(durability: durability)
         var settling: [String] = []
         if request.contender.isNative {
@@ -75,12 +90,9 @@ public enum Turn {
             options = choice.options(durability)
             settling = choice.settling
         }
-        // The session keeps its statements itself; what it lets go of is to be prepared anew. The Swift API has its cache.
-        if request.contender.layer != .swiftInterface { options.statementCacheCapacity = 0 }
-        let engine = Engine(name: request.contender.engine)
-        return try Session(
-            parameters: Parameters(size: size, seed: request.parameters.seed), settling: settling,
-            connect: { [options] in try Connection(path: path, engine: engine, options: options) })
+        // Writers beside each other wait for their turn, however long the queue.
+        options.busyTimeout = .seconds(60)
+        return (options, settling)
     }
 
     private static func prepare(_ fixture: Fixture, _ request: TurnRequest) throws {
@@ -89,7 +101,9 @@ public enum Turn {
         case .floor:
             guard let build = fixture.buildFloor else { throw WorkloadError("fixture \(fixture.name) has no floor") }
             try build(try FloorStore(path: request.path, durability: .off), request.parameters)
-        case .cInterface, .swiftInterface:
+        case .userDefaults:
+            throw WorkloadError("user-defaults has no prepared stores: its workloads fill theirs")
+        case .cInterface, .swiftInterface, .grdb:
             let session = try open(request, path: request.path, durability: .off, size: request.parameters.size)
             defer { session.close() }
             try fixture.build(session)
@@ -140,20 +154,29 @@ public enum Turn {
             session.isChecking = false
         }
         session.answers = AnswerHash()
+        if workload.startsCold {
+            session.close()
+            StoreFiles.evict(request.path)
+            try session.reopen()
+        }
 
         let stretch = MeasuredStretch(workload, operations: workload.operations(size))
         try run(session, stretch.meter)
         let touched = session.answers
         if workload.writes {
             session.answers = AnswerHash()
+            session.forgetContentBytes()
             try hashContent(workload, session)
             checksum = session.answers
         }
+        let contentBytes = session.contentBytes
         session.close()
-        return stretch.report(touched: touched, checksum: checksum, storeBytes: StoreFiles.bytes(request.path))
+        var report = stretch.report(touched: touched, checksum: checksum, storeBytes: StoreFiles.bytes(request.path))
+        if workload.writes { report.contentBytes = contentBytes }
+        return report
     }
 
-    private static func isPrepared(_ request: TurnRequest) -> Bool {
+    static func isPrepared(_ request: TurnRequest) -> Bool {
         request.fixturePath.map(FileManager.default.fileExists(atPath:)) ?? false
     }
 
@@ -216,7 +239,7 @@ public enum Turn {
 }
 
 /// The meter of one measured stretch with the process's counters read at both ends.
-private final class MeasuredStretch {
+final class MeasuredStretch {
     private final class Readings {
         var before = UsageReading.now()
         var cost: Cost?

@@ -24,23 +24,49 @@ public struct PlanItem: Sendable {
 
 public struct ComparisonPlan: Sendable {
     public var items: [PlanItem]
-    public var engines: [String]
-    public var configurations: [ConfigurationChoice]
+    /// Engines, and for the native one each configuration: the contenders at the C interface, the baseline first.
+    public var contestants: [Contestant]
     public var durability: DurabilityClass
     /// Turns of each contender at each case; with a budget, the least of them.
     public var repeats: Int
-    /// Seconds for the whole plan: within it turns go on until a ratio is known within 5%.
+    /// Seconds for the whole plan: within it turns go on until a ratio is known as well as `precision` says.
     public var budget: Double?
+    /// How wide an interval may be, as a fraction, for its case to be done before the time is over.
+    public var precision = 0.05
+    /// Whether sizes may be made smaller to fit the budget.
+    public var scales = false
+    /// Whether a native configuration that is clearly not the best of a row is left at two turns there.
+    public var sparesSlow = false
     public var seed: UInt32
     /// Layers beside the C interface, which is always measured.
     public var layers: Set<Layer>
+    /// Bytes of memory that each measuring process has, its share of the page cache included; null: as the machine has it.
+    public var memoryLimit: Int?
     /// For the report: how it was asked for, and by which version.
     public var command: String
     public var rootstockVersion: String
 
-    /// - Parameter durability: the class for workloads that do not name one themselves.
+    /// An engine, or the native engine in one configuration.
+    public struct Contestant: Sendable, Equatable {
+        public var engine: String
+        public var configuration: String
+        /// Whether it was named itself; a configuration that came by the list may sit out rows that it has no form for.
+        public var isNamed: Bool
+    }
+
+    /// The configurations that were asked for and are in the plan.
+    public var configurations: [ConfigurationChoice] {
+        ConfigurationChoice.all.filter { choice in
+            contestants.contains { $0.engine == "sqlite" && $0.configuration == choice.name }
+        }
+    }
+
+    /// - Parameters:
+    ///   - engines: names of engines; the native one stands for each of `configurations`, or, as `sqlite:wal`, for one.
+    ///   - configurations: null for all that there are, each in the rows that it has a form for.
+    ///   - durability: the class for workloads that do not name one themselves.
     public init(
-        items: [PlanItem], engines: [String], configurations: [String], durability: DurabilityClass, repeats: Int,
+        items: [PlanItem], engines: [String], configurations: [String]?, durability: DurabilityClass, repeats: Int,
         budget: Double? = nil, seed: UInt32, layers: [String] = [], command: String, rootstockVersion: String
     ) throws {
         guard !engines.isEmpty else { throw PlanError("no engine was named") }
@@ -50,14 +76,7 @@ public struct ComparisonPlan: Sendable {
             throw PlanError("the size of suite \(item.suite.name) must be 1 or more")
         }
         self.items = items
-        self.engines = engines
-        self.configurations = try configurations.map { name in
-            guard let choice = ConfigurationChoice.named(name) else {
-                let known = ConfigurationChoice.all.map(\.name).joined(separator: ", ")
-                throw PlanError("there is no native configuration '\(name)'; there are \(known)")
-            }
-            return choice
-        }
+        contestants = try engines.flatMap { try Self.contestants($0, configurations) }
         self.durability = durability
         self.repeats = repeats
         self.budget = budget
@@ -68,43 +87,78 @@ public struct ComparisonPlan: Sendable {
                     let known = Layer.allCases.map(\.rawValue).joined(separator: ", ")
                     throw PlanError("there is no layer '\(name)'; there are \(known)")
                 }
+                if layer == .grdb && !GRDBLayer.isBuilt {
+                    throw PlanError("layer grdb is not in this build: build with `swift build --traits GRDB`")
+                }
                 return layer
             })
         self.command = command
         self.rootstockVersion = rootstockVersion
         for workload in items.flatMap(\.workloads) {
             let durability = workload.durability ?? durability
-            for choice in self.configurations where engines.contains("sqlite") && !choice.supports(durability) {
-                throw PlanError(
-                    "native configuration '\(choice.name)' keeps a rollback journal and has no form in durability class "
-                        + "'\(durability.rawValue)', which is WAL's: choose wal, tuned or leveldb")
+            for contestant in contestants where contestant.isNamed {
+                guard let choice = contestant.choice else { continue }
+                guard choice.supports(durability) else {
+                    throw PlanError(
+                        "native configuration '\(choice.name)' keeps a rollback journal and has no form in durability class "
+                            + "'\(durability.rawValue)', which is WAL's: choose wal, tuned or leveldb")
+                }
             }
+        }
+    }
+
+    private static func contestants(_ name: String, _ configurations: [String]?) throws -> [Contestant] {
+        let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts[0] == "sqlite" else {
+            guard parts.count == 1 else {
+                throw PlanError("engine '\(parts[0])' has no configurations; write \(parts[0]) alone")
+            }
+            return [Contestant(engine: name, configuration: "default", isNamed: true)]
+        }
+        let names = parts.count == 2 ? [parts[1]] : configurations ?? ConfigurationChoice.all.map(\.name)
+        let areNamed = parts.count == 2 || configurations != nil
+        return try names.map { name in
+            guard ConfigurationChoice.named(name) != nil else {
+                let known = ConfigurationChoice.all.map(\.name).joined(separator: ", ")
+                throw PlanError("there is no native configuration '\(name)'; there are \(known)")
+            }
+            return Contestant(engine: "sqlite", configuration: name, isNamed: areNamed)
         }
     }
 
     /// The contenders of a workload, the baseline first.
     func contenders(for workload: Workload) -> [Contender] {
         var contenders: [Contender] = []
-        for engine in engines {
-            let names = engine == "sqlite" ? configurations.map(\.name) : ["default"]
-            for name in names {
-                var contender = Contender(engine: engine, configuration: name)
-                while contenders.contains(contender) { contender.copy += 1 }
-                contenders.append(contender)
+        for contestant in contestants {
+            if let choice = contestant.choice {
+                guard choice.supports(workload.durability ?? durability), choice.supports(workload) else { continue }
             }
+            var contender = Contender(engine: contestant.engine, configuration: contestant.configuration)
+            while contenders.contains(contender) { contender.copy += 1 }
+            contenders.append(contender)
         }
-        if layers.contains(.swiftInterface) && workload.runInSwift != nil {
-            contenders += contenders.map { contender in
+        let alone = contenders.filter { $0.copy == 0 }
+        for (layer, isWritten) in [
+            (Layer.swiftInterface, workload.runInSwift != nil), (.grdb, workload.runInGRDB != nil),
+        ] where layers.contains(layer) && isWritten {
+            contenders += alone.filter { layer != .grdb || !$0.isControl }.map { contender in
                 var above = contender
-                above.layer = .swiftInterface
+                above.layer = layer
                 return above
             }
         }
-        if layers.contains(.floor) && workload.floor != nil && engines.contains("lmdb") {
+        if layers.contains(.floor) && workload.floor != nil && contestants.contains(where: { $0.engine == "lmdb" }) {
             contenders.append(Contender(engine: "lmdb", configuration: "default", layer: .floor))
+        }
+        if layers.contains(.userDefaults) && workload.runInUserDefaults != nil {
+            contenders.append(Contender(engine: "foundation", configuration: "default", layer: .userDefaults))
         }
         return contenders
     }
+}
+
+extension ComparisonPlan.Contestant {
+    var choice: ConfigurationChoice? { engine == "sqlite" ? ConfigurationChoice.named(configuration) : nil }
 }
 
 /// A length of time as a user writes it: "90s", "3m", "1h", or seconds.

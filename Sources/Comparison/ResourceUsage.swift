@@ -97,6 +97,20 @@ enum StoreFiles {
         }
     }
 
+    /// Has the system forget what it keeps of the files in memory. They are on storage (copies and prepared stores are synced),
+    /// and nothing of them may be mapped.
+    static func evict(_ path: String) {
+        #if os(Linux)
+            for suffix in suffixes {
+                let descriptor = open(path + suffix, O_RDONLY)
+                guard descriptor >= 0 else { continue }
+                fdatasync(descriptor)
+                posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+                close(descriptor)
+            }
+        #endif
+    }
+
     static func bytes(_ path: String) -> Int {
         suffixes.reduce(0) { sum, suffix in
             var status = stat()

@@ -26,8 +26,14 @@ public struct MeasuredResult: Codable, Sendable {
     public var curve: [CurvePoint]
     /// Medians over the turns.
     public var cost: Cost
+    /// Bytes of keys and values that the case wrote, as the program sees them; null where it wrote none or they were not counted.
+    public var userBytes: Int?
+    /// Bytes that went to the storage device (where the system counts none, to write calls) for each of `userBytes`.
+    public var writeAmplification: Double?
 
     public var microsecondsPerOperation: Double { seconds * 1e6 / Double(operations) }
+    public var operationsPerSecond: Double { Double(operations) / seconds }
+    public var megabytesPerSecond: Double? { userBytes.map { Double($0) / 1e6 / seconds } }
     public var contender: Contender {
         Contender(engine: engine, configuration: configuration, layer: layer, copy: copy)
     }
@@ -52,6 +58,9 @@ public struct Ratio: Codable, Sendable {
     public var layer: Layer
     /// Whether the interval leaves 1 out.
     public var isDifferent: Bool
+    /// Whether the baseline is the best native configuration of the row, which makes this ratio the row's headline: a claim
+    /// against a badly configured opponent is no claim. Null in reports older than the field.
+    public var isHeadline: Bool?
     /// The ratio that was published for this row, of the systems named in `publishedSource`.
     public var published: Double?
     public var publishedSource: String?
@@ -83,6 +92,9 @@ public struct ComparisonReport: Codable, Sendable {
     public var cases: [CaseDescription]
     public var failures: [Failure]
     public var warnings: [String]
+
+    /// The ratios to quote: each row's against its best native configuration.
+    public var headlines: [Ratio] { ratios.filter { $0.isHeadline == true } }
 
     public func results(suite: String, case name: String) -> [MeasuredResult] {
         results.filter { $0.suite == suite && $0.case == name }

@@ -1,8 +1,9 @@
 // Runs a plan: contenders take turns, each turn in a process of its own, and what they measured becomes a report.
 //
-// Invariant: within a case every contender has the same number of turns, in an order shuffled by the seed within each round,
-// so that drift of the machine hits all alike; the first round is a warm-up and not counted. No time is reported for a
-// case whose answers are not the same on every engine.
+// Invariant: within a case every contender has the same number of turns (a native configuration that is clearly not the
+// best of the row may have fewer, where the plan says so), in an order shuffled by the seed within each round, so that drift
+// of the machine hits all alike; the first round is a warm-up and not counted. No time is reported for a case whose
+// answers are not the same on every engine.
 
 import Foundation
 import Workloads
@@ -15,6 +16,8 @@ public struct Runner {
     public var directory: URL
     public var launch: Launch
     public var progress: (String) -> Void
+    /// Where turns are noted as they end, and taken from when a comparison goes on that was interrupted.
+    public var journal: TurnJournal?
 
     public init(
         plan: ComparisonPlan, directory: URL, launch: @escaping Launch, progress: @escaping (String) -> Void = { _ in }
@@ -28,19 +31,44 @@ public struct Runner {
     public func run() throws -> ComparisonReport {
         let started = Date()
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        var runner = self
+        var warnings: [String] = []
+        if plan.scales, plan.budget != nil {
+            if let sizes = journal?.sizes {
+                for index in runner.plan.items.indices {
+                    runner.plan.items[index].size = sizes[runner.plan.items[index].suite.name] ?? plan.items[index].size
+                }
+            } else {
+                try runner.scaleSizes()
+            }
+            warnings += runner.plan.items.enumerated().compactMap { index, item in
+                item.size == plan.items[index].size
+                    ? nil
+                    : "suite \(item.suite.name) was scaled down to \(item.size) of \(plan.items[index].size) "
+                        + "\(item.suite.unit) to fit the time given"
+            }
+        }
+        try journal?.begin(runner.plan)
+        return try runner.measure(since: started, warnings: warnings)
+    }
+
+    private func measure(since started: Date, warnings: [String]) throws -> ComparisonReport {
         var report = ComparisonReport(
             environment: try .capture(plan: plan, directory: directory), results: [], ratios: [], layers: [], cases: [],
-            failures: [], warnings: [])
+            failures: [], warnings: warnings)
+        let noise = MachineNoise()
         var fixtures = PreparedStores(runner: self)
         defer { fixtures.removeAll() }
         let total = plan.items.reduce(0) { $0 + $1.workloads.count }
         var done = 0
+        let begun = Date()
+        let remaining = plan.budget.map { max(0, $0 - begun.timeIntervalSince(started)) }
         for item in plan.items {
             for workload in item.workloads {
                 done += 1
                 // Each case has an equal share of the time; what one leaves, the next ones have.
-                let deadline = plan.budget.map { started.addingTimeInterval($0 * Double(done) / Double(total)) }
-                run(
+                let deadline = remaining.map { begun.addingTimeInterval($0 * Double(done) / Double(total)) }
+                try run(
                     workload, of: item, label: "[\(done)/\(total)] \(item.suite.name) \(workload.name)",
                     deadline: deadline, &fixtures, &report)
             }
@@ -52,6 +80,10 @@ public struct Runner {
         }
         if let load = report.environment.loadAverage, load > 0.5 {
             report.warnings.append("the machine was not idle when this began: load average \(rounded(load))")
+        }
+        if let share = noise.othersShare(), share > 0.1 {
+            report.warnings.append(
+                "others used \(Int((share * 100).rounded()))% of the machine's processors while this ran")
         }
         let seconds = Date().timeIntervalSince(started)
         report.environment.seconds = seconds
@@ -65,38 +97,42 @@ public struct Runner {
 
     // MARK: One case
 
-    private struct Turns {
+    struct Turns {
         var contender: Contender
         var reports: [TurnReport] = []
+        /// Set when it has the turns that it gets, though others go on.
+        var isDone = false
     }
 
     private func run(
         _ workload: Workload, of item: PlanItem, label: String, deadline: Date?, _ fixtures: inout PreparedStores,
         _ report: inout ComparisonReport
-    ) {
+    ) throws {
         let durability = workload.durability ?? plan.durability
         report.cases.append(
             CaseDescription(
                 suite: item.suite.name, case: workload.name, summary: workload.summary,
                 publishedName: workload.publishedName, writes: workload.writes))
         var turns = plan.contenders(for: workload).map { Turns(contender: $0) }
+        for choice in plan.configurations where !choice.supports(workload) {
+            report.warnings.append(
+                "\(item.suite.name) \(workload.name): \(choice.name) keeps the file to one connection and sat this out")
+        }
         var random = SplitMix64(seed: UInt64(plan.seed) &+ stableHash(item.suite.name + workload.name))
         var round = 0
         while wantsRound(round, of: turns, until: deadline) {
             defer { round += 1 }
-            for index in turns.indices.shuffled(using: &random) {
+            for index in turns.indices.shuffled(using: &random) where !turns[index].isDone {
                 let contender = turns[index].contender
                 progress("\(label): \(contender), " + (round == 0 ? "warm-up" : "turn \(round)"))
+                let place = TurnJournal.Place(
+                    suite: item.suite.name, case: workload.name, contender: contender, round: round)
                 do {
-                    let path = directory.appendingPathComponent("turn-\(contender.slug).store").path
-                    defer { try? StoreFiles.remove(path) }
-                    let fixture = try fixtures.path(workload, item, contender, durability)
-                    let request = TurnRequest(
-                        task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
-                        durability: durability, parameters: Parameters(size: item.size, seed: plan.seed),
-                        path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture)
-                    guard let turn = try launch(request) else { throw WorkloadError("the turn reported nothing") }
+                    let turn =
+                        try journal?.known(place) ?? self.turn(workload, item, contender, durability, &fixtures, place)
                     turns[index].reports.append(turn)
+                } catch let error as JournalError {
+                    throw error
                 } catch {
                     report.failures.append(
                         Failure(
@@ -107,6 +143,7 @@ public struct Runner {
             }
             // A contender that failed once is out; the others go on, so that one refusal does not hide the rest.
             turns.removeAll { $0.reports.isEmpty }
+            if plan.sparesSlow && round >= Self.turnsOfSlow { spareSlow(&turns) }
         }
         let differing = answersDiffer(turns)
         guard differing.isEmpty else {
@@ -121,23 +158,54 @@ public struct Runner {
         add(turns, workload, item, durability, to: &report)
     }
 
+    private func turn(
+        _ workload: Workload, _ item: PlanItem, _ contender: Contender, _ durability: DurabilityClass,
+        _ fixtures: inout PreparedStores, _ place: TurnJournal.Place
+    ) throws -> TurnReport {
+        let path = directory.appendingPathComponent("turn-\(contender.slug).store").path
+        defer { try? StoreFiles.remove(path) }
+        let fixture = try fixtures.path(workload, item, contender, durability)
+        let request = TurnRequest(
+            task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
+            durability: durability, parameters: Parameters(size: item.size, seed: plan.seed),
+            path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture)
+        guard let turn = try launch(request) else { throw WorkloadError("the turn reported nothing") }
+        try journal?.note(turn, at: place)
+        return turn
+    }
+
     /// Turns at most, however much time there is.
     static let mostRounds = 50
+    /// Turns that a native configuration has which is clearly not the best.
+    static let turnsOfSlow = 2
+    /// By how much it must be behind the best native one.
+    static let slowFactor = 1.5
+
+    /// A configuration far behind the best one cannot become the row's baseline: it is shown, and costs no more time.
+    private func spareSlow(_ turns: inout [Turns]) {
+        func time(_ turn: Turns) -> Double { median(turn.reports.dropFirst().map(\.seconds)) }
+        let native = turns.filter { $0.contender.isNative && $0.contender.layer == .cInterface }
+        guard let best = native.map(time).min() else { return }
+        for index in turns.indices where turns[index].contender.isNative && turns[index].contender.layer == .cInterface
+        {
+            if time(turns[index]) > best * Self.slowFactor { turns[index].isDone = true }
+        }
+    }
 
     /// Round 0 is the warm-up. Whether to stop depends on how wide the interval is, never on whether it holds 1: stopping
     /// at the first difference would find differences where there are none.
     private func wantsRound(_ round: Int, of turns: [Turns], until deadline: Date?) -> Bool {
         if round <= plan.repeats { return true }
-        guard let deadline, round <= Self.mostRounds, Date() < deadline, let first = turns.first else { return false }
-        return turns.dropFirst().contains { turn in
+        let going = turns.filter { !$0.isDone && $0.contender.layer == .cInterface }
+        guard let deadline, round <= Self.mostRounds, Date() < deadline, let first = going.first else { return false }
+        return going.dropFirst().contains { turn in
             let estimate = ratioOfMedians(
-                first.reports.dropFirst().map(\.seconds), turn.reports.dropFirst().map(\.seconds),
-                seed: UInt64(plan.seed), resamples: 500)
-            return estimate.high > estimate.low * 1.05
+                first.reports.dropFirst().map(\.seconds), turn.reports.dropFirst().map(\.seconds), resolution: 0)
+            return estimate.high > estimate.low * (1 + plan.precision)
         }
     }
 
-    private static func isShared(_ starting: Starting) -> Bool {
+    static func isShared(_ starting: Starting) -> Bool {
         if case .shared = starting { return true }
         return false
     }
@@ -154,59 +222,10 @@ public struct Runner {
             )
         }
     }
-
-    private func add(
-        _ turns: [Turns], _ workload: Workload, _ item: PlanItem, _ durability: DurabilityClass,
-        to report: inout ComparisonReport
-    ) {
-        let operations = workload.operations(item.size)
-        for turn in turns {
-            var histogram = LatencyHistogram()
-            for one in turn.reports { histogram.add(one.latency) }
-            let samples = turn.reports.map(\.seconds)
-            report.results.append(
-                MeasuredResult(
-                    suite: item.suite.name, case: workload.name, engine: turn.contender.engine,
-                    configuration: turn.contender.configuration, durability: durability, layer: turn.contender.layer,
-                    operations: operations, seconds: median(samples), latency: histogram.summary,
-                    checksum: turn.reports[0].checksum, copy: turn.contender.copy, samples: samples,
-                    curve: histogram.curve(), cost: .medians(turn.reports.map(\.cost))))
-            if samples.count > 3 && scatter(samples) > 0.15 {
-                report.warnings.append(
-                    "\(item.suite.name) \(workload.name) \(turn.contender): turns scatter by "
-                        + "\(rounded(scatter(samples) * 100))% of their median")
-            }
-        }
-        let engines = turns.map(\.contender.engine)
-        guard let first = engines.contains("sqlite") ? "sqlite" : engines.first else { return }
-        let sqlTurns = turns.filter { $0.contender.layer == .cInterface }
-        // Each native configuration is a baseline; an engine against itself has its first as baseline of the others.
-        let baselines = sqlTurns.filter { $0.contender.engine == first && $0.contender.copy == 0 }
-        for baseline in baselines {
-            for turn in turns where !baselines.contains(where: { $0.contender == turn.contender }) {
-                let estimate = ratioOfMedians(
-                    baseline.reports.map(\.seconds), turn.reports.map(\.seconds), seed: UInt64(plan.seed))
-                let published =
-                    turn.contender.isNative
-                    ? nil : PublishedFigure.find(suite: item.suite.name, workload: workload.name)
-                let ratio = Ratio(
-                    suite: item.suite.name, case: workload.name, durability: durability,
-                    baseline: Baseline(engine: first, configuration: baseline.contender.configuration),
-                    engine: turn.contender.engine, ratio: estimate.ratio, low: estimate.low, high: estimate.high,
-                    configuration: turn.contender.configuration, layer: turn.contender.layer,
-                    isDifferent: estimate.isDifferent, published: published?.ratio, publishedSource: published?.source)
-                if turn.contender.layer == .cInterface {
-                    report.ratios.append(ratio)
-                } else {
-                    report.layers.append(ratio)
-                }
-            }
-        }
-    }
 }
 
 /// Stores filled once per contender and kept while their suite runs.
-private struct PreparedStores {
+struct PreparedStores {
     let runner: Runner
     private var paths: [String: String] = [:]
 

@@ -20,13 +20,18 @@ struct Compare: ParsableCommand {
     @Flag(help: "List the suites and their cases.")
     var list = false
 
-    @Argument(help: "A suite, or 'all'.")
+    @Argument(help: "A suite, 'all', or 'headline': every case of suite engine and a case or two of each other one.")
     var suite: String?
 
     @Argument(help: ArgumentHelp("Cases of the suite; all of them if none is named.", valueName: "case"))
     var cases: [String] = []
 
-    @Option(help: "Engines, separated by commas; the first native one is the baseline.")
+    @Option(
+        help: ArgumentHelp(
+            "Engines, separated by commas; native is the baseline, each row's best configuration of it the headline's.",
+            discussion:
+                "sqlite stands for each of --configuration, sqlite:wal for that one. An engine named twice is set "
+                + "against itself.", valueName: "engine,..."))
     var engines = "sqlite,lmdb"
 
     @Option(
@@ -37,17 +42,33 @@ struct Compare: ParsableCommand {
     @Option(help: "What a commit survives: off, normal or full. Cases that name a class themselves keep it.")
     var durability = StoreOptions.Durability.off
 
-    @Option(help: "Native configurations, separated by commas: leveldb, default, wal, tuned.")
-    var configuration = "leveldb"
+    @Option(
+        help: ArgumentHelp(
+            "Native configurations, separated by commas: leveldb, default, wal, tuned. All of them otherwise, each in the "
+                + "rows that it has a form for.", valueName: "configuration,..."))
+    var configuration: String?
 
     @Option(name: .customLong("repeat"), help: "Turns of each engine at each case, beside one to warm up.")
     var repeats = 5
 
     @Option(
         help: ArgumentHelp(
-            "Time for all of it, such as 90s or 3m: turns go on until ratios are known within 5% or it is over.",
-            discussion: "--repeat is then the least number of turns.", valueName: "time"))
+            "Time for all of it, such as 90s or 3m: turns go on until ratios are known within --precision or it is over.",
+            discussion: "--repeat is then the least number of turns. Sizes that are not given are made to fit.",
+            valueName: "time"))
     var budget: String?
+
+    @Option(help: "With --budget: how wide the 95% interval of a ratio may be for its case to be done, in percent.")
+    var precision = 5.0
+
+    @Flag(help: "Leave a native configuration at two turns where it takes half as long again as the best one.")
+    var spareSlow = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Note each turn in this file as it ends, and go on from the turns that it holds already.", valueName: "file"
+        ))
+    var resume: String?
 
     @Option(help: "Seed of the data and of the order of turns.")
     var seed: UInt32 = 301
@@ -61,9 +82,13 @@ struct Compare: ParsableCommand {
     @Flag(help: "Short for --layers floor.")
     var floor = false
 
+    @Flag(help: "Add engine sqlite-btree: SQLite's own B-tree behind the table layer.")
+    var control = false
+
     @Option(
         help: ArgumentHelp(
-            "Layers to measure beside the C interface: floor (the engine's own calls, no SQL), swift-api.",
+            "Layers to measure beside the C interface, or 'all': floor (the engine's own calls, no SQL), swift-api, grdb (in "
+                + "builds with the trait GRDB), user-defaults (suite library).",
             valueName: "layer,..."))
     var layers = ""
 
@@ -102,9 +127,14 @@ struct Compare: ParsableCommand {
         let place = try workingDirectory()
         defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
         let progress = Progress()
-        let runner = Runner(
+        var runner = Runner(
             plan: plan, directory: place, launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable()),
             progress: progress.show)
+        do {
+            runner.journal = try resume.map(TurnJournal.init(path:))
+        } catch let error as JournalError {
+            throw ValidationError(error.description)
+        }
         let report = try runner.run()
         progress.clear()
         print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "")
@@ -116,42 +146,55 @@ struct Compare: ParsableCommand {
 
     private func makePlan() throws -> ComparisonPlan {
         do {
-            return try ComparisonPlan(
-                items: try items(), engines: Self.names(engines), configurations: Self.names(configuration),
-                durability: durability, repeats: repeats, budget: try budget.map(secondsOfTime), seed: seed,
-                layers: Self.names(layers) + (floor ? ["floor"] : []),
+            guard precision > 0, precision.isFinite else { throw PlanError("--precision must be more than nothing") }
+            var plan = try ComparisonPlan(
+                items: try items(), engines: Self.names(engines) + (control ? [Contender.control] : []),
+                configurations: configuration.map(Self.names), durability: durability, repeats: repeats,
+                budget: try budget.map(secondsOfTime), seed: seed, layers: layerNames,
                 command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
+            plan.precision = precision / 100
+            plan.scales = size == nil
+            plan.sparesSlow = spareSlow
+            return plan
         } catch let error as PlanError {
             throw ValidationError(error.description)
         }
     }
 
+    private var layerNames: [String] {
+        let names = Self.names(layers)
+        let all = Layer.allCases.filter { $0 != .cInterface && ($0 != .grdb || GRDBLayer.isBuilt) }.map(\.rawValue)
+        return (names == ["all"] ? all : names) + (floor ? [Layer.floor.rawValue] : [])
+    }
+
     private func items() throws -> [PlanItem] {
         guard let suite else { return [] }
         let suites: [Suite]
-        if suite == "all" {
-            guard cases.isEmpty else { throw PlanError("'all' takes no cases") }
+        if suite == "all" || suite == Suite.headlineName {
+            guard cases.isEmpty else { throw PlanError("'\(suite)' takes no cases") }
             suites = Suite.all
         } else {
             guard let found = Suite.named(suite) else {
-                throw PlanError(
-                    "there is no suite '\(suite)'; there are \(Suite.all.map(\.name).joined(separator: ", "))")
+                let known = (Suite.all.map(\.name) + ["all", Suite.headlineName]).joined(separator: ", ")
+                throw PlanError("there is no suite '\(suite)'; there are \(known)")
             }
             suites = [found]
         }
-        return try suites.map { suite in
+        return try suites.map { found in
+            // The short run over everything has the microbenchmark whole.
+            let short = headline || (suite == Suite.headlineName && found.name != Suite.engine.name)
             let workloads =
                 try cases.isEmpty
-                ? suite.workloads.filter { (variants || !$0.isVariant) && (!headline || $0.isHeadline) }
+                ? found.workloads.filter { (variants || !$0.isVariant) && (!short || $0.isHeadline) }
                 : cases.map { name in
-                    guard let workload = suite.workload(named: name) else {
-                        let known = suite.workloads.map(\.name).joined(separator: ", ")
-                        throw PlanError("suite \(suite.name) has no case '\(name)'; it has \(known)")
+                    guard let workload = found.workload(named: name) else {
+                        let known = found.workloads.map(\.name).joined(separator: ", ")
+                        throw PlanError("suite \(found.name) has no case '\(name)'; it has \(known)")
                     }
                     return workload
                 }
-            return PlanItem(suite: suite, workloads: workloads, size: size ?? suite.defaultSize)
+            return PlanItem(suite: found, workloads: workloads, size: size ?? found.defaultSize)
         }
     }
 
@@ -213,6 +256,7 @@ enum CompareList {
                 var notes = workload.publishedName.map { ["published as \($0)"] } ?? []
                 if let durability = workload.durability { notes.append("always durability \(durability.rawValue)") }
                 if workload.isVariant { notes.append("variant") }
+                if workload.isHeadline { notes.append("headline") }
                 let note = notes.isEmpty ? "" : " (" + notes.joined(separator: "; ") + ")"
                 text += "    \(workload.name)\(padding)  \(workload.summary)\(note)\n"
             }
@@ -221,6 +265,8 @@ enum CompareList {
         }
         text += "native configurations:\n"
         for choice in ConfigurationChoice.all { text += "    \(choice.name): \(choice.summary)\n" }
+        text +=
+            "\nbeside them: --control (SQLite's B-tree behind the table layer), --floor, --layers swift-api\n"
         return text
     }
 }

@@ -19,6 +19,10 @@ extension Suite {
             "The existing store holds all keys, inserted in random order in batches; db_bench reads what its random "
                 + "fills left, in which some keys are missing.",
             "Scans read the clock every 100 rows: their percentiles are of means over 100 rows.",
+            "The cases with several connections give each thread its own, in one process. A native configuration that locks "
+                + "others out (leveldb) sits them out.",
+            "readrandom-cold gives back the store's pages to the system before it starts; a host may still hold them. A "
+                + "store larger than memory: --entries, in a group with limited memory (systemd-run --scope -p MemoryMax=512M).",
         ])
 }
 
@@ -82,31 +86,47 @@ enum EngineSuite {
 
     // MARK: Workloads
 
-    static let workloads: [Workload] = [
-        write("fillseqsync", "Sync Seq Write", .sequential, rows: synced, durability: .full),
-        write("fillrandsync", "Sync Rand Write", .random, rows: synced, durability: .full),
-        write("fillseq", "Seq Write", .sequential),
-        write("fillseqbatch", "Batch Seq Write", .sequential, batch: batch, headline: true),
-        write("fillrandom", "Rand Write", .random),
-        write("fillrandbatch", "Batch Rand Write", .random, batch: batch),
-        write("overwrite", nil, .random, starting: .copy(of: filled.name)),
-        write("overwritebatch", nil, .random, batch: batch, starting: .copy(of: filled.name)),
-        read("readrandom", "Rand Read", headline: true),
-        scan("readseq", "Seq Read", "SELECT * FROM test ORDER BY key", backward: false),
-        scan("readreverse", "Rev Seq Read", "SELECT * FROM test ORDER BY key DESC", backward: true),
-        write("fillseq100K", nil, .sequential, rows: large, valueBytes: largeValueBytes),
-        write("fillrand100K", nil, .random, rows: large, valueBytes: largeValueBytes),
-        read("readrand100K", nil, rows: large, fixture: filledLarge),
-        read("readrand100K-whole", nil, rows: large, fixture: filledLarge, isWhole: true, variant: true),
-        read("readrandom-transaction", nil, inTransaction: true, variant: true),
-        read("readmissing", nil, keys: .missing, variant: true),
-        read("readhot", nil, keys: .hot, variant: true),
-        write("fillrandbatch-rowid", nil, .random, batch: batch, schema: rowidSchema, variant: true),
-        read("readrandom-rowid", nil, fixture: filledRowid, floor: false, variant: true),
-        scan(
-            "readseq-rowid", nil, "SELECT * FROM test ORDER BY key", backward: false, fixture: filledRowid,
-            variant: true),
-    ]
+    static let workloads: [Workload] =
+        [
+            write("fillseqsync", "Sync Seq Write", .sequential, rows: synced, durability: .full),
+            write("fillrandsync", "Sync Rand Write", .random, rows: synced, durability: .full),
+            write("fillseq", "Seq Write", .sequential),
+            write("fillseqbatch", "Batch Seq Write", .sequential, batch: batch, headline: true),
+            write("fillrandom", "Rand Write", .random),
+            write("fillrandbatch", "Batch Rand Write", .random, batch: batch),
+            write("overwrite", nil, .random, starting: .copy(of: filled.name)),
+            write("overwritebatch", nil, .random, batch: batch, starting: .copy(of: filled.name)),
+            read("readrandom", "Rand Read", headline: true),
+            scan("readseq", "Seq Read", "SELECT * FROM test ORDER BY key", backward: false),
+            scan("readreverse", "Rev Seq Read", "SELECT * FROM test ORDER BY key DESC", backward: true),
+            write("fillseq100K", nil, .sequential, rows: large, valueBytes: largeValueBytes),
+            write("fillrand100K", nil, .random, rows: large, valueBytes: largeValueBytes),
+            read("readrand100K", nil, rows: large, fixture: filledLarge),
+            read("readrand100K-whole", nil, rows: large, fixture: filledLarge, isWhole: true, variant: true),
+            read("readrandom-transaction", nil, inTransaction: true, variant: true),
+            read("readmissing", nil, keys: .missing, variant: true),
+            read("readhot", nil, keys: .hot, variant: true),
+            write("fillrandbatch-rowid", nil, .random, batch: batch, schema: rowidSchema, variant: true),
+            read("readrandom-rowid", nil, fixture: filledRowid, floor: false, variant: true),
+            scan(
+                "readseq-rowid", nil, "SELECT * FROM test ORDER BY key", backward: false, fixture: filledRowid,
+                variant: true),
+            scan(
+                "readreverse-rowid", nil, "SELECT * FROM test ORDER BY key DESC", backward: true, fixture: filledRowid,
+                variant: true),
+            cold(read("readrandom-cold", nil, rows: cold, keySpace: { $0 }, floor: false, variant: true)),
+        ] + EngineConcurrent.workloads
+
+    /// Rows read from a store that is not in memory: each costs a read of the device.
+    static func cold(_ size: Int) -> Int { max(1, size / 100) }
+
+    private static func cold(_ workload: Workload) -> Workload {
+        var workload = workload
+        workload.startsCold = true
+        workload.runInSwift = nil
+        workload.summary += ", with nothing of the store in the page cache"
+        return workload
+    }
 
     private static func write(
         _ name: String, _ publishedName: String?, _ order: Order, batch: Int = 1,
@@ -118,7 +138,7 @@ enum EngineSuite {
         let place = order == .sequential ? "in key order" : "at random keys"
         let unit = batch == 1 ? "one row a transaction" : "\(batch) rows a transaction"
         let verb = starting == .fresh ? "insert" : "overwrite"
-        return Workload(
+        var workload = Workload(
             name: name, summary: "\(verb) values of \(valueBytes) bytes \(place), \(unit)",
             publishedName: publishedName,
             starting: starting, durability: durability, writes: true, isHeadline: headline, isVariant: variant,
@@ -129,11 +149,14 @@ enum EngineSuite {
                 ? FloorWorkload { try FloorEngine.write($0, $1, $2, shape, rows: rows($1.size)) } : nil,
             runInSwift: { try EngineSwift.write($0, $1, shape, rows: rows($0.parameters.size)) },
             run: { try runWrite($0, $1, shape, rows: rows($0.parameters.size)) })
+        workload.userBytes = { rows($0) * (KeyBuffer.count + valueBytes) }
+        return workload
     }
 
     private static func read(
         _ name: String, _ publishedName: String?, rows: @escaping @Sendable (Int) -> Int = { $0 },
-        fixture: Fixture = filled, keys: Keys = .present, inTransaction: Bool = false, isWhole: Bool = false,
+        keySpace: (@Sendable (Int) -> Int)? = nil, fixture: Fixture = filled, keys: Keys = .present,
+        inTransaction: Bool = false, isWhole: Bool = false,
         floor: Bool = true,
         headline: Bool = false, variant: Bool = false
     ) -> Workload {
@@ -157,9 +180,10 @@ enum EngineSuite {
             starting: .shared(fixture.name), writes: false, isHeadline: headline, isVariant: variant, operations: rows,
             floor: floor ? floorRun : nil, runInSwift: isWhole || inTransaction ? nil : swiftRun,
             run: { session, meter in
+                let size = session.parameters.size
                 try runRead(
-                    session, meter, rows: rows(session.parameters.size), keys: keys, inTransaction: inTransaction,
-                    isWhole: isWhole)
+                    session, meter, rows: rows(size), keySpace: (keySpace ?? rows)(size), keys: keys,
+                    inTransaction: inTransaction, isWhole: isWhole)
             })
     }
 
@@ -215,11 +239,11 @@ enum EngineSuite {
     static let pointRead = "SELECT * FROM test WHERE key = ?"
 
     private static func runRead(
-        _ session: Session, _ meter: Meter, rows: Int, keys: Keys, inTransaction: Bool, isWhole: Bool
+        _ session: Session, _ meter: Meter, rows: Int, keySpace: Int, keys: Keys, inTransaction: Bool, isWhole: Bool
     ) throws {
         let statement = try session.statement(pointRead)
         let key = KeyBuffer()
-        var chooser = KeyChooser(keys, rows: rows, seed: session.parameters.seed)
+        var chooser = KeyChooser(keys, rows: keySpace, seed: session.parameters.seed)
         if inTransaction { try session.execute("BEGIN") }
         meter.begin()
         for _ in 0..<rows {

@@ -58,6 +58,14 @@ public final class Meter {
         last = now
     }
 
+    /// Laps that workers recorded, when the time has ended.
+    func add(_ recorded: ArraySlice<UInt32>) {
+        for lap in recorded where count < capacity {
+            laps[count] = lap
+            count += 1
+        }
+    }
+
     public func end() {
         elapsedNanoseconds = Self.now() - started
         onEnd()

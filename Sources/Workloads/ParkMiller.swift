@@ -58,6 +58,12 @@ public final class ValuePool {
 
     deinit { bytes.deallocate() }
 
+    /// The bytes that belong to a number, whoever asks for them and when.
+    public func slice(_ count: Int, for number: Int) -> UnsafeRawBufferPointer {
+        let start = number % (bytes.count / count) * count
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+    }
+
     /// The next `count` bytes. They stay where they are for the life of the pool.
     public func next(_ count: Int) -> UnsafeRawBufferPointer {
         precondition(count <= bytes.count, "a value is longer than the pool")

@@ -126,6 +126,15 @@ public struct RawStatement {
     @inline(__always)
     public func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
+    /// Bytes of text or blob; 8 for a number, 0 for NULL.
+    func byteCount(_ column: Int32) -> Int {
+        switch type(column) {
+        case SQLITE_TEXT, SQLITE_BLOB: Int(sqlite3_column_bytes(handle, column))
+        case SQLITE_NULL: 0
+        default: 8
+        }
+    }
+
     @inline(__always)
     public func type(_ column: Int32) -> Int32 { sqlite3_column_type(handle, column) }
 }

@@ -17,12 +17,22 @@ public struct Parameters: Sendable, Codable, Equatable {
     }
 }
 
+/// How a session's store is opened: what a worker on another thread opens its own connection by.
+public struct Connector: Sendable {
+    var parameters: Parameters
+    var settling: [String]
+    var connect: @Sendable () throws -> Connection
+
+    public func session() throws -> Session { try Session(self) }
+}
+
 public final class Session {
     public let parameters: Parameters
     /// For workloads of the Swift layer; inner loops of the thin layer use `statement`.
     public private(set) var connection: Connection
-    private let makeConnection: () throws -> Connection
-    private let settling: [String]
+    /// Opens the same store once more, from any thread.
+    public let connector: Connector
+    private var settling: [String] { connector.settling }
     private var cache: [String: (owner: Statement, raw: RawStatement)] = [:]
     private var settlingStatements: [RawStatement] = []
 
@@ -33,11 +43,16 @@ public final class Session {
     /// - Parameters:
     ///   - settling: statements of the configuration that belong to a timed write, at its end (LevelDB's: a WAL checkpoint).
     ///   - connect: opens the store, set up as the configuration says, with no statement cache of its own.
-    public init(parameters: Parameters, settling: [String] = [], connect: @escaping () throws -> Connection) throws {
-        self.parameters = parameters
-        self.settling = settling
-        makeConnection = connect
-        connection = try connect()
+    public convenience init(
+        parameters: Parameters, settling: [String] = [], connect: @escaping @Sendable () throws -> Connection
+    ) throws {
+        try self.init(Connector(parameters: parameters, settling: settling, connect: connect))
+    }
+
+    init(_ connector: Connector) throws {
+        self.connector = connector
+        parameters = connector.parameters
+        connection = try connector.connect()
     }
 
     /// The statement of this text, prepared once.
@@ -76,7 +91,7 @@ public final class Session {
     }
 
     /// Opens the store again after `close`.
-    public func reopen() throws { connection = try makeConnection() }
+    public func reopen() throws { connection = try connector.connect() }
 
     // MARK: Answers
 
@@ -129,7 +144,14 @@ public final class Session {
         let wasChecking = isChecking
         isChecking = true
         defer { isChecking = wasChecking }
-        while try statement.step() { take(statement) }
+        while try statement.step() {
+            take(statement)
+            for column in 0..<statement.columnCount { contentBytes += statement.byteCount(column) }
+        }
         try statement.reset()
     }
+
+    /// Bytes of the values that `hashRows` has seen, as SQLite counts them: 8 for a number.
+    public private(set) var contentBytes = 0
+    public func forgetContentBytes() { contentBytes = 0 }
 }

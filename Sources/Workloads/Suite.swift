@@ -77,6 +77,17 @@ public struct Workload: Sendable {
     public var floor: FloorWorkload?
     /// The workload in Rootstock's Swift API; null where it is not written.
     public var runInSwift: (@Sendable (Session, Meter) throws -> Void)?
+    /// The workload in GRDB; null where it is not written, or the build is without the trait.
+    public var runInGRDB: (@Sendable (LayerSession, Meter) throws -> Void)?
+    /// The workload on Foundation's UserDefaults; null where it is not written.
+    public var runInUserDefaults: (@Sendable (LayerSession, Meter) throws -> Void)?
+    /// Whether it opens connections beside the session's: a configuration that locks others out cannot run it.
+    public var opensSeveralConnections = false
+    /// Whether the store's files leave the page cache before the clock starts: what is read then comes from storage.
+    public var startsCold = false
+    /// Bytes of keys and values that it writes, for a size of the suite. Null: those of the content, if it starts on an empty
+    /// store and only inserts; otherwise not known.
+    public var userBytes: (@Sendable (_ size: Int) -> Int)?
 
     public init(
         name: String, summary: String, publishedName: String? = nil, starting: Starting,
@@ -144,8 +155,11 @@ public struct Suite: Sendable {
 
     /// Every suite, in the order in which `--list` shows them.
     public static let all: [Suite] = [
-        .engine, .objects, .library, .records, .reader, .fetching, .cars, .ycsb, .speedtest,
+        .engine, .queries, .objects, .library, .records, .reader, .fetching, .cars, .ycsb, .speedtest,
     ]
+
+    /// One short run over all: a case or two of each suite.
+    public static let headlineName = "headline"
 
     public static func named(_ name: String) -> Suite? { all.first { $0.name == name } }
 }

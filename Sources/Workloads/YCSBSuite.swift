@@ -2,6 +2,8 @@
 //
 // Invariant: an operation is a transaction. Which record an operation touches follows YCSB's generators (scrambled zipfian
 // with exponent 0.99, or latest), drawn from the seed, so that every engine gets the same operations in the same order.
+// With several threads each has its share of the operations, a connection and a seed of its own; who writes a record last
+// is then the machine's affair, and the content that must agree is the keys and the lengths of the fields.
 
 #if canImport(Glibc)
     import Glibc
@@ -13,7 +15,10 @@ extension Suite {
     public static let ycsb = Suite(
         name: "ycsb", title: "YCSB core mixes A to F", source: "Cooper et al. 2010, YCSB core workloads",
         unit: "records (and as many operations)", defaultSize: 100_000, smallestSize: 500, fixtures: [YCSBSuite.filled],
-        workloads: YCSBSuite.workloads, remarks: ["One thread."])
+        workloads: YCSBSuite.workloads,
+        remarks: [
+            "A to F run on one thread; A-2threads and the like (--variants) on several, each with its own connection, in one process."
+        ])
 }
 
 enum YCSBSuite {
@@ -61,13 +66,39 @@ enum YCSBSuite {
         try session.fill(session.parameters.size) { try insert($0) }
     }
 
-    static let workloads: [Workload] = mixes.map { mix in
+    static let workloads: [Workload] = [1, 2, 4].flatMap { threads in mixes.map { workload($0, threads: threads) } }
+
+    private static func workload(_ mix: Mix, threads: Int) -> Workload {
         let writes = mix.writes
-        return Workload(
-            name: mix.name, summary: mix.summary, starting: writes ? .copy(of: filled.name) : .shared(filled.name),
-            writes: writes, isHeadline: mix.name == "B", operations: { $0 }, contentQueries: writes ? content : [],
-            run: { session, meter in try run(mix, session, meter) })
+        let operations: @Sendable (Int) -> Int = { size in max(1, size / threads) * threads }
+        let suffix = threads == 1 ? "" : "-\(threads)threads"
+        var workload = Workload(
+            name: mix.name + suffix, summary: mix.summary + (threads == 1 ? "" : ", \(threads) threads"),
+            starting: writes ? .copy(of: filled.name) : .shared(filled.name), writes: writes,
+            isHeadline: mix.name == "B" && threads == 1, isVariant: threads > 1, operations: operations,
+            contentQueries: writes ? (threads == 1 ? content : lengths) : [],
+            run: { session, meter in
+                if threads == 1 {
+                    let body = try prepare(mix, session, thread: 0, of: 1)
+                    meter.begin()
+                    try body { meter.lap() }
+                    try session.settle()
+                    return meter.end()
+                }
+                let crew = Workers.Crew(count: threads, operations: operations(session.parameters.size) / threads) {
+                    worker in
+                    let body = try prepare(mix, worker.session, thread: worker.index, of: threads)
+                    return { try body { worker.recorder.lap() } }
+                }
+                try Workers.run([crew], session, meter)
+            })
+        workload.opensSeveralConnections = threads > 1
+        return workload
     }
+
+    private static let lengths = [
+        "SELECT ycsb_key, \((0..<10).map { "length(field\($0))" }.joined(separator: ", ")) FROM usertable ORDER BY ycsb_key"
+    ]
 
     static func key(_ number: Int) -> String { "user\(mixed(number, 0))" }
 
@@ -83,7 +114,10 @@ enum YCSBSuite {
         }
     }
 
-    private static func run(_ mix: Mix, _ session: Session, _ meter: Meter) throws {
+    /// Prepares the statements of one thread and gives what it does; that calls its argument after each operation.
+    private static func prepare(
+        _ mix: Mix, _ session: Session, thread: Int, of threads: Int
+    ) throws -> (_ lap: () -> Void) throws -> Void {
         let read = try session.statement("SELECT * FROM usertable WHERE ycsb_key = ?")
         let scan = try session.statement("SELECT * FROM usertable WHERE ycsb_key >= ? ORDER BY ycsb_key LIMIT ?")
         let updates = try (0..<10).map {
@@ -94,14 +128,19 @@ enum YCSBSuite {
         try session.prepareToSettle()
         let pool = ValuePool(seed: session.parameters.seed &+ 1)
         let insert = try inserter(session, pool)
-        var random = SplitMix(seed: UInt64(session.parameters.seed))
-        var records = session.parameters.size
-        let zipfian = Zipfian(items: records)
+        var random = SplitMix(seed: UInt64(session.parameters.seed) &+ UInt64(thread) &* 0x9e37_79b9)
+        // A thread inserts every so manieth record, and knows of its own.
+        var records = session.parameters.size + thread
+        let zipfian = Zipfian(items: session.parameters.size)
 
         func choose(_ random: inout SplitMix) -> String {
             let rank = zipfian.rank(random.unit())
-            if mix.isLatest { return key(records - 1 - min(rank, records - 1)) }
-            return key(Int(mixed(rank, 77) % UInt64(records)))
+            if mix.isLatest {
+                let latest = records - threads
+                // Before its first insert a thread's latest record is one of those that were there from the start.
+                return key(max(0, min(latest, latest - rank * threads)))
+            }
+            return key(Int(mixed(rank, 77) % UInt64(threads == 1 ? records : session.parameters.size)))
         }
         func readOne(_ name: String) throws {
             try read.bind(1, name)
@@ -115,32 +154,31 @@ enum YCSBSuite {
             try statement.run()
         }
 
-        meter.begin()
-        for _ in 0..<session.parameters.size {
-            switch mix.operation(Int(random.next() % 100)) {
-            case .read:
-                try readOne(choose(&random))
-            case .update:
-                try updateOne(choose(&random), Int(random.next() % 10))
-            case .insert:
-                try insert(records)
-                records += 1
-            case .scan:
-                try scan.bind(1, choose(&random))
-                try scan.bind(2, 1 + Int(random.next() % 100))
-                while try scan.step() { session.take(scan) }
-                try scan.reset()
-            case .readModifyWrite:
-                let name = choose(&random)
-                try begin.run()
-                try readOne(name)
-                try updateOne(name, Int(random.next() % 10))
-                try commit.run()
+        return { lap in
+            for _ in 0..<max(1, session.parameters.size / threads) {
+                switch mix.operation(Int(random.next() % 100)) {
+                case .read:
+                    try readOne(choose(&random))
+                case .update:
+                    try updateOne(choose(&random), Int(random.next() % 10))
+                case .insert:
+                    try insert(records)
+                    records += threads
+                case .scan:
+                    try scan.bind(1, choose(&random))
+                    try scan.bind(2, 1 + Int(random.next() % 100))
+                    while try scan.step() { session.take(scan) }
+                    try scan.reset()
+                case .readModifyWrite:
+                    let name = choose(&random)
+                    try begin.run()
+                    try readOne(name)
+                    try updateOne(name, Int(random.next() % 10))
+                    try commit.run()
+                }
+                lap()
             }
-            meter.lap()
         }
-        try session.settle()
-        meter.end()
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
         var status: Int32
     }
 
-    private func rootstock(_ arguments: [String]) throws -> Transcript {
+    private func process(_ arguments: [String]) -> Process {
         #if os(Linux)
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         #else
@@ -19,6 +19,11 @@ import Testing
         let process = Process()
         process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("rootstock")
         process.arguments = arguments
+        return process
+    }
+
+    private func rootstock(_ arguments: [String]) throws -> Transcript {
+        let process = process(arguments)
         let (output, error) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = error
@@ -38,7 +43,8 @@ import Testing
         let file = { (name: String) in directory.appendingPathComponent(name).path }
         let run = try rootstock(
             [
-                "compare", "engine", "fillseqbatch", "readrandom", "--engines", "sqlite,sqlite", "--entries", "2000",
+                "compare", "engine", "fillseqbatch", "readrandom", "--engines", "sqlite:wal,sqlite:wal", "--entries",
+                "2000",
                 "--repeat",
                 "2", "--directory", file("stores"), "--json", file("r.json"), "--html", file("r.html"), "--markdown",
                 file("r.md"), "--csv", file("r.csv"),
@@ -78,6 +84,52 @@ import Testing
         }
     #endif
 
+    /// Killed in the middle, it goes on where it was: turns that ended are not taken again, and the report is whole.
+    @Test func goesOnAfterItWasKilled() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let journal = directory.appendingPathComponent("turns").path
+        let json = directory.appendingPathComponent("r.json")
+        let arguments = [
+            "compare", "engine", "fillseqbatch", "readrandom", "readseq", "--engines", "sqlite:wal,lmdb", "--entries",
+            "2000",
+            "--repeat", "4", "--directory", directory.appendingPathComponent("stores").path, "--resume", journal,
+            "--json",
+            json.path,
+        ]
+        func turns() -> [String] {
+            let text = (try? String(contentsOfFile: journal, encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").map(String.init)
+        }
+        let interrupted = process(arguments)
+        interrupted.standardOutput = FileHandle.nullDevice
+        try interrupted.run()
+        let deadline = Date().addingTimeInterval(300)
+        while turns().count < 9, interrupted.isRunning, Date() < deadline { usleep(2000) }
+        kill(interrupted.processIdentifier, SIGKILL)
+        interrupted.waitUntilExit()
+        let before = turns()
+        try #require(before.count >= 9 && before.count < 31, "killed after \(before.count) lines of 31")
+        // A line that was being written when the power went.
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: journal))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(#"{"place":{"suite":"eng"#.utf8))
+        try handle.close()
+
+        let run = try rootstock(arguments)
+        #expect(run.status == 0, "\(run.output) \(run.error)")
+        let after = turns()
+        #expect(after.count == 31, "one line for the plan and one for each turn, warm-ups included")
+        #expect(Array(after.prefix(before.count)) == before)
+        let report = try JSONDecoder().decode(ComparisonReport.self, from: Data(contentsOf: json))
+        #expect(report.results.map(\.samples.count) == Array(repeating: 4, count: 6))
+
+        let other = try rootstock(arguments.map { $0 == "2000" ? "3000" : $0 })
+        #expect(other.status != 0)
+        #expect(other.error.contains("another comparison (sizes)"), "\(other.error)")
+    }
+
     @Test func aFailingEngineIsNamedAndEndsInAFailure() throws {
         let run = try rootstock(
             ["compare", "engine", "fillseq", "--engines", "sqlite,abacus", "--entries", "100", "--repeat", "1"])
@@ -91,6 +143,11 @@ import Testing
         (["compare", "engine", "--configuration", "fastest"], "no native configuration 'fastest'"),
         (["compare", "engine", "--durability", "normal", "--configuration", "default"], "durability class 'normal'"),
         (["compare", "engine", "--repeat", "0"], "repeats must be 1 or more"),
+        (["compare", "engine", "--engines", "sqlite:fastest"], "no native configuration 'fastest'"),
+        (["compare", "engine", "--engines", "lmdb:wal"], "engine 'lmdb' has no configurations"),
+        (["compare", "engine", "--precision", "0"], "--precision must be more than nothing"),
+        (["compare", "headline", "readseq"], "'headline' takes no cases"),
+        (["compare", "engine", "fillseq", "--resume", "/dev/null/x"], "/dev/null/x"),
     ])
     func whatCannotBeRunIsRefusedByName(arguments: [String], words: String) throws {
         let run = try rootstock(arguments)

@@ -1,5 +1,6 @@
-import Comparison
 import Testing
+
+@testable import Comparison
 
 @Suite struct StatisticsTests {
     @Test func medians() {
@@ -9,7 +10,7 @@ import Testing
     }
 
     @Test func aClearDifferenceIsOne() {
-        let estimate = ratioOfMedians([2.0, 2.1, 1.9, 2.05, 1.95], [1.0, 1.02, 0.98, 1.01, 0.99], seed: 1)
+        let estimate = ratioOfMedians([2.0, 2.1, 1.9, 2.05, 1.95], [1.0, 1.02, 0.98, 1.01, 0.99])
         #expect(estimate.isDifferent)
         #expect(estimate.ratio == 2.0)
         #expect(estimate.low > 1.8 && estimate.high < 2.2)
@@ -17,32 +18,65 @@ import Testing
     }
 
     @Test func fewValuesCannotShowADifference() {
-        #expect(!ratioOfMedians([2, 2, 2], [1, 1, 1], seed: 1).isDifferent)
+        #expect(!ratioOfMedians([2, 2, 2], [1, 1, 1]).isDifferent)
     }
 
-    @Test func theSameSeedGivesTheSameInterval() {
-        let numerator = [1.0, 1.2, 0.9, 1.4, 1.1]
-        let denominator = [1.1, 1.0, 1.3, 0.8, 1.2]
-        #expect(ratioOfMedians(numerator, denominator, seed: 7) == ratioOfMedians(numerator, denominator, seed: 7))
+    /// The table of Mann and Whitney: with so many values a side, this many of the sorted ratios lie outside at each end.
+    @Test(arguments: [
+        (3, 3, nil), (4, 4, 0), (5, 5, 2), (6, 6, 5), (7, 7, 8), (10, 10, 23), (20, 20, 127), (2, 8, 0), (2, 7, nil),
+    ])
+    func ranksCutOffWhatTheTableSays(first: Int, second: Int, expected: Int?) {
+        #expect(RankTest.cut(first, second) == expected)
+        #expect(RankTest.cut(second, first) == expected)
     }
 
-    /// Two samples of one distribution, many times: a difference may be called in at most a tenth of them, which leaves
-    /// room for the small samples' coarseness, and must be called in nearly all where one side takes half as long again.
-    @Test func intervalsCoverAsTheySay() {
+    @Test func manyValuesGoOverIntoTheNormalDistribution() throws {
+        let exact = try #require(RankTest.cut(25, 30))
+        let normal = try #require(RankTest.cut(26, 30))
+        #expect(normal > exact && normal < exact + 25)
+    }
+
+    /// Two samples of one distribution, as turns are: a difference may be called in one comparison of twenty. Drift that hits
+    /// both alike, long tails and few turns included.
+    @Test(arguments: [(4, false), (5, false), (5, true), (8, true), (20, false)])
+    func anEngineAgainstItselfShowsNoDifference(turns: Int, drifts: Bool) {
         var random = SplitMix64(seed: 42)
-        var falseAlarms = 0
-        var missed = 0
-        let rounds = 200
-        for round in 0..<rounds {
-            let first = (0..<5).map { _ in Double.random(in: 0.9...1.1, using: &random) }
-            let second = (0..<5).map { _ in Double.random(in: 0.9...1.1, using: &random) }
-            let slower = (0..<5).map { _ in 1.5 * Double.random(in: 0.9...1.1, using: &random) }
-            let seed = UInt64(round)
-            if ratioOfMedians(first, second, seed: seed, resamples: 200).isDifferent { falseAlarms += 1 }
-            if !ratioOfMedians(slower, second, seed: seed, resamples: 200).isDifferent { missed += 1 }
+        func sample(_ factor: Double, _ turn: Int) -> Double {
+            let noise = Double.random(in: 0.95...1.05, using: &random)
+            let hiccup = Double.random(in: 0..<1, using: &random) < 0.1 ? 1.5 : 1
+            return factor * noise * hiccup * (drifts ? 1 + 0.3 * Double(turn) / Double(turns) : 1)
         }
-        #expect(falseAlarms <= rounds / 10, "\(falseAlarms) of \(rounds)")
-        #expect(missed <= rounds / 20, "\(missed) of \(rounds)")
+        var (falseAlarms, missed) = (0, 0)
+        let rounds = 500
+        for _ in 0..<rounds {
+            let first = (0..<turns).map { sample(1, $0) }
+            let second = (0..<turns).map { sample(1, $0) }
+            let slower = (0..<turns).map { sample(3, $0) }
+            if ratioOfMedians(first, second, resolution: 0).isDifferent { falseAlarms += 1 }
+            if !ratioOfMedians(slower, second, resolution: 0).isDifferent { missed += 1 }
+        }
+        // 5% of 500, and three standard deviations of such a count.
+        #expect(falseAlarms <= 40, "\(falseAlarms) of \(rounds)")
+        #expect(missed <= rounds / 100, "\(missed) of \(rounds)")
+    }
+
+    /// The interval holds the true ratio as often as it says.
+    @Test func intervalsCoverAsTheySay() {
+        var random = SplitMix64(seed: 7)
+        var missed = 0
+        for _ in 0..<1000 {
+            let first = (0..<6).map { _ in 2 * Double.random(in: 0.9...1.1, using: &random) }
+            let second = (0..<6).map { _ in Double.random(in: 0.9...1.1, using: &random) }
+            let estimate = ratioOfMedians(first, second, resolution: 0)
+            if estimate.low > 2 || estimate.high < 2 { missed += 1 }
+        }
+        #expect(missed <= 70, "\(missed) of 1000")
+    }
+
+    @Test func theResolutionWidensTheInterval() {
+        let exact = ratioOfMedians([1.005, 1.005, 1.005, 1.005], [1, 1, 1, 1], resolution: 0)
+        #expect(exact.isDifferent && exact.low == 1.005)
+        #expect(!ratioOfMedians([1.005, 1.005, 1.005, 1.005], [1, 1, 1, 1]).isDifferent)
     }
 
     @Test func scatterIsRelative() {

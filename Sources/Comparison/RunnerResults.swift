@@ -1,0 +1,80 @@
+// What the turns of a case become in the report: results, ratios, warnings.
+//
+// Invariant: the headline of a row is its ratio against the native configuration with the least median there, chosen from the
+// same turns; that choice can only favour native.
+
+import Workloads
+
+extension Runner {
+    func add(
+        _ turns: [Turns], _ workload: Workload, _ item: PlanItem, _ durability: DurabilityClass,
+        to report: inout ComparisonReport
+    ) {
+        let operations = workload.operations(item.size)
+        for turn in turns {
+            var histogram = LatencyHistogram()
+            for one in turn.reports { histogram.add(one.latency) }
+            let samples = turn.reports.map(\.seconds)
+            let cost = Cost.medians(turn.reports.map(\.cost))
+            let userBytes = userBytes(turn, workload, item)
+            report.results.append(
+                MeasuredResult(
+                    suite: item.suite.name, case: workload.name, engine: turn.contender.engine,
+                    configuration: turn.contender.configuration, durability: durability, layer: turn.contender.layer,
+                    operations: operations, seconds: median(samples), latency: histogram.summary,
+                    checksum: turn.reports[0].checksum, copy: turn.contender.copy, samples: samples,
+                    curve: histogram.curve(), cost: cost, userBytes: userBytes,
+                    writeAmplification: userBytes.flatMap(cost.writeAmplification)))
+            if samples.count > 3 && scatter(samples) > 0.15 {
+                report.warnings.append(
+                    "\(item.suite.name) \(workload.name) \(turn.contender): turns scatter by "
+                        + "\(rounded(scatter(samples) * 100))% of their median")
+            }
+        }
+        let engines = turns.map(\.contender.engine)
+        guard let first = engines.contains("sqlite") ? "sqlite" : engines.first else { return }
+        let sqlTurns = turns.filter { $0.contender.layer == .cInterface }
+        // Each native configuration is a baseline; an engine against itself has its first as baseline of the others.
+        let baselines = sqlTurns.filter { $0.contender.engine == first && $0.contender.copy == 0 }
+        func time(_ turns: Turns) -> Double { median(turns.reports.map(\.seconds)) }
+        let best = baselines.min { time($0) < time($1) }?.contender
+        for baseline in baselines {
+            for turn in turns where !baselines.contains(where: { $0.contender == turn.contender }) {
+                let estimate = ratioOfMedians(baseline.reports.map(\.seconds), turn.reports.map(\.seconds))
+                let published =
+                    turn.contender.isNative || turn.contender.isControl
+                    ? nil : PublishedFigure.find(suite: item.suite.name, workload: workload.name)
+                var ratio = Ratio(
+                    suite: item.suite.name, case: workload.name, durability: durability,
+                    baseline: Baseline(engine: first, configuration: baseline.contender.configuration),
+                    engine: turn.contender.engine, ratio: estimate.ratio, low: estimate.low, high: estimate.high,
+                    configuration: turn.contender.configuration, layer: turn.contender.layer,
+                    isDifferent: estimate.isDifferent, published: published?.ratio, publishedSource: published?.source)
+                if turn.contender.layer == .cInterface {
+                    ratio.isHeadline = baseline.contender == best
+                    report.ratios.append(ratio)
+                } else {
+                    report.layers.append(ratio)
+                }
+            }
+        }
+    }
+
+    /// Bytes of keys and values that one turn wrote. Where the suite does not say and the case began on an empty store, they
+    /// are what the store holds afterwards.
+    private func userBytes(_ turn: Turns, _ workload: Workload, _ item: PlanItem) -> Int? {
+        guard workload.writes else { return nil }
+        if let known = workload.userBytes { return known(item.size) }
+        return workload.starting == .fresh ? turn.reports.first?.contentBytes : nil
+    }
+}
+
+extension Cost {
+    /// Bytes on their way to the device for each byte that the user wrote; what is in the page cache when the clock stops is on
+    /// its way. Where the system counts none for the device, those of the write calls.
+    func writeAmplification(_ userBytes: Int) -> Double? {
+        guard userBytes > 0 else { return nil }
+        let device = storageBytesWritten.flatMap { $0 > 0 ? $0 : nil }
+        return (device ?? bytesWritten).map { Double($0) / Double(userBytes) }
+    }
+}

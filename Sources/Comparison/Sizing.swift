@@ -1,0 +1,101 @@
+// Sizes that fit a time budget, found by a small run of everything first.
+//
+// Invariant: sizes only shrink, all suites by what the same share of the time asks for, and what was chosen is said in the
+// report. Estimates are of wall time, preparing and checking included, because that is what a budget is spent on.
+
+import Foundation
+import Workloads
+
+extension Runner {
+    /// Share of the time that the least number of turns may be expected to take: costs of a row grow with the store.
+    static let shareForLeast = 0.6
+
+    /// Makes sizes smaller until the least number of turns is expected to fit.
+    mutating func scaleSizes() throws {
+        guard let budget = plan.budget else { return }
+        let started = Date()
+        var estimates: [SizeEstimate] = []
+        for item in plan.items {
+            progress("\(item.suite.name): finding the size that fits")
+            let small = Self.pilotSize(item)
+            // Two sizes tell what a turn costs at any size from what a row costs.
+            let tiny = try pilot(item, size: item.suite.smallestSize)
+            let more = small > item.suite.smallestSize ? try pilot(item, size: small) : tiny
+            estimates.append(
+                SizeEstimate(
+                    full: item.size, smallest: item.suite.smallestSize, sizes: (item.suite.smallestSize, small),
+                    seconds: (tiny, more)))
+        }
+        let left = budget - Date().timeIntervalSince(started)
+        let share = max(0, left) * Self.shareForLeast / Double(plan.repeats + 1)
+        let fraction = SizeEstimate.fraction(of: estimates, seconds: share)
+        for index in plan.items.indices { plan.items[index].size = estimates[index].size(fraction) }
+    }
+
+    private static func pilotSize(_ item: PlanItem) -> Int {
+        min(item.size, max(item.suite.smallestSize, min(item.suite.smallestSize * 5, item.size / 50)))
+    }
+
+    /// Seconds that a round of all cases of a suite takes at a size. A contender that fails is the measuring's affair.
+    private func pilot(_ item: PlanItem, size: Int) throws -> Double {
+        var small = item
+        small.size = size
+        var fixtures = PreparedStores(runner: self)
+        defer { fixtures.removeAll() }
+        let started = Date()
+        for workload in item.workloads {
+            for contender in plan.contenders(for: workload) {
+                let path = directory.appendingPathComponent("pilot-\(contender.slug).store").path
+                defer { try? StoreFiles.remove(path) }
+                let durability = workload.durability ?? plan.durability
+                do {
+                    let fixture = try fixtures.path(workload, small, contender, durability)
+                    _ = try launch(
+                        TurnRequest(
+                            task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
+                            durability: durability, parameters: Parameters(size: size, seed: plan.seed),
+                            path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture))
+                } catch is WorkloadError {
+                    continue
+                }
+            }
+        }
+        return Date().timeIntervalSince(started)
+    }
+}
+
+/// What a round of a suite takes, from two small rounds.
+struct SizeEstimate {
+    var full: Int
+    var smallest: Int
+    var sizes: (Int, Int)
+    var seconds: (Double, Double)
+
+    /// Seconds at a size: a part that is always there, and one that grows with it.
+    func seconds(_ size: Int) -> Double {
+        guard sizes.1 > sizes.0 else { return seconds.1 * max(1, Double(size) / Double(sizes.1)) }
+        let slope = max(0, seconds.1 - seconds.0) / Double(sizes.1 - sizes.0)
+        return seconds.0 + slope * Double(max(0, size - sizes.0))
+    }
+
+    /// The size at a fraction of the full one, with two digits that count.
+    func size(_ fraction: Double) -> Int {
+        if fraction >= 1 { return full }
+        let wanted = max(Double(smallest), Double(full) * fraction)
+        var step = 1.0
+        while wanted / step >= 100 { step *= 10 }
+        return min(full, max(smallest, Int((wanted / step).rounded(.down) * step)))
+    }
+
+    /// The greatest fraction of the full sizes at which all together stay within the seconds.
+    static func fraction(of estimates: [SizeEstimate], seconds: Double) -> Double {
+        func total(_ fraction: Double) -> Double { estimates.reduce(0) { $0 + $1.seconds($1.size(fraction)) } }
+        if total(1) <= seconds { return 1 }
+        var (low, high) = (0.0, 1.0)
+        for _ in 0..<40 {
+            let middle = (low + high) / 2
+            if total(middle) <= seconds { low = middle } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,136 @@
+// Suite `engine` with several connections at once: readers beside a writer, and writers beside each other.
+//
+// Invariant: what is left behind does not depend on who came first, so that answers can be held against each other: writers
+// of one case share keys out or write what belongs to the key, and where a companion writes as often as it can, the keys
+// and the lengths of the values are the content that counts. A value is never torn: its halves are equal (`ValuePool`),
+// and a reader that meets two that are not fails the case.
+
+import Rootstock
+
+enum EngineConcurrent {
+    static let readers = 2
+    static let writers = 4
+
+    static let workloads: [Workload] = [
+        beside(
+            "readers-beside-writer",
+            "point reads of random keys by \(readers) readers, while one writer overwrites random rows, one a transaction",
+            measuresReaders: true),
+        beside(
+            "writer-beside-readers",
+            "one writer overwrites random rows, one a transaction, while \(readers) readers make point reads",
+            measuresReaders: false),
+        synced("fillseqsync-4writers", .sequential),
+        synced("fillrandsync-4writers", .random),
+    ]
+
+    // MARK: Readers beside a writer
+
+    private static func beside(_ name: String, _ summary: String, measuresReaders: Bool) -> Workload {
+        let operations: @Sendable (Int) -> Int = { size in
+            measuresReaders ? max(1, size / readers) * readers : max(1, size / 10)
+        }
+        var workload = Workload(
+            name: name, summary: summary, starting: .copy(of: EngineSuite.filled.name), writes: true, isVariant: true,
+            operations: operations, contentQueries: ["SELECT key, length(value) FROM test ORDER BY key"],
+            run: { session, meter in
+                let size = session.parameters.size
+                let rows = operations(size)
+                try Workers.run(
+                    [
+                        Workers.Crew(
+                            count: readers, operations: rows / readers, isCompanion: !measuresReaders,
+                            prepare: { try reader($0, rows: measuresReaders ? rows / readers : nil) }),
+                        Workers.Crew(
+                            count: 1, operations: rows, isCompanion: measuresReaders,
+                            prepare: { try writer($0, rows: measuresReaders ? nil : rows) }),
+                    ], session, meter)
+            })
+        workload.opensSeveralConnections = true
+        return workload
+    }
+
+    /// Reads so many rows, or until it is over.
+    private static func reader(_ worker: Worker, rows: Int?) throws -> () throws -> Void {
+        let session = worker.session
+        let statement = try session.statement(EngineSuite.pointRead)
+        let key = KeyBuffer()
+        let size = session.parameters.size
+        var random = ParkMiller(seed: session.parameters.seed &+ 1 &+ UInt32(worker.index))
+        return {
+            var row = 0
+            while rows.map({ row < $0 }) ?? !worker.isOver() {
+                key.set(random.next(below: size))
+                try statement.bind(1, key: key)
+                guard try statement.step() else { throw WorkloadError("a row was missing beside a writer") }
+                let value = statement.blob(1)
+                let half = EngineSuite.valueBytes / 2
+                guard value.count == EngineSuite.valueBytes, value[0] == value[half],
+                    value[half - 1] == value[2 * half - 1]
+                else { throw WorkloadError("a value was torn beside a writer") }
+                try statement.reset()
+                worker.recorder.lap()
+                row += 1
+            }
+        }
+    }
+
+    private static func writer(_ worker: Worker, rows: Int?) throws -> () throws -> Void {
+        let session = worker.session
+        let statement = try session.statement(EngineSuite.insert)
+        let key = KeyBuffer()
+        let pool = ValuePool()
+        let size = session.parameters.size
+        var random = ParkMiller(seed: session.parameters.seed)
+        return {
+            var row = 0
+            while rows.map({ row < $0 }) ?? !worker.isOver() {
+                key.set(random.next(below: size))
+                try statement.bind(1, key: key)
+                try statement.bind(2, blob: pool.next(EngineSuite.valueBytes))
+                try statement.run()
+                worker.recorder.lap()
+                row += 1
+            }
+        }
+    }
+
+    // MARK: Writers beside each other
+
+    private static func synced(_ name: String, _ order: EngineSuite.Order) -> Workload {
+        let operations: @Sendable (Int) -> Int = { max(1, EngineSuite.synced($0) / writers) * writers }
+        let place = order == .sequential ? "in key order" : "at random keys"
+        var workload = Workload(
+            name: name,
+            summary:
+                "insert values of \(EngineSuite.valueBytes) bytes \(place), one row a transaction, \(writers) writers at once",
+            starting: .fresh, durability: .full, writes: true, isVariant: true, operations: operations,
+            setUp: { try $0.execute(EngineSuite.schema) }, contentQueries: [EngineSuite.content],
+            run: { session, meter in
+                let rows = operations(session.parameters.size) / writers
+                let crew = Workers.Crew(count: writers, operations: rows) { worker in
+                    let session = worker.session
+                    let statement = try session.statement(EngineSuite.insert)
+                    let key = KeyBuffer()
+                    let pool = ValuePool()
+                    var random = ParkMiller(seed: session.parameters.seed &+ UInt32(worker.index))
+                    return {
+                        for row in 0..<rows {
+                            let number =
+                                order == .sequential
+                                ? row * writers + worker.index : random.next(below: session.parameters.size)
+                            key.set(number)
+                            try statement.bind(1, key: key)
+                            try statement.bind(2, blob: pool.slice(EngineSuite.valueBytes, for: number))
+                            try statement.run()
+                            worker.recorder.lap()
+                        }
+                    }
+                }
+                try Workers.run([crew], session, meter)
+            })
+        workload.opensSeveralConnections = true
+        workload.userBytes = { operations($0) * (KeyBuffer.count + EngineSuite.valueBytes) }
+        return workload
+    }
+}

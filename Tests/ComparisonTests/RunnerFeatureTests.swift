@@ -1,0 +1,209 @@
+import Foundation
+import Testing
+
+@testable import Comparison
+@testable import Workloads
+
+/// Turns that take what `seconds` says and nothing else: what the runner makes of times is checked without waiting for any.
+private final class FakeTurns {
+    let template: TurnReport
+    var requests: [TurnRequest] = []
+    let seconds: (TurnRequest) -> Double
+
+    init(_ seconds: @escaping (TurnRequest) -> Double) throws {
+        self.seconds = seconds
+        let directory = temporaryDirectory()
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        template = try #require(
+            try Turn.run(
+                TurnRequest(
+                    task: .measure, suite: "engine", name: "fillseq",
+                    contender: Contender(engine: "sqlite", configuration: "wal"), durability: .off,
+                    parameters: Parameters(size: 10, seed: 1), path: directory.appendingPathComponent("x").path,
+                    fixturePath: nil)))
+    }
+
+    func launch(_ request: TurnRequest) -> TurnReport? {
+        guard request.task == .measure else { return nil }
+        requests.append(request)
+        var report = template
+        report.seconds = seconds(request)
+        return report
+    }
+}
+
+@Suite struct RunnerFeatureTests {
+    private func run(_ plan: ComparisonPlan, _ fake: FakeTurns) throws -> ComparisonReport {
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        return try Runner(plan: plan, directory: directory, launch: fake.launch).run()
+    }
+
+    /// Each row has its own best native configuration, and the ratio against it is the headline.
+    @Test func theHeadlineIsAgainstTheBestNativeConfigurationOfTheRow() throws {
+        let fake = try FakeTurns { request in
+            switch (request.name, request.contender.configuration, request.contender.isNative) {
+            case (_, _, false): 1
+            case ("fillseq", "wal", _), ("fillrandom", "default", _): 2
+            default: 4
+            }
+        }
+        let report = try run(
+            plan(cases: ["fillseq", "fillrandom"], engines: ["sqlite:default", "sqlite:wal", "lmdb"]), fake)
+        #expect(report.ratios.count == 4)
+        #expect(report.headlines.map(\.case) == ["fillseq", "fillrandom"])
+        #expect(report.headlines.map(\.baseline.configuration) == ["wal", "default"])
+        #expect(report.headlines.map(\.ratio) == [2, 2])
+        #expect(report.ratios.filter { $0.isHeadline == false }.map(\.ratio) == [4, 4])
+    }
+
+    /// Without a word about it, every configuration runs in the rows that it has a form for.
+    @Test func configurationsSitOutWhatTheyHaveNoFormFor() throws {
+        func configurations(_ plan: ComparisonPlan, _ name: String) throws -> [String] {
+            let workload = try #require(Suite.engine.workload(named: name))
+            return plan.contenders(for: workload).filter(\.isNative).map(\.configuration)
+        }
+        let every = try plan(engines: ["sqlite", "lmdb"], configurations: nil)
+        #expect(try configurations(every, "readseq") == ["leveldb", "default", "wal", "tuned"])
+        #expect(try configurations(every, "fillseqsync") == ["leveldb", "default", "wal", "tuned"])
+        #expect(try configurations(every, "readers-beside-writer") == ["default", "wal", "tuned"])
+        let normal = try plan(engines: ["sqlite", "lmdb"], configurations: nil, durability: .normal)
+        #expect(try configurations(normal, "readseq") == ["leveldb", "wal", "tuned"])
+        #expect(throws: PlanError.self) { try plan(engines: ["sqlite:default"], durability: .normal) }
+        let fake = try FakeTurns { _ in 1 }
+        let report = try run(plan(cases: ["fillseqsync-4writers"], engines: ["sqlite:leveldb", "lmdb"]), fake)
+        #expect(report.warnings.contains { $0.contains("leveldb keeps the file to one connection") })
+    }
+
+    @Test func aConfigurationFarBehindIsSparedFurtherTurns() throws {
+        let fake = try FakeTurns { request in
+            switch request.contender.configuration {
+            case "default" where request.contender.isNative: 9
+            case "wal": 2
+            case "tuned": 2.5
+            default: 1
+            }
+        }
+        var plan = try plan(
+            cases: ["fillseq"], engines: ["sqlite:default", "sqlite:wal", "sqlite:tuned", "lmdb"], repeats: 5)
+        plan.sparesSlow = true
+        let report = try run(plan, fake)
+        #expect(report.results.map(\.samples.count) == [2, 5, 5, 5])
+        #expect(report.headlines.map(\.baseline.configuration) == ["wal"])
+        #expect(report.headlines.first?.isDifferent == true)
+        plan.sparesSlow = false
+        #expect(try run(plan, fake).results.map(\.samples.count) == [5, 5, 5, 5])
+    }
+
+    /// A suite against itself, with turns that scatter as on a busy machine: at most one row in twenty is called different.
+    @Test func aWholeRunOfAnEngineAgainstItselfShowsNoDifference() throws {
+        var random = SplitMix64(seed: 11)
+        let fake = try FakeTurns { _ in
+            Double.random(in: 1...1.2, using: &random) * (Double.random(in: 0..<1, using: &random) < 0.1 ? 2 : 1)
+        }
+        var rows = 0
+        var different = 0
+        for seed in 1...12 {
+            var plan = try plan(engines: ["lmdb", "lmdb"], repeats: 5)
+            plan.seed = UInt32(seed)
+            let report = try run(plan, fake)
+            #expect(report.failures.map(\.message) == [])
+            rows += report.headlines.count
+            different += report.headlines.filter(\.isDifferent).count
+        }
+        #expect(rows == 12 * Suite.engine.workloads.count)
+        #expect(Double(different) <= 0.05 * Double(rows), "\(different) of \(rows)")
+    }
+
+    @Test func sizesShrinkToFitTheTime() {
+        let estimate = SizeEstimate(full: 1_000_000, smallest: 2000, sizes: (2000, 10_000), seconds: (1, 2))
+        #expect(estimate.seconds(2000) == 1)
+        #expect(estimate.seconds(10_000) == 2)
+        #expect(estimate.seconds(1_000_000) == 1 + 998.0 / 8)
+        #expect(SizeEstimate.fraction(of: [estimate], seconds: 200) == 1)
+        let size = estimate.size(SizeEstimate.fraction(of: [estimate], seconds: 10))
+        #expect(size == 74_000, "two digits count, and no more time than there is")
+        #expect(
+            estimate.size(SizeEstimate.fraction(of: [estimate], seconds: 0)) == 2000, "never below the least that works"
+        )
+        let two = SizeEstimate.fraction(of: [estimate, estimate], seconds: 20)
+        #expect(abs(two - SizeEstimate.fraction(of: [estimate], seconds: 10)) < 0.002)
+    }
+
+    @Test func aScaledRunSaysSo() throws {
+        let fake = try FakeTurns { _ in 1 }
+        let slow = { (request: TurnRequest) -> TurnReport? in
+            usleep(UInt32(request.parameters.size))
+            return fake.launch(request)
+        }
+        var plan = try plan(cases: ["fillseq"], size: 1_000_000, engines: ["sqlite:wal", "lmdb"], repeats: 1)
+        plan.budget = 1
+        plan.scales = true
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let report = try Runner(plan: plan, directory: directory, launch: slow).run()
+        let size = try #require(report.environment.sizes["engine"])
+        #expect(size < 300_000 && size >= 2000, "a million takes a second a turn; all four have one")
+        #expect(report.warnings.contains { $0.contains("scaled down to \(size) of 1000000 entries") })
+        #expect(report.results.allSatisfy { $0.operations == size })
+    }
+
+    @Test func aJournalOfSomethingElseIsRefused() throws {
+        let path = temporaryDirectory().path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try TurnJournal(path: path).begin(plan())
+        #expect(throws: JournalError.self) { try TurnJournal(path: path).begin(plan(engines: ["lmdb"])) }
+        try TurnJournal(path: path).begin(plan())
+        try Data("no journal\n".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: JournalError.self) { try TurnJournal(path: path) }
+        try Data("{}\n".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: JournalError.self) { try TurnJournal(path: path) }
+    }
+
+    /// What was written for a byte of the user's: known for the microbenchmark, taken from the content for plain inserts.
+    @Test func writeAmplificationIsPerByteOfTheUser() throws {
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let engine = try Runner(
+            plan: plan(cases: ["fillseqbatch", "overwrite", "readseq"], engines: ["sqlite:wal"], repeats: 1),
+            directory: directory, launch: Turn.run
+        ).run()
+        #expect(engine.results.map(\.userBytes) == [2000 * 116, 2000 * 116, nil])
+        let first = try #require(engine.results.first)
+        #expect(first.megabytesPerSecond ?? 0 > 0)
+        if first.cost.bytesWritten != nil { #expect(first.writeAmplification ?? 0 >= 1) }
+        let cars = try Runner(
+            plan: plan(.cars, cases: ["store"], size: 200, engines: ["sqlite:wal"], repeats: 1), directory: directory,
+            launch: Turn.run
+        ).run()
+        #expect(cars.results.first?.userBytes ?? 0 > 200 * 20)
+    }
+
+    @Test func aWorkerThatFailsFailsItsCase() throws {
+        let directory = temporaryDirectory()
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let request = TurnRequest(
+            task: .measure, suite: "engine", name: "fillseq",
+            contender: Contender(engine: "sqlite", configuration: "wal"),
+            durability: .off, parameters: Parameters(size: 10, seed: 1),
+            path: directory.appendingPathComponent("x").path,
+            fixturePath: nil)
+        let session = try Turn.open(request, path: request.path, durability: .off, size: 10)
+        defer { session.close() }
+        for isEarly in [true, false] {
+            let good = Workers.Crew(count: 2, operations: 1, isCompanion: true) { worker in
+                { while !worker.isOver() {} }
+            }
+            let bad = Workers.Crew(count: 2, operations: 1) { worker in
+                if isEarly && worker.index == 1 { throw WorkloadError("not ready") }
+                return { if worker.index == 1 { throw WorkloadError("broken") } }
+            }
+            let error = #expect(throws: WorkloadError.self) {
+                try Workers.run([good, bad], session, Meter(operations: 2))
+            }
+            #expect(error?.message == (isEarly ? "not ready" : "broken"))
+        }
+    }
+}
