@@ -77,6 +77,12 @@ let package = Package(
             name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/KeyValueTests"),
         .testTarget(
+            name: "HostileTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
+            path: "Tests/HostileTests"),
+        .testTarget(
+            name: "IsolationTests", dependencies: ["Rootstock", "RootstockTable", "TestSupport", "CSQLite"],
+            path: "Tests/IsolationTests"),
+        .testTarget(
             name: "ConformanceTests", dependencies: ["Conformance", "Rootstock"], path: "Tests/ConformanceTests"),
     ],
     cLanguageStandard: .c11

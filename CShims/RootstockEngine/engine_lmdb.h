@@ -1,11 +1,12 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its seven files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its eight files:
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_open.c          opening, closing, statistics, copy
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_space.c         disk space under a write map
+**   engine_lmdb_lock.c          its lock file
 **   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
 **   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
 **
@@ -169,6 +170,11 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
     if (code != MDB_SUCCESS) transaction->broken = 1;
     return code;
 }
+
+/* engine_lmdb_lock.c */
+/* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and, where the lock
+** file is something else, *why a static text. */
+int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
 
 /* engine_lmdb_file.c */
 /* What the file says of itself. */

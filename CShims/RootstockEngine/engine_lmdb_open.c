@@ -166,6 +166,18 @@ static int choose_form(const char *real, const char *path, char *name, unsigned 
     return ROOTSTOCK_OK;
 }
 
+/* name: what LMDB is to open, a file or a directory. */
+static int prepare_lock(const rootstock_environment *environment, const char *name, unsigned flags, const char *path,
+                        char **message) {
+    char lock[PATH_MAX + 32];
+    const char *why;
+    snprintf(lock, sizeof lock, flags & MDB_NOSUBDIR ? "%s-lock" : "%s/lock.mdb", name);
+    int code = rootstock_lmdb_prepare_lock(lock, environment->lock_descriptor, &why);
+    if (code == 0) return ROOTSTOCK_OK;
+    if (*why == 0) return cannot_errno(message, code, path);
+    return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, why, "remove it, if no process uses the store");
+}
+
 static void free_environment(rootstock_environment *environment) {
     if (environment->space.mapped && environment->process == rootstock_process())
         rootstock_lmdb_disown_map(environment->lock_descriptor);
@@ -205,6 +217,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         unsigned flags = environment_flags(options, environment->space.mapped);
         char name[PATH_MAX + 16];
         if (lmdb == MDB_SUCCESS) code = choose_form(environment->path, path, name, &flags, message);
+        if (lmdb == MDB_SUCCESS && code == ROOTSTOCK_OK) code = prepare_lock(environment, name, flags, path, message);
         if (code != ROOTSTOCK_OK) {
             mdb_env_close(environment->env);
             free_environment(environment);

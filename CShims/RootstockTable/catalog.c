@@ -104,6 +104,25 @@ static int read_text(const rootstock_row *row, int column, char **out) {
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* The meta row ends in the text that marks a store: another program's tree may have our name, too. */
+static bool has_magic(const rootstock_row *row) {
+    rootstock_value text;
+    return rootstock_row_column(row, 6, &text, NULL) == SQLITE_OK && text.type == VALUE_TEXT &&
+           text.size == sizeof magic - 1 && memcmp(text.as.data, magic, text.size) == 0;
+}
+
+/* The tree is there and no meta row: that is what a first CREATE leaves that was rolled back to a savepoint, if nothing else is in
+** it. */
+static int check_without_meta(rst_connection *c, rootstock_transaction *transaction, char **message) {
+    rootstock_tree_statistics statistics;
+    int code = c->engine->tree_statistics(transaction, c->catalog.handle, &statistics);
+    if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
+    if (statistics.entries == 0 || transaction == c->writer) return SQLITE_OK; /* the writer may be making the first object */
+    rst_set_message(message, "%s: its tree \"rootstock\" is not a store's: the catalog's meta row is missing",
+                    c->shared->path);
+    return SQLITE_NOTADB;
+}
+
 int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message) {
     rootstock_slice key = {1, "M"}, value;
     rootstock_row row;
@@ -119,10 +138,15 @@ int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction,
         c->catalog.open = true;
     }
     code = c->engine->get(transaction, c->catalog.handle, &key, &value);
-    if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_OK;
+    if (code == ROOTSTOCK_NOT_FOUND) return check_without_meta(c, transaction, message);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
     code = rootstock_row_open(&row, value.data, value.size);
     if (code == SQLITE_OK && row.count < 7) code = SQLITE_CORRUPT;
+    if (code == SQLITE_OK && !has_magic(&row)) {
+        rst_set_message(message, "%s: its tree \"rootstock\" is not a store's: the catalog's mark is missing",
+                        c->shared->path);
+        return SQLITE_NOTADB;
+    }
     if (code == SQLITE_OK) code = read_integer(&row, 0, &catalog->format);
     if (code == SQLITE_OK && catalog->format > ROOTSTOCK_FORMAT) {
         rst_set_message(message, "%s: written by a newer Rootstock (store format %lld, this one reads up to %d)",
@@ -134,6 +158,8 @@ int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction,
     if (code == SQLITE_OK) code = read_integer(&row, 3, &catalog->next_object);
     if (code == SQLITE_OK) code = read_integer(&row, 4, &catalog->user_version);
     if (code == SQLITE_OK) code = read_integer(&row, 5, &catalog->application_id);
+    if (code == SQLITE_OK && (catalog->next_tree < 1 || catalog->next_tree > INT32_MAX || catalog->next_object < 1))
+        code = SQLITE_CORRUPT;
     if (code != SQLITE_OK) rst_set_message(message, "%s: the catalog's meta row is malformed", c->shared->path);
     return code;
 }
@@ -164,6 +190,7 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
         if (result == SQLITE_OK && (object.type == NULL || object.name == NULL || object.table_name == NULL)) {
             result = SQLITE_CORRUPT;
         }
+        if (result == SQLITE_OK && (tree < 0 || tree >= catalog->next_tree || tree > INT32_MAX)) result = SQLITE_CORRUPT;
         object.tree = (int)tree;
         if (result == SQLITE_OK && catalog->count == capacity) {
             rst_object *more;
@@ -221,6 +248,10 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
     if (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'F') {
         unsigned char free_key[9];
         rootstock_slice slice = {sizeof free_key, free_key};
+        if (catalog_number(&key) < 1 || catalog_number(&key) >= catalog->next_tree) {
+            c->engine->cursor_close(cursor);
+            return SQLITE_CORRUPT_VTAB;
+        }
         tree->number = (int)catalog_number(&key);
         catalog_key(free_key, 'F', tree->number);
         c->engine->cursor_close(cursor);

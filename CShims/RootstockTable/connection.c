@@ -9,6 +9,7 @@
 #include "declare.h"
 #include "foreign.h"
 #include "trigger.h"
+#include "untrusted.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -260,6 +261,7 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->row_scratch);
     rootstock_buffer_free(&c->retired);
     rootstock_buffer_free(&c->retired_key);
+    rst_paths_free(c);
     sqlite3_free(c->nested_message);
     sqlite3_free(c->schema);
     for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);

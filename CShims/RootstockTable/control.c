@@ -6,6 +6,7 @@
 ** connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one constant page,
 ** never written; its xLock and xUnlock calls are the notices:
 **   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file);
+**   - xUnlock(SHARED): the same while a read statement is still open: the write lock is over, what is read goes on;
 **   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite ask
 **     the application's busy handler exactly as it does for a file of its own;
 **   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
@@ -83,7 +84,8 @@ static int control_lock(sqlite3_file *file, int level) {
     control_file *control = (control_file *)file;
     rst_connection *c = control->connection;
     if (c != NULL && level > control->level) {
-        bool wants = level >= SQLITE_LOCK_RESERVED || (level == SQLITE_LOCK_SHARED && c->control_wants_writer);
+        /* Once: SQLite takes its file's EXCLUSIVE lock after xSync has committed the store. */
+        bool wants = (level >= SQLITE_LOCK_RESERVED && control->level < SQLITE_LOCK_RESERVED) || (level == SQLITE_LOCK_SHARED && c->control_wants_writer);
         if (wants && c->writer == NULL) {
             int code = rst_write_try(c);
             if (code != SQLITE_OK) return code;
@@ -99,6 +101,9 @@ static int control_unlock(sqlite3_file *file, int level) {
         control->level = level;
         rst_transaction_ended(control->connection);
     }
+    /* ROLLBACK and COMMIT while a read statement is open keep SQLite's read lock. */
+    if (level == SQLITE_LOCK_SHARED && control->level >= SQLITE_LOCK_RESERVED && control->connection != NULL)
+        rst_write_unreserved(control->connection);
     if (level < control->level) control->level = level;
     return SQLITE_OK;
 }

@@ -365,7 +365,9 @@ static int give_candidate(rst_cursor *k) {
 /* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
 static int collect(rst_cursor *k, const rst_part *parts) {
     int capacity = 0;
-    int code = enter_range(k);
+    int code;
+    k->candidate = -1; /* none is given out yet: rst_cursor_next walks the tree */
+    code = enter_range(k);
     while (code == SQLITE_OK && !k->eof) {
         rst_candidate *candidate;
         size_t offset = 0;

@@ -104,6 +104,16 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, char
     return SQLITE_ERROR;
 }
 
+/* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
+static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
+    sqlite3_finalize(statement);
+    if (code == SQLITE_OK || strncmp(sqlite3_errmsg(c->mirror), "unknown database", 16) == 0) return SQLITE_OK;
+    rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    return sqlite3_extended_errcode(c->mirror);
+}
+
 /* CREATE, DROP, ALTER. */
 static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
@@ -111,6 +121,7 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
     bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
     bool trigger, index;
     const char *q;
+    int code;
     if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
         temporary = true;
         what = rst_token_next(&p, end);
@@ -171,6 +182,8 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
         }
         if (elsewhere(c, &name, !in_store(c, &name))) return rst_transform_names(c, sql, end, out, message);
     }
+    code = ask_mirror(c, sql, end, message);
+    if (code != SQLITE_OK) return code;
     return quoted_call("rootstock_ddl", sql, end, out);
 }
 

@@ -6,6 +6,7 @@
 */
 #include "check.h"
 #include "kv.h"
+#include "untrusted.h"
 
 #include <string.h>
 
@@ -131,6 +132,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_rewrite", 1, SQLITE_DIRECTONLY, rewrite_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
     if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);

@@ -42,6 +42,7 @@ typedef struct rst_column {
     char *name;
     char *type;         /* as declared, never null */
     char *default_text; /* the DEFAULT expression as SQL, or null */
+    int default_judged; /* 1: what it calls may be called while schemas are trusted, 2: also while they are not */
     char *collation_name;
     uint8_t collation; /* rootstock_collation */
     char affinity;
@@ -241,6 +242,8 @@ struct rst_connection {
     /* statements of our own on db, by SQL text */
     struct rst_statement *statements;
     bool sentinel_alive;
+    struct rst_path *paths; /* see paths.c */
+    bool has_kv; /* tables of module kv were declared on this connection */
     /* scratch */
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;
@@ -308,6 +311,8 @@ int rst_write_begin(rst_connection *c, char **message);
 int rst_write_try(rst_connection *c);
 int rst_write_commit(rst_connection *c, char **message);
 void rst_write_rollback(rst_connection *c);
+/* The control file's write lock is given up: so is the store's. */
+void rst_write_unreserved(rst_connection *c);
 /* The SQLite transaction is over (control file unlocked). */
 void rst_transaction_ended(rst_connection *c);
 void rst_savepoint(rst_connection *c, int number);

@@ -13,6 +13,7 @@
 ** Invariant: key and value show exactly the entry's bytes, or an error; never another form of them.
 */
 #include "kv.h"
+#include "untrusted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,13 @@ int kv_use_file(kv_table *table, rootstock_tree_statistics *statistics, char **m
     size_t width;
     bool opened = table->file == NULL;
     int code = SQLITE_OK;
+    if (opened && !rst_path_allowed(table->kv->connection, table->path)) {
+        rst_set_message(message,
+                        "the path of table %s comes from a schema and is opened only if the application says so: SELECT "
+                        "rootstock_allow(%Q)",
+                        table->name, table->path);
+        return SQLITE_AUTH;
+    }
     if (opened) {
         code = kv_file_open(table->kv, table->path, table->read_only, table->map_size, &table->file, message);
         if (code != SQLITE_OK) {
@@ -246,6 +254,7 @@ static int kv_connect(sqlite3 *db, void *context, int count, const char *const *
     memset(table, 0, sizeof *table);
     table->kv = kv;
     kv->tables++;
+    kv->connection->has_kv = true;
     table->name = sqlite3_mprintf("%s", arguments[2]);
     code = table->name == NULL ? SQLITE_NOMEM : parse_arguments(table, count, arguments, message);
     if (code == SQLITE_OK && sqlite3_db_readonly(db, arguments[1]) == 1) table->read_only = true;
@@ -276,7 +285,8 @@ static int kv_create(sqlite3 *db, void *context, int count, const char *const *a
                      char **message) {
     int code = kv_connect(db, context, count, arguments, out, message);
     if (code != SQLITE_OK) return code;
-    code = kv_use_file((kv_table *)*out, NULL, message);
+    code = rst_path_allow(((kv_connection *)context)->connection, ((kv_table *)*out)->path);
+    if (code == SQLITE_OK) code = kv_use_file((kv_table *)*out, NULL, message);
     if (code == SQLITE_OK) return code;
     table_free((kv_table *)*out);
     *out = NULL;

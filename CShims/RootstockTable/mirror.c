@@ -7,6 +7,7 @@
 ** of this never come here. Invariant: outside rst_twin_insert .. rst_twin_clear every twin is empty.
 */
 #include "internal.h"
+#include "untrusted.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **messa
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->name, "sqlite_stat1") == 0) code = mirror_execute(mirror, "ANALYZE", message);
         if (object->sql == NULL || sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) continue;
-        code = mirror_execute(mirror, object->sql, message);
+        code = rst_untrusted_create(mirror, object, message);
     }
     if (code != SQLITE_OK) {
         sqlite3_close(mirror);

@@ -10,6 +10,7 @@
 #include "declare.h"
 #include "shadow.h"
 #include "trigger.h"
+#include "untrusted.h"
 
 #include <string.h>
 
@@ -67,7 +68,7 @@ static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, ch
 }
 
 /* A table in a native file's schema has its rows in `<database>-<engine>`. */
-static int open_sidecar(rst_connection *c, const char *module, const char *schema, char **message) {
+static int open_sidecar(rst_connection *c, const char *module, const char *schema, bool create, char **message) {
     const char *file = sqlite3_db_filename(c->db, schema);
     const rootstock_engine *engine = rootstock_engine_find(module);
     rootstock_options options;
@@ -85,6 +86,11 @@ static int open_sidecar(rst_connection *c, const char *module, const char *schem
     }
     path = sqlite3_mprintf("%s-%s", file, engine->name);
     if (path == NULL) return SQLITE_NOMEM;
+    code = rst_sidecar_check(path, create, message);
+    if (code != SQLITE_OK) {
+        sqlite3_free(path);
+        return code;
+    }
     memset(&options, 0, sizeof options);
     options.read_only = sqlite3_db_readonly(c->db, schema) == 1;
     name = sqlite3_mprintf("%s", schema);
@@ -141,7 +147,7 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
                         arguments[2], arguments[0]);
         return SQLITE_ERROR;
     }
-    code = open_sidecar(c, arguments[0], arguments[1], message);
+    code = open_sidecar(c, arguments[0], arguments[1], true, message);
     if (code != SQLITE_OK) return code;
     if (sqlite3_stricmp(arguments[0], c->engine->name) != 0) {
         rst_set_message(message, "the open store's engine is %s, not %s", c->engine->name, arguments[0]);
@@ -170,7 +176,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     int code;
     UNUSED(db);
     UNUSED(count);
-    code = open_sidecar(c, arguments[0], arguments[1], message);
+    code = open_sidecar(c, arguments[0], arguments[1], false, message);
     if (code != SQLITE_OK) return code;
     if (c->schema_stale) {
         code = rst_schema_load(c, true, message);

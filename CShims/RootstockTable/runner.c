@@ -152,6 +152,7 @@ int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
     if (code == SQLITE_OK) return SQLITE_OK;
     words = sqlite3_errmsg(c->mirror);
     if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
+        strncmp(words, "unknown function", 16) == 0 ||
         strncmp(words, "no such collation", 17) == 0 || strncmp(words, "unknown database", 16) == 0 ||
         strncmp(words, "no such module", 14) == 0 || strncmp(words, "wrong number of arguments", 25) == 0) {
         return SQLITE_OK; /* the mirror does not know this connection's own things */
@@ -796,11 +797,11 @@ int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *ou
 
 int rst_runner_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, 0, rst_upsert_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, SQLITE_INNOCUOUS, rst_upsert_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, 0, rst_raised_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, 0, rst_moment_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &returning_module);
     return code;
 }

@@ -32,6 +32,7 @@ typedef struct rst_code {
     int clause_count;
     bool single_insert; /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
     uint64_t set_columns; /* bits of the columns that an UPDATE sets; 0: not known */
+    bool judged;          /* its text stands in a schema and has been found fit to run (untrusted.h) */
     bool rowwise;         /* an UPDATE evaluated row by row: its SET list is clauses[0] */
     rst_parameters parameters;
 } rst_code;

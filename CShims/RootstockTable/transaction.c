@@ -195,6 +195,12 @@ static void writer_finished(rst_connection *c) {
     }
 }
 
+static void writer_abandon(rst_connection *c) {
+    rst_cursors_detach(c);
+    c->engine->abort(c->writer);
+    writer_finished(c);
+}
+
 /* Takes the lock and begins; SQLITE_BUSY without waiting if another writer is at work. */
 int rst_write_try(rst_connection *c) {
     int code;
@@ -216,13 +222,12 @@ int rst_write_try(rst_connection *c) {
     c->writer_identifier = c->engine->transaction_identifier(c->writer);
     c->writer_broken = false;
     c->wrote = false;
+    /* A transaction that has read an older snapshot may not write: as SQLITE_BUSY_SNAPSHOT in WAL. */
+    if (c->reader_live && c->reader_pinned && c->reader_identifier + 1 != c->writer_identifier) {
+        writer_abandon(c);
+        return SQLITE_BUSY_SNAPSHOT;
+    }
     return SQLITE_OK;
-}
-
-static void writer_abandon(rst_connection *c) {
-    rst_cursors_detach(c);
-    c->engine->abort(c->writer);
-    writer_finished(c);
 }
 
 int rst_write_begin(rst_connection *c, char **message) {
@@ -253,17 +258,11 @@ int rst_write_begin(rst_connection *c, char **message) {
         if (code == SQLITE_OK && c->writer == NULL) code = SQLITE_BUSY;
     }
     if (code != SQLITE_OK) {
-        if (code == SQLITE_BUSY)
+        if ((code & 0xFF) == SQLITE_BUSY)
             rst_set_message(message, "database is locked");
         else
             rst_set_message(message, "%s: %s", c->shared->path, c->engine->describe(c->shared->environment, 0));
         return code;
-    }
-    /* A transaction that has read an older snapshot may not write: as SQLITE_BUSY_SNAPSHOT in WAL. */
-    if (c->reader_live && c->reader_pinned && c->reader_identifier + 1 != c->writer_identifier) {
-        writer_abandon(c);
-        rst_set_message(message, "database is locked");
-        return SQLITE_BUSY_SNAPSHOT;
     }
     /* Between statements of an explicit transaction, learn of its end even if nothing is written. */
     if (!sqlite3_get_autocommit(c->db) && c->control != NULL && !c->reader_pinned) {
@@ -344,9 +343,13 @@ void rst_write_rollback(rst_connection *c) {
     forget_positions(c);
 }
 
+/* xSync has committed what was written: what is live now is a BEGIN IMMEDIATE that wrote nothing, or a ROLLBACK is under way. */
+void rst_write_unreserved(rst_connection *c) {
+    if (c->writer != NULL) rst_write_rollback(c);
+}
+
 void rst_transaction_ended(rst_connection *c) {
-    if (c->writer != NULL && sqlite3_get_autocommit(c->db))
-        rst_write_rollback(c); /* BEGIN IMMEDIATE that wrote nothing */
+    rst_write_unreserved(c);
     if (c->reader_pinned) {
         c->reader_pinned = false;
         if (c->open_cursors == 0) reader_stop(c);

@@ -4,6 +4,8 @@
 */
 #include "transform.h"
 
+#include "untrusted.h"
+
 #include "declare.h"
 
 #include <string.h>
@@ -281,6 +283,16 @@ static bool real_default(const rst_column *column) {
     return column->default_text != NULL && !column->generated && sqlite3_stricmp(column->default_text, "NULL") != 0;
 }
 
+/* It becomes part of the application's statement, but it is the schema's. */
+static int judge_default(rst_connection *c, rst_column *column, char **message) {
+    int on = 1, code;
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on);
+    if (column->default_judged >= (on ? 1 : 2)) return SQLITE_OK;
+    code = rst_untrusted_judge(c, column->default_text, column->default_text + strlen(column->default_text), message);
+    if (code == SQLITE_OK) column->default_judged = on ? 1 : 2;
+    return code;
+}
+
 static void append_extras(sqlite3_str *out, const rst_table *table, const bool *listed, const char *operation) {
     for (int i = 0; i < table->column_count; i++) {
         if (listed[i] || !real_default(&table->columns[i])) continue;
@@ -324,7 +336,6 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
     bool extras = operation != NULL, any_listed = parts->columns.start != NULL;
     sqlite3_str *str;
     int code = SQLITE_OK;
-    UNUSED(c);
     *out = NULL;
     if (listed == NULL) return SQLITE_NOMEM;
     memset(listed, 0, (size_t)table->column_count + 1);
@@ -359,7 +370,15 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
     } else if (parts->source != SOURCE_DEFAULT) {
         for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
     }
-    for (int i = 0; i < table->column_count; i++) extras |= !listed[i] && real_default(&table->columns[i]);
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        if (listed[i] || !real_default(&table->columns[i])) continue;
+        extras = true;
+        code = judge_default(c, &table->columns[i], message);
+    }
+    if (code != SQLITE_OK) {
+        sqlite3_free(listed);
+        return code;
+    }
     if (!extras && loser.type == TOKEN_END &&
         !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore &&
         parts->upsert.start == NULL && parts->returning.start == NULL) {

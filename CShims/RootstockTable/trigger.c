@@ -12,6 +12,7 @@
 
 #include "declare.h"
 #include "runner.h"
+#include "untrusted.h"
 
 #include <string.h>
 
@@ -315,6 +316,7 @@ void rst_triggers_free(rst_table *table) {
         table->triggers = trigger->next;
         sqlite3_free(trigger->name);
         sqlite3_free(trigger->fire_sql);
+        sqlite3_free(trigger->text);
         sqlite3_free(trigger);
     }
 }
@@ -405,6 +407,11 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         trigger->before = parsed.before;
         trigger->event = parsed.event;
         trigger->temporary = parsed.temporary;
+        if (!parsed.temporary) {
+            const char *start = parsed.when.start != NULL ? parsed.when.start : parsed.body.start;
+            trigger->text = sqlite3_mprintf("%.*s", (int)(parsed.body.end - start), start);
+            if (trigger->text == NULL) code = SQLITE_NOMEM;
+        }
         trigger->columns = columns_of(table, parsed.of);
         /* SQLite fires the newest first. */
         trigger->next = table->triggers;
@@ -499,12 +506,26 @@ static int trigger_error(rst_connection *c, const rst_trigger *trigger, char **m
     return code;
 }
 
+/* The body runs as a temp trigger's, which SQLite trusts; it is the schema's, which is judged before it runs at all. */
+static int judge(rst_connection *c, rst_trigger *trigger, char **message) {
+    int code;
+    if (trigger->text == NULL) return SQLITE_OK;
+    code = rst_untrusted_judge(c, trigger->text, trigger->text + strlen(trigger->text), message);
+    if (code != SQLITE_OK) return code;
+    sqlite3_free(trigger->text);
+    trigger->text = NULL;
+    return SQLITE_OK;
+}
+
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message) {
     rst_connection *c = table->connection;
     uint64_t changed = set == NULL ? UINT64_MAX : columns_of(table, *set);
     for (rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
         sqlite3_stmt *statement = NULL;
+        int code;
         if (trigger->event != event || (trigger->columns != 0 && (trigger->columns & changed) == 0)) continue;
+        code = judge(c, trigger, message);
+        if (code != SQLITE_OK) return code;
         if (rst_statement_get(c, trigger->fire_sql, &statement) != SQLITE_OK) return trigger_error(c, trigger, message);
         rst_statement_done(c, statement);
     }
@@ -517,10 +538,12 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     rst_program *program = c->program;
     sqlite3_stmt *statement = NULL;
     int code, moment;
-    if (c->trigger_depth >= 1000) {
+    if (c->trigger_depth >= sqlite3_limit(c->db, SQLITE_LIMIT_TRIGGER_DEPTH, -1)) {
         rst_set_message(message, "too many levels of trigger recursion");
         return SQLITE_ERROR;
     }
+    code = judge(c, trigger, message);
+    if (code != SQLITE_OK) return code;
     code = rst_statement_get(c, trigger->fire_sql, &statement);
     if (code != SQLITE_OK) {
         return trigger_error(c, trigger, message);

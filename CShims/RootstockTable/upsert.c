@@ -7,6 +7,7 @@
 */
 #include "runner.h"
 #include "trigger.h"
+#include "untrusted.h"
 
 #include <string.h>
 
@@ -628,10 +629,13 @@ void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **va
     int result;
     if (text == NULL) return;
     result = rst_code_get(c, text, &code, &message);
+    /* The clauses run as a statement of ours, but they are a trigger's. */
+    if (result == SQLITE_OK && !code->judged) result = rst_untrusted_judge(c, text, text + strlen(text), &message);
     if (result != SQLITE_OK) {
         rst_function_fail(context, c, result, message);
         return;
     }
+    code->judged = true;
     upsert = sqlite3_malloc64(sizeof *upsert + (sqlite3_uint64)count * sizeof(sqlite3_value *));
     if (upsert == NULL) {
         sqlite3_result_error_nomem(context);

@@ -362,6 +362,8 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("f-lock"))
         let second = try SQLSession(database)
         #expect(try second.message("SELECT * FROM v") == "unsafe use of virtual table \"k\"")
+        #expect(try second.message("SELECT * FROM k").contains("rootstock_allow"))
+        try second.run("SELECT rootstock_allow('\(folder.path("f"))')")
         #expect(try second.message("SELECT * FROM k").contains("No such file"))
         #expect(try second.run("SELECT name FROM pragma_table_info('k')") == ["'key'", "'value'"])
         try second.run("DROP VIEW v")
