@@ -117,7 +117,8 @@ static int check_without_meta(rst_connection *c, rootstock_transaction *transact
     rootstock_tree_statistics statistics;
     int code = c->engine->tree_statistics(transaction, c->catalog.handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
-    if (statistics.entries == 0 || transaction == c->writer) return SQLITE_OK; /* the writer may be making the first object */
+    if (statistics.entries == 0 || transaction == c->writer)
+        return SQLITE_OK; /* the writer may be making the first object */
     rst_set_message(message, "%s: its tree \"rootstock\" is not a store's: the catalog's meta row is missing",
                     c->shared->path);
     return SQLITE_NOTADB;
@@ -190,7 +191,8 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
         if (result == SQLITE_OK && (object.type == NULL || object.name == NULL || object.table_name == NULL)) {
             result = SQLITE_CORRUPT;
         }
-        if (result == SQLITE_OK && (tree < 0 || tree >= catalog->next_tree || tree > INT32_MAX)) result = SQLITE_CORRUPT;
+        if (result == SQLITE_OK && (tree < 0 || tree >= catalog->next_tree || tree > INT32_MAX))
+            result = SQLITE_CORRUPT;
         object.tree = (int)tree;
         if (result == SQLITE_OK && catalog->count == capacity) {
             rst_object *more;

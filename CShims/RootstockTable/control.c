@@ -85,7 +85,8 @@ static int control_lock(sqlite3_file *file, int level) {
     rst_connection *c = control->connection;
     if (c != NULL && level > control->level) {
         /* Once: SQLite takes its file's EXCLUSIVE lock after xSync has committed the store. */
-        bool wants = (level >= SQLITE_LOCK_RESERVED && control->level < SQLITE_LOCK_RESERVED) || (level == SQLITE_LOCK_SHARED && c->control_wants_writer);
+        bool wants = (level >= SQLITE_LOCK_RESERVED && control->level < SQLITE_LOCK_RESERVED) ||
+                     (level == SQLITE_LOCK_SHARED && c->control_wants_writer);
         if (wants && c->writer == NULL) {
             int code = rst_write_try(c);
             if (code != SQLITE_OK) return code;

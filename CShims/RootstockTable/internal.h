@@ -243,7 +243,7 @@ struct rst_connection {
     struct rst_statement *statements;
     bool sentinel_alive;
     struct rst_path *paths; /* see paths.c */
-    bool has_kv; /* tables of module kv were declared on this connection */
+    bool has_kv;            /* tables of module kv were declared on this connection */
     /* scratch */
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;

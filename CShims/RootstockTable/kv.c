@@ -196,10 +196,11 @@ int kv_use_file(kv_table *table, rootstock_tree_statistics *statistics, char **m
     bool opened = table->file == NULL;
     int code = SQLITE_OK;
     if (opened && !rst_path_allowed(table->kv->connection, table->path)) {
-        rst_set_message(message,
-                        "the path of table %s comes from a schema and is opened only if the application says so: SELECT "
-                        "rootstock_allow(%Q)",
-                        table->name, table->path);
+        rst_set_message(
+            message,
+            "the path of table %s comes from a schema and is opened only if the application says so: SELECT "
+            "rootstock_allow(%Q)",
+            table->name, table->path);
         return SQLITE_AUTH;
     }
     if (opened) {

@@ -152,9 +152,9 @@ int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
     if (code == SQLITE_OK) return SQLITE_OK;
     words = sqlite3_errmsg(c->mirror);
     if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
-        strncmp(words, "unknown function", 16) == 0 ||
-        strncmp(words, "no such collation", 17) == 0 || strncmp(words, "unknown database", 16) == 0 ||
-        strncmp(words, "no such module", 14) == 0 || strncmp(words, "wrong number of arguments", 25) == 0) {
+        strncmp(words, "unknown function", 16) == 0 || strncmp(words, "no such collation", 17) == 0 ||
+        strncmp(words, "unknown database", 16) == 0 || strncmp(words, "no such module", 14) == 0 ||
+        strncmp(words, "wrong number of arguments", 25) == 0) {
         return SQLITE_OK; /* the mirror does not know this connection's own things */
     }
     rst_set_message(message, "%s", words);

@@ -17,7 +17,8 @@ struct rst_trigger {
     int event;
     uint64_t columns; /* UPDATE OF these (bit 63: column 63 and on); 0: any */
     char *fire_sql;   /* statement on the temp view whose INSTEAD OF trigger has the body */
-    char *text;       /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
+    char *
+        text; /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
     bool firing;
 };
 

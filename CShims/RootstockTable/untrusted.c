@@ -47,7 +47,8 @@ static bool is_blank(const char *text) {
 static int check_listed(sqlite3 *mirror, const rst_object *object, char **message) {
     sqlite3_stmt *statement;
     bool listed = false;
-    int code = sqlite3_prepare_v2(mirror, "SELECT sql=?3 FROM sqlite_master WHERE type=?1 AND name=?2", -1, &statement, NULL);
+    int code =
+        sqlite3_prepare_v2(mirror, "SELECT sql=?3 FROM sqlite_master WHERE type=?1 AND name=?2", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(statement, 1, object->type, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, object->name, -1, SQLITE_STATIC);
@@ -94,8 +95,7 @@ static bool trusts_schema(sqlite3 *db) {
 /* Whether any function of that name is one that a schema may not call. */
 static int judge_function(rst_connection *c, const char *name, bool *unsafe) {
     sqlite3_stmt *statement;
-    int code = rst_statement_get(
-        c, "SELECT flags FROM pragma_function_list WHERE name=?1 COLLATE NOCASE", &statement);
+    int code = rst_statement_get(c, "SELECT flags FROM pragma_function_list WHERE name=?1 COLLATE NOCASE", &statement);
     *unsafe = false;
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
@@ -116,12 +116,13 @@ static int judge_table(rst_connection *c, const char *name, bool *unsafe) {
     int code;
     *unsafe = sqlite3_stricmp(name, "kv_trees") == 0;
     if (*unsafe || (!c->has_kv && sqlite3_strnicmp(name, "rootstock_", 10) != 0)) return SQLITE_OK;
-    code = rst_statement_get(c,
-                             "SELECT 1 FROM pragma_module_list WHERE name=?1 COLLATE NOCASE AND name LIKE 'rootstock~_%' "
-                             "ESCAPE '~' UNION ALL SELECT 1 FROM (SELECT name, sql FROM main.sqlite_master UNION ALL SELECT "
-                             "name, sql FROM temp.sqlite_master) WHERE name=?1 COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL "
-                             "TABLE%' AND (sql LIKE '%USING kv(%' OR sql LIKE '%USING kv (%' OR sql LIKE '%USING \"kv\"%')",
-                             &statement);
+    code = rst_statement_get(
+        c,
+        "SELECT 1 FROM pragma_module_list WHERE name=?1 COLLATE NOCASE AND name LIKE 'rootstock~_%' "
+        "ESCAPE '~' UNION ALL SELECT 1 FROM (SELECT name, sql FROM main.sqlite_master UNION ALL SELECT "
+        "name, sql FROM temp.sqlite_master) WHERE name=?1 COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL "
+        "TABLE%' AND (sql LIKE '%USING kv(%' OR sql LIKE '%USING kv (%' OR sql LIKE '%USING \"kv\"%')",
+        &statement);
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
     *unsafe = sqlite3_step(statement) == SQLITE_ROW;

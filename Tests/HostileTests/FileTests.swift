@@ -56,7 +56,8 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.path("real"), withIntermediateDirectories: false)
         do { try Session(store: folder.path("real/a")).run("CREATE TABLE t(a)") }
         try FileManager.default.removeItem(atPath: folder.path("real/a-lock"))
-        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: folder.path("real/a"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: folder.path("real/a"))
         try Session(store: folder.path("link")).run("INSERT INTO t VALUES (1)")
         #expect(folder.names == ["link", "real"])
         #expect(FileManager.default.fileExists(atPath: folder.path("real/a-lock")))

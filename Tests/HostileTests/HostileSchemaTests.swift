@@ -117,7 +117,8 @@ import Testing
     @Test func untrustedSchemasCallInnocuousFunctionsOnly() throws {
         let session = try hostile("CREATE TABLE t(a, b DEFAULT (mine(1)), c DEFAULT (abs(-2)))")
         sqlite3_create_function_v2(
-            session.database, "mine", 1, SQLITE_UTF8, nil, { context, _, _ in sqlite3_result_int(context, 7) }, nil, nil,
+            session.database, "mine", 1, SQLITE_UTF8, nil, { context, _, _ in sqlite3_result_int(context, 7) }, nil,
+            nil,
             nil)
         try session.run("INSERT INTO t(a) VALUES (1)")
         try session.run("PRAGMA trusted_schema=OFF", rewritten: false)
@@ -149,7 +150,8 @@ import Testing
         #expect(!folder.names.contains { $0.hasPrefix("victim") })
         // Nor can the schema allow it itself.
         #expect(
-            session.refusal("CREATE VIEW w AS SELECT rootstock_allow('\(victim)'); SELECT * FROM w").contains("unsafe use"))
+            session.refusal("CREATE VIEW w AS SELECT rootstock_allow('\(victim)'); SELECT * FROM w").contains(
+                "unsafe use"))
         // The application can.
         try makeLMDBFile(victim)
         try session.run("SELECT rootstock_allow('\(victim)')")
@@ -172,11 +174,13 @@ import Testing
         let author = try Session(path)
         try author.run("PRAGMA writable_schema=ON", rewritten: false)
         try author.run(
-            "INSERT INTO sqlite_master VALUES ('table','t','t',0,'CREATE VIRTUAL TABLE t USING lmdb(a)')", rewritten: false)
+            "INSERT INTO sqlite_master VALUES ('table','t','t',0,'CREATE VIRTUAL TABLE t USING lmdb(a)')",
+            rewritten: false)
         #expect(try Session(path).refusal("SELECT * FROM t").contains("is missing"))
         #expect(folder.names == ["db"])
         try Session(store: folder.path("elsewhere")).run("CREATE TABLE t(a); INSERT INTO t VALUES ('secret')")
-        try FileManager.default.createSymbolicLink(atPath: path + "-lmdb", withDestinationPath: folder.path("elsewhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: path + "-lmdb", withDestinationPath: folder.path("elsewhere"))
         #expect(try Session(path).refusal("SELECT * FROM t").contains("symbolic link"))
     }
 }

@@ -58,7 +58,8 @@ final class Session {
                 var statement: OpaquePointer?
                 var own: UnsafePointer<CChar>?
                 code = sqlite3_prepare_v2(
-                    database, text.map { UnsafePointer($0) } ?? position, text == nil && rewritten ? Int32(tail! - position) : -1,
+                    database, text.map { UnsafePointer($0) } ?? position,
+                    text == nil && rewritten ? Int32(tail! - position) : -1,
                     &statement, &own)
                 while code == SQLITE_OK || code == SQLITE_ROW, statement != nil {
                     code = sqlite3_step(statement)
@@ -150,7 +151,9 @@ func writeCatalog(
     _ path: String, _ objects: [(type: String, name: String, table: String, sql: String?, tree: Int)],
     magic: String = "Rootstock store"
 ) throws {
-    func check(_ code: Int32) throws { if code != 0 { throw Refused(code: code, message: String(cString: mdb_strerror(code))) } }
+    func check(_ code: Int32) throws {
+        if code != 0 { throw Refused(code: code, message: String(cString: mdb_strerror(code))) }
+    }
     var environment: OpaquePointer?
     try check(mdb_env_create(&environment))
     defer { mdb_env_close(environment) }

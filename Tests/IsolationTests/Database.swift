@@ -164,7 +164,8 @@ final class Database {
 
     init(engine: String?) throws {
         _ = Version.engines  // registers the engines that are written in Swift
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-isolation-\(UUID().uuidString)")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "rootstock-isolation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appendingPathComponent("database").path
         self.engine = engine

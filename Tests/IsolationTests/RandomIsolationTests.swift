@@ -129,7 +129,8 @@ func firstMismatch(_ steps: [Step], engine: String, connections: Int) throws -> 
     }
     for sql in [
         "CREATE TABLE t(a INTEGER PRIMARY KEY, b INT)", "CREATE INDEX tb ON t(b)",
-        "CREATE TABLE w(k TEXT PRIMARY KEY, v INT) WITHOUT ROWID", "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (5, 1)",
+        "CREATE TABLE w(k TEXT PRIMARY KEY, v INT) WITHOUT ROWID",
+        "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (5, 1)",
         "INSERT INTO w VALUES ('k1', 1), ('k2', 2)",
     ] {
         guard pairs[0].native.run(sql).code == SQLITE_OK, pairs[0].store.run(sql).code == SQLITE_OK else {
