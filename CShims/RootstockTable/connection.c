@@ -242,6 +242,7 @@ static void store_close(rst_connection *c) {
     if (c->writer != NULL) rst_write_rollback(c);
     if (c->reader != NULL) c->engine->abort(c->reader);
     c->reader = NULL;
+    c->reader_live = false;
     rst_declared_forget(c);
     rst_catalog_free(&c->loaded);
     sqlite3_close_v2(c->mirror);

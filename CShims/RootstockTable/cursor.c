@@ -60,6 +60,10 @@ typedef struct rst_cursor {
     rootstock_buffer scratch;
     /* cursors in the write transaction, so that its end can let go of them */
     struct rst_cursor *live_next, **live_link;
+    uint64_t opened_epoch; /* the connection's when it was opened: `table` is the description of then */
+    bool holds;            /* counted in the connection's `held`: open since before its last write transaction ended */
+    bool
+        row_gone; /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
 } rst_cursor;
@@ -138,6 +142,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->on_writer = false;
     k->detached = false;
     k->walker_fresh = false;
+    k->opened_epoch = table->connection->epoch;
     k->eof = true;
     *out = &k->base;
     return SQLITE_OK;
@@ -157,6 +162,10 @@ void rst_cursors_detach(rst_connection *c) {
         rst_cursor *k = c->writer_cursors;
         unlink_live(k);
         k->detached = true;
+        if (!k->holds) {
+            k->holds = true;
+            c->held++;
+        }
         k->walking = false;
         k->began = false;
         k->saved.size = 0;
@@ -175,13 +184,18 @@ static void stop(rst_cursor *k) {
     unlink_live(k);
     k->walking = false;
     k->detached = false;
-    if (k->walker.run != NULL || (k->on_writer && k->walker_tree != NULL)) {
+    if (k->walker_tree != NULL &&
+        (k->walker.run != NULL || k->on_writer || (k->began && k->transaction != k->connection->reader))) {
         rst_walker_close(&k->walker);
         k->walker_tree = NULL;
     }
     if (k->began) {
         k->began = false;
-        rst_read_end(k->connection, k->on_writer);
+        if (!k->on_writer) rst_read_end_of(k->connection, k->transaction);
+    }
+    if (k->holds) {
+        k->holds = false;
+        rst_read_unhold(k->connection);
     }
     if (k->candidates != NULL) candidates_free(k);
     k->walker_fresh = false;
@@ -254,6 +268,7 @@ static inline void noted(rst_cursor *k) {
     k->quick = false;
     if (k->plan->source == PLAN_INDEX) {
         k->row_located = false;
+        k->row_gone = false;
         k->entry_row_open = false;
         k->quick_entry = k->stable && k->entry_key.size < k->connection->long_key_limit &&
                          k->entry_value.size == k->exact_entry_size;
@@ -586,6 +601,10 @@ static int reattach(rst_cursor *k) {
     int code = rst_read_begin(k->connection, &k->transaction, &k->on_writer, NULL);
     if (code != SQLITE_OK) return code;
     begun(k);
+    if (k->holds) {
+        k->holds = false;
+        rst_read_unhold(k->connection);
+    }
     code = attach(k, tree);
     if (code != SQLITE_OK) return code;
     k->entry_key.size = k->saved.size;
@@ -634,8 +653,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     rst_tree *tree;
     int code;
     UNUSED(text);
-    if (number < 0 || number >= table->plan_count || table->plans[number]->epoch != c->epoch) return SQLITE_SCHEMA;
-    plan = table->plans[number];
+    plan = rst_plan_of(table, number, k->opened_epoch);
+    if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
     k->plan = plan;
     k->single = false;
     k->walking = false;
@@ -645,6 +664,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     k->exact_entry_size = table->without_rowid ? 4 : 0;
     k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
     k->row_located = false;
+    k->row_gone = false;
     k->image = NULL;
     if (k->candidates != NULL) candidates_free(k);
     if (plan->source == PLAN_ROW) {
@@ -730,7 +750,7 @@ static int next_slowly(rst_cursor *k) {
         return SQLITE_OK;
     }
     if (k->candidates != NULL && k->candidate_count > 0 && k->ranges.ambiguous && k->candidate >= 0 &&
-        k->walker_fresh && k->entry_key.data == k->candidates[k->candidate].bytes) {
+        k->entry_key.data == k->candidates[k->candidate].bytes) {
         k->candidate++;
         return give_candidate(k);
     }
@@ -793,6 +813,11 @@ static int stop_counting(rst_cursor *k) {
     uint64_t steps = k->counted;
     int code;
     k->remaining = 0;
+    if (k->detached) {
+        code = rst_read_begin(k->connection, &k->transaction, &k->on_writer, NULL);
+        if (code != SQLITE_OK) return code;
+        begun(k);
+    }
     code = attach(k, k->plan->source == PLAN_INDEX ? &table->indexes[k->plan->index].tree : &table->tree);
     if (code != SQLITE_OK) return code;
     k->ranges.range = k->ranges.few;
@@ -841,11 +866,40 @@ static int split_entry(rst_cursor *k, rootstock_slice *row_key) {
     return SQLITE_OK;
 }
 
+/* The entry under the cursor was followed by a DELETE of its row: what SQLite shows of such a row is NULLs. */
+static int lose_row(rst_cursor *k) {
+    k->row_gone = true;
+    k->row_located = true;
+    k->quick = false;
+    return SQLITE_OK;
+}
+
+/* The row of an entry whose write transaction is over, in the snapshot of now. */
+static int locate_detached(rst_cursor *k) {
+    rootstock_transaction *transaction;
+    bool is_writer;
+    int code = rst_read_begin(k->connection, &transaction, &is_writer, NULL);
+    if (code != SQLITE_OK) return code;
+    code = rst_tree_get(k->connection, transaction, &k->table->tree, &k->row_key, &k->row_value, &k->hold);
+    if (code == SQLITE_ROW) {
+        k->row_located = true;
+        k->row_open = false;
+        k->quick = false;
+        code = keep_row(k); /* on_writer still: copied before the snapshot is given back */
+    } else if (code == SQLITE_DONE) {
+        code = lose_row(k);
+    }
+    rst_read_end(k->connection, is_writer);
+    return code;
+}
+
 /* Reaches the table's row from the index entry. */
 static int locate(rst_cursor *k) {
     int code = split_entry(k, &k->row_key);
     if (code != SQLITE_OK) return code;
+    if (k->detached) return locate_detached(k);
     code = rst_tree_get(k->connection, k->transaction, &k->table->tree, &k->row_key, &k->row_value, &k->hold);
+    if (code == SQLITE_DONE && k->on_writer) return lose_row(k);
     if (code == SQLITE_DONE) return corrupt(k, "an index entry without its row");
     if (code != SQLITE_ROW) return code;
     k->row_located = true;
@@ -1109,6 +1163,7 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
         code = locate(k);
         if (code != SQLITE_OK) return code;
     }
+    if (k->row_gone) return SQLITE_OK;
     if (!k->row_open) {
         code = rootstock_row_open(&k->row, k->row_value.data, k->row_value.size);
         if (code != SQLITE_OK) return corrupt(k, "malformed row");

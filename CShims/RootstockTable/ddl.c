@@ -558,11 +558,13 @@ static int run_change(rst_connection *c, const char *sql, char **message) {
 }
 
 /* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
-** prepared again. */
+** prepared again. Of the savepoints that are open already SQLite tells it nothing, not even their ROLLBACK TO, until another one is
+** opened. */
 int rst_change_join(rst_connection *c, char **message) {
     int code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
     if (code == SQLITE_OK)
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK) code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     return code;
 }

@@ -289,11 +289,26 @@ static int read_generation(rst_connection *c, int64_t *generation, uint64_t *ide
     return code;
 }
 
+/* Of the declarations: it goes back with them. */
+static int64_t declared_version(rst_connection *c) {
+    sqlite3_stmt *statement;
+    int64_t version = -1;
+    if (rst_statement_get(c, "PRAGMA main.schema_version", &statement) != SQLITE_OK) return -1;
+    if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
+    rst_statement_done(c, statement);
+    return version;
+}
+
 int rst_schema_refresh(rst_connection *c, char **message) {
     int64_t generation = 0;
     uint64_t identifier = 0;
     int code;
     if (c->shared == NULL) return SQLITE_OK;
+    if (c->declared_in_transaction) {
+        /* Has a ROLLBACK taken away what was declared since? */
+        if (declared_version(c) != c->declared_version) c->schema_stale = true;
+        if (sqlite3_get_autocommit(c->db)) c->declared_in_transaction = false;
+    }
     if (!c->schema_stale) {
         if (c->writer != NULL || c->reader_pinned) return SQLITE_OK; /* this transaction's snapshot was compared */
         code = rst_check_usable(c, message);
@@ -316,5 +331,9 @@ int rst_schema_refresh(rst_connection *c, char **message) {
         c->refreshing = false;
     }
     if (code != SQLITE_OK) c->schema_stale = true;
+    if (!sqlite3_get_autocommit(c->db)) {
+        c->declared_in_transaction = true;
+        c->declared_version = declared_version(c);
+    }
     return code;
 }

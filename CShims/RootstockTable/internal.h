@@ -95,6 +95,10 @@ typedef struct rst_plan {
     char *description;
 } rst_plan;
 
+/* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in: a statement that was prepared for
+** a table's earlier description must not find another plan under its number. */
+enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
+
 enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
 
 struct rst_table {
@@ -156,6 +160,15 @@ struct rst_table {
     struct rst_row_image *images[2];
 };
 
+/* The plan that idxNum names, made in this epoch; or null. */
+static inline const rst_plan *rst_plan_of(const rst_table *table, int number, uint64_t epoch) {
+    int place = number & PLAN_NUMBERS;
+    if (number < 0 || place >= table->plan_count || number >> PLAN_NUMBER_BITS != (int)(epoch & PLAN_EPOCHS) ||
+        table->plans[place]->epoch != epoch)
+        return NULL;
+    return table->plans[place];
+}
+
 /* Position in the undo log. */
 typedef size_t rst_mark;
 
@@ -201,12 +214,14 @@ struct rst_connection {
     rst_declared *declared;
     int declared_count;
     bool refreshing;
-    char engine_module[64]; /* module name that declares the tables */
-    uint64_t generation;    /* of the catalog that was loaded */
-    uint64_t epoch;         /* changes whenever tables or indexes may have changed */
-    bool schema_stale;      /* the catalog must be read again before the schema is used */
-    bool schema_changed;    /* in this write transaction */
-    rst_table *declaring;   /* xCreate and xDestroy are declaring, not creating */
+    bool declared_in_transaction; /* what is declared goes if the application's transaction is rolled back */
+    int64_t declared_version;     /* SQLite's schema_version then */
+    char engine_module[64];       /* module name that declares the tables */
+    uint64_t generation;          /* of the catalog that was loaded */
+    uint64_t epoch;               /* changes whenever tables or indexes may have changed */
+    bool schema_stale;            /* the catalog must be read again before the schema is used */
+    bool schema_changed;          /* in this write transaction */
+    rst_table *declaring;         /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;
     uint64_t checked_transaction; /* newest transaction whose generation was compared */
     rst_tree catalog;
@@ -216,6 +231,8 @@ struct rst_connection {
     bool reader_pinned; /* an explicit transaction holds the snapshot */
     uint64_t reader_identifier;
     int open_cursors;             /* cursors on the reader */
+    int held;                     /* cursors open since before this connection's last write transaction ended */
+    struct rst_retired *outlived; /* snapshots that only such cursors still see */
     struct sqlite3_file *control; /* see control.c */
     sqlite3_stmt *control_read;
     bool control_wants_writer;
@@ -305,6 +322,10 @@ rst_connection *rst_control_connection(sqlite3 *db);
 int rst_check_usable(rst_connection *c, char **message);
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 void rst_read_end(rst_connection *c, bool was_writer);
+/* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the reader's. */
+void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction);
+/* A cursor counted in `held` is closed, or goes on in the reader's snapshot. */
+void rst_read_unhold(rst_connection *c);
 /* Begins the write transaction, or joins the live one. */
 int rst_write_begin(rst_connection *c, char **message);
 /* What xLock(RESERVED) of the control file calls: no waiting here, SQLite asks the busy handler. */

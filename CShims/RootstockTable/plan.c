@@ -320,6 +320,7 @@ static int intern(rst_table *table, const rst_plan *plan, int *number) {
     copy = sqlite3_malloc64(sizeof *copy);
     if (copy == NULL) return SQLITE_NOMEM;
     memcpy(copy, plan, sizeof *copy);
+    if (table->plan_count > PLAN_NUMBERS) return SQLITE_NOMEM;
     *number = table->plan_count;
     table->plans[table->plan_count++] = copy;
     return SQLITE_OK;
@@ -387,7 +388,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
     code = describe(table, k, &plan);
     if (code == SQLITE_OK) code = intern(table, &plan, &number);
     if (code != SQLITE_OK) return code;
-    info->idxNum = number;
+    info->idxNum = (int)(c->epoch & PLAN_EPOCHS) << PLAN_NUMBER_BITS | number;
     info->idxStr = sqlite3_mprintf("%s", table->plans[number]->description);
     if (info->idxStr == NULL) return SQLITE_NOMEM;
     info->needToFreeIdxStr = 1;

@@ -114,6 +114,70 @@ static void reader_stop(rst_connection *c) {
     }
 }
 
+/* Unless somebody still reads. */
+static void reader_spare(rst_connection *c) {
+    if (c->open_cursors == 0 && !c->reader_pinned && c->held == 0) reader_stop(c);
+}
+
+/*
+** A snapshot that cursors went on reading when this connection committed. What the connection reads from then on must show its own
+** commit, so it gets another; and as long as a statement is open it keeps to that one, as a read lock that was never given up
+** would make it.
+*/
+typedef struct rst_retired {
+    struct rst_retired *next;
+    rootstock_transaction *transaction;
+    int cursors;
+} rst_retired;
+
+/* The write transaction is over. after_commit: what was committed has to be seen. */
+static void reader_follow(rst_connection *c, bool after_commit) {
+    if (after_commit) c->reader_pinned = false;
+    if (after_commit && c->reader_live && c->open_cursors > 0) {
+        rst_retired *retired = sqlite3_malloc64(sizeof *retired);
+        if (retired == NULL) {
+            c->schema_stale = true; /* the old snapshot stays: no read may take it for the newest */
+            return;
+        }
+        /* Cursors at rest may be tied to it; it goes before they would be used again. */
+        for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
+        retired->transaction = c->reader;
+        retired->cursors = c->open_cursors;
+        retired->next = c->outlived;
+        c->outlived = retired;
+        c->held += c->open_cursors;
+        c->open_cursors = 0;
+        c->reader = NULL;
+        c->reader_live = false;
+    } else if (after_commit) {
+        reader_stop(c);
+    }
+    if (c->held > 0 && !c->reader_live) (void)reader_start(c, NULL); /* if it fails, the next read says so */
+}
+
+void rst_read_unhold(rst_connection *c) {
+    c->held--;
+    reader_spare(c);
+}
+
+void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction) {
+    if (transaction == c->reader) {
+        rst_read_end(c, false);
+        return;
+    }
+    for (rst_retired **link = &c->outlived; *link != NULL; link = &(*link)->next) {
+        rst_retired *retired = *link;
+        if (retired->transaction != transaction) continue;
+        if (--retired->cursors == 0) {
+            *link = retired->next;
+            c->engine->abort(retired->transaction);
+            sqlite3_free(retired);
+        }
+        rst_read_unhold(c);
+        return;
+    }
+}
+
 static int control_statement(rst_connection *c) {
     if (c->control_read != NULL) return SQLITE_OK;
     rst_sentinel_touch(c);
@@ -152,13 +216,13 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
     if (!c->reader_pinned && c->control != NULL && !sqlite3_get_autocommit(c->db)) {
         code = pin_snapshot(c);
         if (code != SQLITE_OK) {
-            if (c->open_cursors == 0) reader_stop(c);
+            reader_spare(c);
             return code;
         }
     }
     code = check_generation(c, c->reader, c->reader_identifier, message);
     if (code != SQLITE_OK) {
-        if (c->open_cursors == 0 && !c->reader_pinned) reader_stop(c);
+        reader_spare(c);
         return code;
     }
     c->open_cursors++;
@@ -170,7 +234,7 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
 void rst_read_end(rst_connection *c, bool was_writer) {
     if (was_writer) return;
     c->open_cursors--;
-    if (c->open_cursors == 0 && !c->reader_pinned) reader_stop(c);
+    reader_spare(c);
 }
 
 /* ---- the write transaction ---- */
@@ -222,8 +286,9 @@ int rst_write_try(rst_connection *c) {
     c->writer_identifier = c->engine->transaction_identifier(c->writer);
     c->writer_broken = false;
     c->wrote = false;
-    /* A transaction that has read an older snapshot may not write: as SQLITE_BUSY_SNAPSHOT in WAL. */
-    if (c->reader_live && c->reader_pinned && c->reader_identifier + 1 != c->writer_identifier) {
+    /* Who has read an older snapshot, and has not let go of it, may not write: as SQLITE_BUSY_SNAPSHOT in WAL. */
+    if (c->reader_live && (c->reader_pinned || c->open_cursors > 0 || c->held > 0) &&
+        c->reader_identifier + 1 != c->writer_identifier) {
         writer_abandon(c);
         return SQLITE_BUSY_SNAPSHOT;
     }
@@ -247,7 +312,8 @@ int rst_write_begin(rst_connection *c, char **message) {
         return SQLITE_READONLY;
     }
     code = rst_write_try(c);
-    if (code == SQLITE_BUSY && !c->reader_pinned && c->control != NULL && sqlite3_get_autocommit(c->db)) {
+    if (code == SQLITE_BUSY && !c->reader_pinned && c->open_cursors == 0 && c->held == 0 && c->control != NULL &&
+        sqlite3_get_autocommit(c->db)) {
         /* Let SQLite ask the application's busy handler, through the control file. */
         code = control_statement(c);
         if (code != SQLITE_OK) return code;
@@ -304,6 +370,7 @@ int rst_write_commit(rst_connection *c, char **message) {
     }
     if (!c->wrote) {
         writer_abandon(c);
+        reader_follow(c, false);
         return SQLITE_OK;
     }
     rst_cursors_detach(c);
@@ -317,6 +384,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         return result;
     }
     writer_finished(c);
+    reader_follow(c, true);
     c->checked_transaction = identifier;
     c->schema_changed = false;
     return SQLITE_OK;
@@ -341,6 +409,7 @@ void rst_write_rollback(rst_connection *c) {
     if (rst_check_usable(c, NULL) != SQLITE_OK) return; /* the owning thread has to */
     writer_abandon(c);
     forget_positions(c);
+    reader_follow(c, false);
 }
 
 /* xSync has committed what was written: what is live now is a BEGIN IMMEDIATE that wrote nothing, or a ROLLBACK is under way. */
@@ -352,7 +421,7 @@ void rst_transaction_ended(rst_connection *c) {
     rst_write_unreserved(c);
     if (c->reader_pinned) {
         c->reader_pinned = false;
-        if (c->open_cursors == 0) reader_stop(c);
+        reader_spare(c);
     }
 }
 

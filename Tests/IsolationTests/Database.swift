@@ -65,6 +65,8 @@ final class Session {
         sqlite3_close_v2(database)
     }
 
+    var hasOpenStatement: Bool { !cursors.isEmpty }
+
     var inTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
     private func prepare(_ sql: String, _ statement: inout OpaquePointer?) -> Outcome? {
