@@ -163,7 +163,8 @@ import Testing
         try makeLMDBFile(file)
         let session = try Session(folder.path("native"))
         try session.run("CREATE VIRTUAL TABLE t USING kv('\(file)', '')")
-        try session.run("ALTER TABLE t RENAME TO u; CREATE TABLE another(a)", rewritten: false)  // the schema is read again
+        // The schema is read again.
+        try session.run("ALTER TABLE t RENAME TO u; CREATE TABLE another(a)", rewritten: false)
         #expect(try session.run("SELECT count(*) FROM u") == ["1"])
         let later = try Session(folder.path("native"))
         #expect(later.refusal("SELECT * FROM u").contains("rootstock_allow"))

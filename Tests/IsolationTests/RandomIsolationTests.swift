@@ -127,7 +127,7 @@ private func isSchema(_ sql: String) -> Bool {
     sql.hasPrefix("CREATE") || sql.hasPrefix("DROP") || sql.hasPrefix("ALTER")
 }
 
-private let SQLITE_BUSY_SNAPSHOT = SQLITE_BUSY | 2 << 8
+private let busySnapshot = SQLITE_BUSY | 2 << 8
 
 /// What the other connections have to know of a step.
 private func note(_ sql: String, _ outcome: Outcome, _ connection: Int, _ pairs: inout [Pair]) {
@@ -199,7 +199,7 @@ func firstMismatch(_ steps: [Step], engine: String, connections: Int, features: 
             }
         case .close(let slot): outcomes = (pair.native.close(slot), pair.store.close(slot))
         }
-        if case .run(let sql) = step.action, sql.hasPrefix("BEGIN "), outcomes.0.code == SQLITE_BUSY_SNAPSHOT,
+        if case .run(let sql) = step.action, sql.hasPrefix("BEGIN "), outcomes.0.code == busySnapshot,
             outcomes.1.code == SQLITE_BUSY
         {
             continue  // with a statement open outside a transaction; SQLite's own code becomes the plain one on the way
@@ -207,7 +207,7 @@ func firstMismatch(_ steps: [Step], engine: String, connections: Int, features: 
         if features.contains(.schema), outcomes.0.code == SQLITE_BUSY, outcomes.1.code == SQLITE_ERROR {
             continue  // plain SQLite asks for the lock before it notices that its schema is an old one
         }
-        if pair.mayBeBehind && outcomes.0.code == SQLITE_BUSY_SNAPSHOT { return nil }
+        if pair.mayBeBehind && outcomes.0.code == busySnapshot { return nil }
         if outcomes.0 != outcomes.1 { return (number, Mismatch(step: step, native: outcomes.0, store: outcomes.1)) }
     }
     return nil
