@@ -104,9 +104,37 @@ int rootstock_lmdb_refuse_forked(rootstock_environment *environment) {
 ** VALUES
 */
 
+/* Whatever else changes the tree may move its end. LMDB's own repair of other cursors is not to be relied on (below). */
+static inline void forget_append(rootstock_transaction *transaction, MDB_dbi tree) {
+    if (transaction->append == NULL || transaction->append_tree != tree) return;
+    mdb_cursor_close(transaction->append);
+    transaction->append = NULL;
+}
+
+/* Appends at a cursor that stays at the tree's end, so that only the first of a row of appends descends from the root.
+** The transaction's end frees the cursor. */
+static int append(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *data, unsigned flags) {
+    if (transaction->append != NULL && transaction->append_tree != tree) {
+        mdb_cursor_close(transaction->append);
+        transaction->append = NULL;
+    }
+    if (transaction->append == NULL) {
+        int code = mdb_cursor_open(transaction->txn, tree, &transaction->append);
+        if (code != MDB_SUCCESS) {
+            transaction->append = NULL;
+            return code;
+        }
+        transaction->append_tree = tree;
+    }
+    int code = mdb_cursor_put(transaction->append, key, data, flags);
+    if (code != MDB_SUCCESS) forget_append(transaction, tree);
+    return code;
+}
+
 static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
     if (lmdb_is_forked(transaction->environment)) return rootstock_lmdb_refuse_forked(transaction->environment);
     transaction->changes++;
+    forget_append(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_drop(transaction->txn, tree, 0);
     return lmdb_result(transaction->environment, code);
@@ -144,7 +172,12 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
     /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
     MDB_val data = {value->size, (void *)value->data};
     int code = lmdb_make_room(transaction, value->size);
-    if (code == MDB_SUCCESS) code = mdb_put(transaction->txn, tree, (MDB_val *)key, &data, lmdb_flags);
+    if (code == MDB_SUCCESS && (lmdb_flags & MDB_APPEND) != 0) {
+        code = append(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
+    } else if (code == MDB_SUCCESS) {
+        forget_append(transaction, tree);
+        code = mdb_put(transaction->txn, tree, (MDB_val *)key, &data, lmdb_flags);
+    }
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
     transaction->changes++;
     if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
@@ -157,6 +190,7 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
     if (!transaction->write)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
     transaction->changes++;
+    forget_append(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_del(transaction->txn, tree, (MDB_val *)key, NULL);
     return lmdb_result(environment, code);

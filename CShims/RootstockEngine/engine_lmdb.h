@@ -76,10 +76,12 @@ struct rootstock_transaction {
     MDB_txn *txn;
     rootstock_environment *environment;
     int write;
-    int live;               /* counted in environment.live */
-    int broken;             /* no room was left for a change: fit for abort only */
-    uint64_t changes;       /* puts, removes and clears so far */
-    int unnamed_changed;    /* records of the unnamed tree were put or removed (kv_lmdb.c) */
+    int live;            /* counted in environment.live */
+    int broken;          /* no room was left for a change: fit for abort only */
+    uint64_t changes;    /* puts, removes and clears so far */
+    int unnamed_changed; /* records of the unnamed tree were put or removed (kv_lmdb.c) */
+    MDB_cursor *append;  /* at the end of a tree that values are appended to, or null */
+    MDB_dbi append_tree;
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
 };
 

@@ -260,6 +260,7 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->undo);
     rootstock_buffer_free(&c->key_scratch);
     rootstock_buffer_free(&c->row_scratch);
+    while (c->spare_count > 0) rootstock_buffer_free(&c->spares[--c->spare_count]);
     rootstock_buffer_free(&c->retired);
     rootstock_buffer_free(&c->retired_key);
     rst_paths_free(c);

@@ -243,6 +243,7 @@ struct rst_connection {
     bool writer_locked;
     unsigned long writer_thread;
     uint64_t writer_identifier;
+    uint64_t committed_transaction; /* the last one that this connection committed, or 0 */
     rootstock_buffer undo;
     rst_mark *marks;          /* by SQLite's savepoint number; SIZE_MAX: unannounced */
     int64_t *mark_violations; /* deferred_violations at each */
@@ -264,6 +265,8 @@ struct rst_connection {
     /* scratch */
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;
+    rootstock_buffer spares[4]; /* of rows in hand, for the next ones */
+    int spare_count;
     rootstock_buffer retired_key;
     rootstock_buffer retired;    /* bytes that a row in hand may still point to */
     int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */

@@ -87,7 +87,13 @@ size_t rootstock_row_size(const rootstock_value *values, int count) {
 }
 
 void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact) {
-    int code = width_code(total_body(values, count));
+    rootstock_row_write_sized(out, rootstock_row_size(values, count), values, count, compact);
+}
+
+void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count,
+                               bool compact) {
+    /* A wider code's smallest row is longer than a narrower one's longest. */
+    int code = size <= header_size(count, 0) + 0xFF ? 0 : size <= header_size(count, 1) + 0xFFFF ? 1 : 2;
     unsigned char first = (unsigned char)(code << WIDTH_SHIFT | (compact ? COMPACT_BIT : 0));
     if (count < COUNT_ESCAPE) {
         *out++ = (unsigned char)(first | count);
@@ -102,13 +108,13 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
     unsigned char *next = body;
     for (int i = 0; i < count; i++) {
         const rootstock_value *value = &values[i];
-        size_t size = body_size(value);
+        size_t length = body_size(value);
         uint64_t bits;
         switch (value->type) {
         case VALUE_INTEGER:
             types[i] = ROW_INTEGER;
             bits = little64((uint64_t)value->as.integer);
-            memcpy(next, &bits, size);
+            memcpy(next, &bits, length);
             break;
         case VALUE_REAL:
             types[i] = ROW_REAL;
@@ -126,11 +132,11 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
             break;
         case VALUE_BLOB:
             types[i] = ROW_BLOB;
-            if (size > 0) memcpy(next, value->as.data, size);
+            if (length > 0) memcpy(next, value->as.data, length);
             break;
         default: types[i] = ROW_NULL; break;
         }
-        next += size;
+        next += length;
         size_t end = (size_t)(next - body);
         if (code == 0) {
             ends[i] = (unsigned char)end;

@@ -21,6 +21,8 @@ enum { ROW_NULL = 0, ROW_INTEGER = 1, ROW_REAL = 2, ROW_TEXT = 3, ROW_BLOB = 4, 
 size_t rootstock_row_size(const rootstock_value *values, int count);
 /* Writes exactly rootstock_row_size bytes to out. */
 void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact);
+/* The same where the caller has asked rootstock_row_size already: it said `size`, and not 0. */
+void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count, bool compact);
 
 /* A row laid open. Filled by rootstock_row_open, valid as long as the bytes are. */
 typedef struct rootstock_row {

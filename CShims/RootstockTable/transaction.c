@@ -386,6 +386,7 @@ int rst_write_commit(rst_connection *c, char **message) {
     writer_finished(c);
     reader_follow(c, true);
     c->checked_transaction = identifier;
+    c->committed_transaction = identifier;
     c->schema_changed = false;
     return SQLITE_OK;
 }
@@ -611,8 +612,8 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
         if (log_entry(c, tree, key, code == ROOTSTOCK_OK ? &old : NULL) != SQLITE_OK) return SQLITE_NOMEM;
     }
-    c->wrote = true;
     code = c->engine->put(c->writer, tree->handle, key, &copy, flags);
+    if (code != ROOTSTOCK_EXISTS) c->wrote = true; /* a commit of nothing would not count as one */
     if (code == ROOTSTOCK_EXISTS) {
         /* Nothing was changed: the log entry says "absent", so take it back. */
         if (logging(c)) c->undo.size -= key->size + sizeof(undo_trailer);
@@ -631,9 +632,9 @@ int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
         if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
         if (log_entry(c, tree, key, &old) != SQLITE_OK) return SQLITE_NOMEM;
     }
-    c->wrote = true;
     code = c->engine->remove(c->writer, tree->handle, key);
     if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
+    c->wrote = true;
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_code(c, code);
 }
 

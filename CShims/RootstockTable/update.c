@@ -15,16 +15,35 @@
 
 /* ---- rows in hand ---- */
 
+/* A row's change takes two buffers or four; to allocate them anew would cost more than the rest of a small row. */
+static rootstock_buffer take_spare(rst_connection *c) {
+    rootstock_buffer buffer = {0};
+    if (c->spare_count > 0) buffer = c->spares[--c->spare_count];
+    return buffer;
+}
+
+static void give_spare(rst_connection *c, rootstock_buffer *buffer) {
+    enum { KEPT_CAPACITY = 64 * 1024 };
+    if (buffer->capacity > 0 && buffer->capacity <= KEPT_CAPACITY &&
+        c->spare_count < (int)(sizeof c->spares / sizeof c->spares[0])) {
+        buffer->size = 0;
+        c->spares[c->spare_count++] = *buffer;
+        memset(buffer, 0, sizeof *buffer);
+    } else {
+        rootstock_buffer_free(buffer);
+    }
+}
+
 int rst_hand_begin(rst_table *table, rst_hand *hand) {
     hand->values = hand->small;
     hand->rowid = 0;
-    memset(&hand->key, 0, sizeof hand->key);
-    memset(&hand->hold, 0, sizeof hand->hold);
+    hand->key = take_spare(table->connection);
+    hand->hold = take_spare(table->connection);
     if (table->column_count > (int)(sizeof hand->small / sizeof hand->small[0])) {
         hand->values = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *hand->values);
         if (hand->values == NULL) {
             hand->values = hand->small;
-            return SQLITE_NOMEM;
+            return SQLITE_NOMEM; /* rst_hand_end gives the buffers back */
         }
     }
     for (int i = 0; i < table->column_count; i++) {
@@ -35,10 +54,9 @@ int rst_hand_begin(rst_table *table, rst_hand *hand) {
 }
 
 void rst_hand_end(rst_table *table, rst_hand *hand) {
-    UNUSED(table);
     if (hand->values != hand->small) sqlite3_free(hand->values);
-    rootstock_buffer_free(&hand->key);
-    rootstock_buffer_free(&hand->hold);
+    give_spare(table->connection, &hand->key);
+    give_spare(table->connection, &hand->hold);
 }
 
 int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand) {
@@ -158,6 +176,10 @@ static int sequence_find(rst_connection *c, rst_table *sequence, const char *nam
 
 static int last_rowid(rst_table *table, int64_t *last, bool *empty) {
     rst_connection *c = table->connection;
+    if (table->last_rowid_known && table->last_rowid_transaction == c->committed_transaction &&
+        c->committed_transaction + 1 == c->writer_identifier) {
+        table->last_rowid_transaction = c->writer_identifier; /* nobody has written since our own commit */
+    }
     if (!table->last_rowid_known || table->last_rowid_transaction != c->writer_identifier) {
         rst_walker walker;
         rootstock_slice key, value;
@@ -272,30 +294,40 @@ int rst_new_rowid(rst_table *table, int64_t *rowid, char **message) {
 /* Row bytes into the connection's scratch. */
 static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *out) {
     rst_connection *c = table->connection;
-    rootstock_value small[24], *listed = small;
+    rootstock_value small[24], *copied = NULL;
+    const rootstock_value *listed = hand->values;
     bool compact = true;
-    int count = 0;
+    int first = table->column_count - table->slot_count, count = table->column_count;
     size_t size;
     int code;
-    if (table->column_count > 24) {
-        listed = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *listed);
-        if (listed == NULL) return SQLITE_NOMEM;
-    }
     for (int k = 0; k < table->key_count && compact; k++) {
         compact = rootstock_key_is_exact(&hand->values[table->key[k].column], &table->key[k].key);
     }
-    for (int i = 0; i < table->column_count; i++) {
-        if (!compact || table->slot[i] >= 0) listed[count++] = hand->values[i];
+    if (compact && table->slot_count > 0 && table->slot[first] == 0) {
+        /* What the row's bytes leave out stands in front, as a rule: the rest is encoded where it is. */
+        listed += first;
+        count = table->slot_count;
+    } else if (compact) {
+        copied = small;
+        if (table->column_count > 24) {
+            copied = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copied);
+            if (copied == NULL) return SQLITE_NOMEM;
+        }
+        count = 0;
+        for (int i = 0; i < table->column_count; i++) {
+            if (table->slot[i] >= 0) copied[count++] = hand->values[i];
+        }
+        listed = copied;
     }
     size = rootstock_row_size(listed, count);
     c->row_scratch.size = 0;
     code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(&c->row_scratch, size);
     if (code == SQLITE_OK) {
-        rootstock_row_write(c->row_scratch.data, listed, count, compact);
+        rootstock_row_write_sized(c->row_scratch.data, size, listed, count, compact);
         out->size = size;
         out->data = c->row_scratch.data;
     }
-    if (listed != small) sqlite3_free(listed);
+    if (copied != small) sqlite3_free(copied);
     return code;
 }
 
@@ -325,7 +357,10 @@ static int learn_last_key(rst_table *table) {
     rst_walker walker;
     rootstock_slice key, value;
     int code;
+    bool still = table->last_key_transaction != 0 && table->last_key_transaction == c->committed_transaction &&
+                 c->committed_transaction + 1 == c->writer_identifier;
     table->last_key_transaction = c->writer_identifier;
+    if (still) return SQLITE_OK; /* nobody has written since our own commit */
     table->last_key.size = 0;
     code = rst_walker_open(c, c->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
@@ -804,11 +839,23 @@ static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
     return SQLITE_OK;
 }
 
+/* Values that their column's affinity leaves as they are. Reals are not among them: NaN becomes NULL, 1.0 an integer. */
+static inline bool fits(const rootstock_value *value, char affinity) {
+    switch (value->type) {
+    case VALUE_INTEGER:
+        return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC || affinity == AFFINITY_BLOB;
+    case VALUE_TEXT: return affinity == AFFINITY_TEXT || affinity == AFFINITY_BLOB;
+    case VALUE_REAL: return false;
+    default: return true;
+    }
+}
+
 /* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
 static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old,
                        uint64_t *changed) {
     size_t text = 0;
     uint64_t named = old != NULL ? rst_program_set_columns(table) : UINT64_MAX;
+    bool all_fit = true;
     *changed = 0;
     for (int i = 0; i < table->column_count; i++) {
         if (old != NULL && (sqlite3_value_nochange(values[i]) || (named & ((uint64_t)1 << (i < 63 ? i : 63))) == 0 ||
@@ -818,13 +865,12 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
         }
         *changed |= (uint64_t)1 << (i < 63 ? i : 63);
         rst_value_from(values[i], &row->values[i]);
-        if (table->columns[i].affinity == AFFINITY_TEXT &&
-            (row->values[i].type == VALUE_INTEGER || row->values[i].type == VALUE_REAL)) {
-            text += 48;
-        }
+        if (fits(&row->values[i], table->columns[i].affinity)) continue;
+        all_fit = false;
+        if (table->columns[i].affinity == AFFINITY_TEXT) text += 48; /* a number's digits */
     }
     if (text > 0 && rootstock_buffer_reserve(&row->hold, text) != SQLITE_OK) return SQLITE_NOMEM;
-    if (table->strict) return SQLITE_OK; /* the mirror applies affinity and says what does not fit */
+    if (all_fit || table->strict) return SQLITE_OK; /* the mirror applies affinity and says what does not fit */
     for (int i = 0; i < table->column_count; i++) {
         int code;
         if ((*changed & ((uint64_t)1 << (i < 63 ? i : 63))) == 0) continue;
@@ -848,6 +894,12 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         rootstock_rowid_encode(sqlite3_value_int64(values[0]), bytes);
         key.size = 8;
         key.data = bytes;
+    }
+    if (count == 1 && table->index_count == 0 && !needs_mark(table) && table->connection->program == NULL) {
+        /* Nobody asks what the row held. Absent: a trigger or REPLACE of this statement removed it. */
+        int64_t rowid = table->without_rowid ? 0 : sqlite3_value_int64(values[0]);
+        if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
+        return rst_tree_remove(table->connection, &table->tree, &key);
     }
     code = rst_hand_begin(table, &old);
     if (code == SQLITE_OK)

@@ -28,6 +28,10 @@ import Testing
         try EngineContract.putFlags(engine)
     }
 
+    @Test(arguments: engines) func appendsAmongOtherChanges(_ engine: EngineUnderTest) throws {
+        for seed in UInt64(1)...4 { try EngineContract.appendsAmongOtherChanges(engine, seed: seed, transactions: 40) }
+    }
+
     @Test(arguments: engines) func reserve(_ engine: EngineUnderTest) throws {
         try EngineContract.reserve(engine)
     }
