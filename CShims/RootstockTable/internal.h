@@ -243,6 +243,13 @@ struct rst_connection {
     bool writer_locked;
     unsigned long writer_thread;
     uint64_t writer_identifier;
+    /* What rst_get found last in the write transaction, while nothing has changed since: an UPDATE asks for its row in xFilter
+    ** and again in xUpdate, and the application has often read it just before. */
+    bool got;
+    rootstock_tree got_tree;
+    size_t got_key_size;
+    unsigned char got_key[32];
+    rootstock_slice got_value;
     uint64_t committed_transaction; /* the last one that this connection committed, or 0 */
     rootstock_buffer undo;
     rst_mark *marks;          /* by SQLite's savepoint number; SIZE_MAX: unannounced */

@@ -248,6 +248,7 @@ static void undo_reset(rst_connection *c) {
 
 static void writer_finished(rst_connection *c) {
     c->writer = NULL;
+    c->got = false;
     c->writer_broken = false;
     c->wrote = false;
     undo_reset(c);
@@ -281,6 +282,7 @@ int rst_write_try(rst_connection *c) {
         rootstock_writer_unlock(c->shared);
         return rst_map_code(c, code);
     }
+    c->got = false;
     c->writer_locked = true;
     c->writer_thread = (unsigned long)pthread_self();
     c->writer_identifier = c->engine->transaction_identifier(c->writer);
@@ -480,6 +482,7 @@ static int restart_writer(rst_connection *c) {
         writer_finished(c);
         return rst_map_code(c, code);
     }
+    c->got = false;
     c->wrote = false;
     c->writer_broken = false;
     c->undo.size = 0;
@@ -539,6 +542,7 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
         int code;
         memcpy(&trailer, end, sizeof trailer);
         had = trailer.value_size != UINT32_MAX;
+        c->got = false;
         value.size = had ? trailer.value_size : 0;
         value.data = end - value.size;
         key.size = trailer.key_size;
@@ -591,9 +595,22 @@ int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tr
 
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
             rootstock_slice *value) {
+    bool writing = transaction == c->writer;
     int code = rst_tree_ready(c, transaction, tree, false);
     if (code != SQLITE_OK) return code;
+    if (writing && c->got && c->got_tree == tree->handle && c->got_key_size == key->size &&
+        memcmp(c->got_key, key->data, key->size) == 0) {
+        *value = c->got_value;
+        return SQLITE_ROW;
+    }
     code = c->engine->get(transaction, tree->handle, key, value);
+    if (writing && code == ROOTSTOCK_OK && key->size <= sizeof c->got_key) {
+        c->got = true;
+        c->got_tree = tree->handle;
+        c->got_key_size = key->size;
+        memcpy(c->got_key, key->data, key->size);
+        c->got_value = *value;
+    }
     if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
     return code == ROOTSTOCK_OK ? SQLITE_ROW : rst_map_code(c, code);
 }
@@ -603,6 +620,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
     rootstock_slice copy = *value;
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code != SQLITE_OK) return code;
+    c->got = false;
     if (logging(c)) {
         rootstock_slice old;
         if ((flags & (ROOTSTOCK_PUT_APPEND | ROOTSTOCK_PUT_NO_OVERWRITE)) != 0)
@@ -625,6 +643,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code != SQLITE_OK) return code;
+    c->got = false;
     if (logging(c)) {
         rootstock_slice old;
         code = c->engine->get(c->writer, tree->handle, key, &old);
@@ -641,6 +660,7 @@ int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
 int rst_clear(rst_connection *c, rst_tree *tree) {
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code != SQLITE_OK) return code;
+    c->got = false;
     if (logging(c)) {
         rootstock_cursor *cursor;
         rootstock_slice key, value;
