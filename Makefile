@@ -9,7 +9,7 @@ SWIFTFLAGS ?=
 # Debian packages that a build, the tests and the linters need.
 PACKAGES = libsqlite3-dev liblmdb-dev lmdb-utils pkg-config sqlite3 gcc libc6-dev python3 clang-format
 
-ENTRIES ?= 100000
+BUDGET ?= 70s
 CONFORMANCE ?= ../shared/conformance
 FUZZ_SECONDS ?= 20
 LONG_SECONDS ?= 3600
@@ -22,7 +22,7 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-long conformance fuzz compare extension lint format asan tsan ubsan docs clean
+.PHONY: help deps build test test-long test-grdb results conformance fuzz compare extension lint format asan tsan ubsan docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -61,16 +61,24 @@ test-long: test ## the tests again, their random parts and the fuzzers for about
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
 
+test-grdb: ## the tests that need GRDB, in a build of their own
+	$(SWIFT) test $(SWIFTFLAGS) --traits GRDB --scratch-path .build-grdb --filter 'RootstockGRDBTests|recordsAnswerAlike'
+
 conformance: extension ## SQLite's and Turso's test corpora on a store, where they are at hand
 	Tests/Conformance/run.py $(EXTENSION) $(CONFORMANCE)
 
 fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
 	Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
-compare: deps ## the microbenchmark on SQLite's B-tree and on LMDB, ENTRIES entries, with build/compare.html
+compare: deps ## the microbenchmark and a case or two of each other suite, in BUDGET of time, with build/compare.html
 	@mkdir -p build
-	$(SWIFT) run $(SWIFTFLAGS) -c release rootstock compare engine --entries $(ENTRIES) \
+	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
+	$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock compare headline --budget $(BUDGET) --repeat 4 --spare-slow \
 		--html build/compare.html --json build/compare.json
+
+results: ## every suite once at its full size, into Vendor-notes/results; wants a quiet machine and most of an hour
+	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
+	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
 
 extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 
@@ -112,4 +120,4 @@ docs: ## the documentation of the Swift API, into build/docs
 
 clean: ## remove what was built
 	$(SWIFT) package clean
-	rm -rf build .build-asan .build-tsan .build-ubsan .build-docs
+	rm -rf build .build-asan .build-tsan .build-ubsan .build-docs .build-grdb

@@ -5,6 +5,9 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 
+// GRDB is neither fetched nor built unless its trait is on: `swift build --traits GRDB`.
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"]))
+
 let package = Package(
     name: "Rootstock",
     platforms: [.macOS(.v13)],
@@ -12,12 +15,18 @@ let package = Package(
         .library(name: "Rootstock", targets: ["Rootstock"]),
         // The C interface, for C programs and engine authors.
         .library(name: "RootstockTable", targets: ["RootstockEngine", "RootstockTable"]),
+        // GRDB's records and requests on a store; empty without the trait GRDB.
+        .library(name: "RootstockGRDB", targets: ["RootstockGRDB"]),
         .executable(name: "rootstock", targets: ["RootstockCommand"]),
+    ],
+    traits: [
+        .trait(name: "GRDB", description: "GRDB.swift on a store, and as a layer of the comparison")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // The system's libraries.
@@ -37,7 +46,10 @@ let package = Package(
             name: "Rootstock", dependencies: ["CSQLite", "RootstockEngine", "RootstockTable"], path: "Sources/Rootstock"
         ),
         .target(
-            name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
+            name: "RootstockGRDB", dependencies: ["Rootstock", "RootstockTable", grdb], path: "Sources/RootstockGRDB"),
+        .target(
+            name: "Workloads", dependencies: ["Rootstock", "RootstockGRDB", "CSQLite", "CLMDB", grdb],
+            path: "Sources/Workloads"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),
         .target(
             name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
@@ -63,6 +75,9 @@ let package = Package(
             name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "TestSupport", "CSQLite"],
             path: "Tests/RootstockTableTests"),
         .testTarget(name: "RootstockTests", dependencies: ["Rootstock"], path: "Tests/RootstockTests"),
+        .testTarget(
+            name: "RootstockGRDBTests", dependencies: ["RootstockGRDB", "Rootstock", grdb],
+            path: "Tests/RootstockGRDBTests"),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Workloads", "Comparison", "Report", "RootstockCommand"],
             path: "Tests/ComparisonTests"),

@@ -16,6 +16,12 @@ public enum ChildProcess {
             let process = Process()
             process.executableURL = executable
             process.arguments = [subcommand, String(decoding: try JSONEncoder().encode(request), as: UTF8.self)]
+            // Foundation reads this once, when a process begins: its files are to lie with the other stores.
+            if request.contender.layer == .userDefaults {
+                var environment = ProcessInfo.processInfo.environment
+                environment["XDG_CONFIG_HOME"] = URL(fileURLWithPath: request.path).deletingLastPathComponent().path
+                process.environment = environment
+            }
             let output = Pipe()
             let errors = Pipe()
             process.standardInput = FileHandle.nullDevice

@@ -20,8 +20,12 @@ public enum GRDBLayer {
 
 extension Turn {
     static func measureLayer(_ workload: Workload, _ request: TurnRequest) throws -> TurnReport {
-        let isDatabase = request.contender.layer == .grdb
-        guard let run = isDatabase ? workload.runInGRDB : workload.runInUserDefaults else {
+        let isDatabase = request.contender.layer.isGRDB
+        let workloads = [
+            Layer.grdb: workload.runInGRDB, .grdbSQL: workload.runInGRDBWithSQL,
+            .userDefaults: workload.runInUserDefaults,
+        ]
+        guard let run = workloads[request.contender.layer].flatMap({ $0 }) else {
             throw WorkloadError("case \(workload.name) is not written for layer \(request.contender.layer.rawValue)")
         }
         let options = isDatabase ? try options(request, durability: request.durability).options : StoreOptions()

@@ -35,13 +35,12 @@ public struct ComparisonPlan: Sendable {
     public var precision = 0.05
     /// Whether sizes may be made smaller to fit the budget.
     public var scales = false
-    /// Whether a native configuration that is clearly not the best of a row is left at two turns there.
+    /// Whether time is spared: contenders that cannot be a row's headline (native configurations clearly behind the best, the
+    /// control, other layers) are left at a turn or two, and long turns have no round to warm up.
     public var sparesSlow = false
     public var seed: UInt32
     /// Layers beside the C interface, which is always measured.
     public var layers: Set<Layer>
-    /// Bytes of memory that each measuring process has, its share of the page cache included; null: as the machine has it.
-    public var memoryLimit: Int?
     /// For the report: how it was asked for, and by which version.
     public var command: String
     public var rootstockVersion: String
@@ -87,8 +86,8 @@ public struct ComparisonPlan: Sendable {
                     let known = Layer.allCases.map(\.rawValue).joined(separator: ", ")
                     throw PlanError("there is no layer '\(name)'; there are \(known)")
                 }
-                if layer == .grdb && !GRDBLayer.isBuilt {
-                    throw PlanError("layer grdb is not in this build: build with `swift build --traits GRDB`")
+                if layer.isGRDB && !GRDBLayer.isBuilt {
+                    throw PlanError("layer \(name) is not in this build: build with `swift build --traits GRDB`")
                 }
                 return layer
             })
@@ -140,8 +139,9 @@ public struct ComparisonPlan: Sendable {
         let alone = contenders.filter { $0.copy == 0 }
         for (layer, isWritten) in [
             (Layer.swiftInterface, workload.runInSwift != nil), (.grdb, workload.runInGRDB != nil),
+            (.grdbSQL, workload.runInGRDBWithSQL != nil),
         ] where layers.contains(layer) && isWritten {
-            contenders += alone.filter { layer != .grdb || !$0.isControl }.map { contender in
+            contenders += alone.filter { layer == .swiftInterface || !$0.isControl }.map { contender in
                 var above = contender
                 above.layer = layer
                 return above

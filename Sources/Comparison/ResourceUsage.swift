@@ -89,7 +89,7 @@ enum PeakMemory {
 
 /// The files that make up a store at a path.
 enum StoreFiles {
-    static let suffixes = ["", "-wal", "-shm", "-journal", "-lock"]
+    static let suffixes = ["", "-wal", "-shm", "-journal", "-lock", ".plist"]
 
     static func remove(_ path: String) throws {
         for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {

@@ -1,7 +1,7 @@
 // Runs a plan: contenders take turns, each turn in a process of its own, and what they measured becomes a report.
 //
-// Invariant: within a case every contender has the same number of turns (a native configuration that is clearly not the
-// best of the row may have fewer, where the plan says so), in an order shuffled by the seed within each round, so that drift
+// Invariant: within a case every contender has the same number of turns (who cannot be the row's headline may have fewer,
+// where the plan says so), in an order shuffled by the seed within each round, so that drift
 // of the machine hits all alike; the first round is a warm-up and not counted. No time is reported for a case whose
 // answers are not the same on every engine.
 
@@ -143,7 +143,7 @@ public struct Runner {
             }
             // A contender that failed once is out; the others go on, so that one refusal does not hide the rest.
             turns.removeAll { $0.reports.isEmpty }
-            if plan.sparesSlow && round >= Self.turnsOfSlow { spareSlow(&turns) }
+            if plan.sparesSlow { spare(&turns, after: round) }
         }
         let differing = answersDiffer(turns)
         guard differing.isEmpty else {
@@ -154,7 +154,8 @@ public struct Runner {
             }
             return
         }
-        for index in turns.indices where turns[index].reports.count > 1 { turns[index].reports.removeFirst() }
+        let warmUps = warmUps(turns)
+        for index in turns.indices where turns[index].reports.count > 1 { turns[index].reports.removeFirst(warmUps) }
         add(turns, workload, item, durability, to: &report)
     }
 
@@ -176,31 +177,56 @@ public struct Runner {
 
     /// Turns at most, however much time there is.
     static let mostRounds = 50
-    /// Turns that a native configuration has which is clearly not the best.
-    static let turnsOfSlow = 2
-    /// By how much it must be behind the best native one.
+    /// Rounds after which a contender that cannot be a row's headline is left at the turns that it has: a native configuration
+    /// so much slower than the best one, the control, and the layers beside the C interface.
+    static let roundsOfOthers = 2
     static let slowFactor = 1.5
+    /// A native configuration this far behind in the first round is left at that one turn.
+    static let hopelessFactor = 3.0
+    /// Turns this long are measured from the first on, where time is spared: each has a warm-up in its own process.
+    static let longTurn = 2.0
 
-    /// A configuration far behind the best one cannot become the row's baseline: it is shown, and costs no more time.
-    private func spareSlow(_ turns: inout [Turns]) {
-        func time(_ turn: Turns) -> Double { median(turn.reports.dropFirst().map(\.seconds)) }
-        let native = turns.filter { $0.contender.isNative && $0.contender.layer == .cInterface }
-        guard let best = native.map(time).min() else { return }
-        for index in turns.indices where turns[index].contender.isNative && turns[index].contender.layer == .cInterface
-        {
-            if time(turns[index]) > best * Self.slowFactor { turns[index].isDone = true }
+    /// Rounds that are not counted.
+    private func warmUps(_ turns: [Turns]) -> Int {
+        let shortest =
+            turns.filter { $0.contender.layer == .cInterface }.compactMap(\.reports.first?.seconds).min() ?? 0
+        return plan.sparesSlow && shortest >= Self.longTurn ? 0 : 1
+    }
+
+    /// What cannot become the row's headline is shown, and costs no more time.
+    private func spare(_ turns: inout [Turns], after round: Int) {
+        let first = round == 0 ? 0 : warmUps(turns)
+        func time(_ turn: Turns) -> Double {
+            median(turn.reports.dropFirst(turn.reports.count > first ? first : 0).map(\.seconds))
+        }
+        let natives = turns.indices.filter { turns[$0].contender.isNative && turns[$0].contender.layer == .cInterface }
+        let best = natives.map { time(turns[$0]) }.min() ?? 0
+        for index in turns.indices {
+            let isNative = natives.contains(index)
+            guard isNative || turns[index].contender.isControl || turns[index].contender.layer != .cInterface else {
+                continue
+            }
+            let isEnough = round + 1 >= Self.roundsOfOthers + warmUps(turns)
+            let factor = isNative ? time(turns[index]) / best : .infinity
+            if isEnough && factor > Self.slowFactor || isNative && factor > Self.hopelessFactor {
+                turns[index].isDone = true
+            }
         }
     }
 
     /// Round 0 is the warm-up. Whether to stop depends on how wide the interval is, never on whether it holds 1: stopping
     /// at the first difference would find differences where there are none.
     private func wantsRound(_ round: Int, of turns: [Turns], until deadline: Date?) -> Bool {
-        if round <= plan.repeats { return true }
+        let warmUps = warmUps(turns)
+        if round < plan.repeats + warmUps { return true }
         let going = turns.filter { !$0.isDone && $0.contender.layer == .cInterface }
-        guard let deadline, round <= Self.mostRounds, Date() < deadline, let first = going.first else { return false }
+        guard let deadline, round < Self.mostRounds + warmUps, Date() < deadline, let first = going.first else {
+            return false
+        }
         return going.dropFirst().contains { turn in
             let estimate = ratioOfMedians(
-                first.reports.dropFirst().map(\.seconds), turn.reports.dropFirst().map(\.seconds), resolution: 0)
+                first.reports.dropFirst(warmUps).map(\.seconds), turn.reports.dropFirst(warmUps).map(\.seconds),
+                resolution: 0)
             return estimate.high > estimate.low * (1 + plan.precision)
         }
     }
@@ -234,7 +260,8 @@ struct PreparedStores {
     mutating func path(
         _ workload: Workload, _ item: PlanItem, _ contender: Contender, _ durability: DurabilityClass
     ) throws -> String? {
-        guard let name = workload.starting.fixture else { return nil }
+        // What is kept in UserDefaults, its workloads fill in themselves.
+        guard let name = workload.starting.fixture, contender.layer != .userDefaults else { return nil }
         let key = "\(name)-\(contender.slug)"
         if let known = paths[key] { return known }
         let path = runner.directory.appendingPathComponent("prepared-\(key).store").path

@@ -4,14 +4,15 @@ import RootstockTable
 
 /// The C front door of a store on an engine other than `sqlite`: opening it, and turning SQL text into what runs on it.
 ///
-/// Everything here is a thin reading of `rootstock.h`; the contracts are written there.
-enum FrontDoor {
+/// Everything here is a thin reading of `rootstock.h`; the contracts are written there. Other targets of the package that bring
+/// a connection of their own (GRDB's) use it too.
+package enum FrontDoor {
     /// What became of the first statement of a text.
-    struct Rewrite {
+    package struct Rewrite {
         /// The text to prepare instead, or `nil` where nothing has to change.
-        var replacement: String?
+        package var replacement: String?
         /// Bytes of the source up to behind the statement.
-        var consumed: Int
+        package var consumed: Int
     }
 
     static var version: String { String(cString: rootstock_version()) }
@@ -25,7 +26,7 @@ enum FrontDoor {
         return engines
     }
 
-    static func open(
+    package static func open(
         _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
     ) throws(DatabaseError) {
         Engine.registerBuiltIns()
@@ -35,7 +36,7 @@ enum FrontDoor {
         if code != SQLITE_OK { throw DatabaseError(ResultCode(rawValue: code), text(message)) }
     }
 
-    static func rewrite(
+    package static func rewrite(
         _ database: OpaquePointer, _ sql: UnsafeBufferPointer<CChar>
     ) throws(DatabaseError) -> Rewrite {
         var replacement: UnsafeMutablePointer<CChar>?
@@ -65,11 +66,16 @@ enum FrontDoor {
     }
 
     /// Brings the declared schema up to the store's before a statement prepared earlier is used again.
-    static func refresh(_ database: OpaquePointer) throws(DatabaseError) {
+    package static func refresh(_ database: OpaquePointer) throws(DatabaseError) {
         let code = rootstock_refresh(database)
         // Statements of this connection are running: the schema they run on stays until they end.
         if code & 0xff == SQLITE_LOCKED { return }
         if code != SQLITE_OK { throw DatabaseError(code, database: database) }
+    }
+
+    /// Whether a text holds nothing that runs.
+    package static func isBlank(_ sql: String) -> Bool {
+        sql.utf8CString.withUnsafeBufferPointer { SQLText.isBlank(UnsafeBufferPointer(rebasing: $0.dropLast())) }
     }
 
     static func lastError(_ database: OpaquePointer) -> Int32 { rootstock_last_error(database) }

@@ -78,7 +78,7 @@ public struct NativeConfiguration: Hashable, Sendable {
 
 extension StoreOptions {
     /// `busyTimeout` in the milliseconds that SQLite counts in, rounded up so that a short wait stays a wait.
-    var busyMilliseconds: Int32 {
+    package var busyMilliseconds: Int32 {
         let (seconds, attoseconds) = busyTimeout.components
         let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
         if milliseconds.overflow { return seconds > 0 ? .max : 0 }
@@ -97,7 +97,7 @@ extension StoreOptions {
     }
 
     /// Refuses what the engine does not have.
-    func validate(for engine: Engine) throws(DatabaseError) {
+    package func validate(for engine: Engine) throws(DatabaseError) {
         guard engine.isNative else { return }
         let foreign = [("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil), ("writeMap", writeMap == true)]
         if let (name, _) = foreign.first(where: { $0.1 }) {

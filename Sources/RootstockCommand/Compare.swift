@@ -87,7 +87,7 @@ struct Compare: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Layers to measure beside the C interface, or 'all': floor (the engine's own calls, no SQL), swift-api, grdb (in "
+            "Layers to measure beside the C interface, or 'all': floor (the engine's own calls, no SQL), swift-api, grdb and grdb-sql (in "
                 + "builds with the trait GRDB), user-defaults (suite library).",
             valueName: "layer,..."))
     var layers = ""
@@ -164,7 +164,7 @@ struct Compare: ParsableCommand {
 
     private var layerNames: [String] {
         let names = Self.names(layers)
-        let all = Layer.allCases.filter { $0 != .cInterface && ($0 != .grdb || GRDBLayer.isBuilt) }.map(\.rawValue)
+        let all = Layer.allCases.filter { $0 != .cInterface && (!$0.isGRDB || GRDBLayer.isBuilt) }.map(\.rawValue)
         return (names == ["all"] ? all : names) + (floor ? [Layer.floor.rawValue] : [])
     }
 
@@ -266,7 +266,7 @@ enum CompareList {
         text += "native configurations:\n"
         for choice in ConfigurationChoice.all { text += "    \(choice.name): \(choice.summary)\n" }
         text +=
-            "\nbeside them: --control (SQLite's B-tree behind the table layer), --floor, --layers swift-api\n"
+            "\nbeside them: --control (SQLite's B-tree behind the table layer), --floor, --layers swift-api,grdb,grdb-sql,user-defaults\n"
         return text
     }
 }

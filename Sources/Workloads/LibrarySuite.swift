@@ -10,19 +10,25 @@ extension Suite {
         source: "Zabicki 2018, \"Comparison of performance and methods of implementing databases in iOS\"",
         unit: "publishers (1 small, 10 medium, 100 large, 10000 huge)", defaultSize: 100, smallestSize: 10,
         fixtures: [LibrarySuite.filled],
-        workloads: LibrarySuite.workloads,
+        workloads: LibrarySuite.workloads.map { workload in
+            var workload = workload
+            workload.runInUserDefaults = LibrarySuite.onUserDefaults(workload.name)
+            return workload
+        },
         remarks: [
             "There are six books and three authors to a publisher.",
             "An operation of a case that changes the store is the whole case; of a read, one repetition.",
+            "Layer user-defaults keeps the lists as property lists in Foundation's UserDefaults: reads decode what it holds in "
+                + "memory, changes end when it has written its file, unsynced.",
         ])
 }
 
-struct LibraryPublisher: Sendable {
+struct LibraryPublisher: Sendable, Codable {
     var id: Int
     var name: String
 }
 
-struct LibraryBook: Sendable {
+struct LibraryBook: Sendable, Codable {
     var id: Int
     var title: String
     var isbn: String
@@ -31,7 +37,7 @@ struct LibraryBook: Sendable {
     var authors: [Int]
 }
 
-struct LibraryAuthor: Sendable {
+struct LibraryAuthor: Sendable, Codable {
     var id: Int
     var firstName: String
     var lastName: String

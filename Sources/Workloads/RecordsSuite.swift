@@ -39,18 +39,23 @@ enum RecordsSuite {
 
     static let workloads: [Workload] =
         Shape.allCases.map { shape in
-            Workload(
-                name: "insert-\(shape.rawValue)", summary: "insert \(words(shape)), all in one transaction",
-                publishedName: "insert \(shape.rawValue)", starting: .fresh, writes: true, isHeadline: shape == .many,
-                operations: { $0 }, setUp: { try $0.execute(schema) }, contentQueries: contents,
-                run: { session, meter in
-                    let save = try saver(session, shape)
-                    try session.prepareToSettle()
-                    meter.begin()
-                    try session.inBatches(session.parameters.size, of: session.parameters.size, meter) { try save($0) }
-                    try session.settle()
-                    meter.end()
-                })
+            withLayers(
+                shape,
+                Workload(
+                    name: "insert-\(shape.rawValue)", summary: "insert \(words(shape)), all in one transaction",
+                    publishedName: "insert \(shape.rawValue)", starting: .fresh, writes: true,
+                    isHeadline: shape == .many,
+                    operations: { $0 }, setUp: { try $0.execute(schema) }, contentQueries: contents,
+                    run: { session, meter in
+                        let save = try saver(session, shape)
+                        try session.prepareToSettle()
+                        meter.begin()
+                        try session.inBatches(session.parameters.size, of: session.parameters.size, meter) {
+                            try save($0)
+                        }
+                        try session.settle()
+                        meter.end()
+                    }))
         }
         + [
             read("read-simple", .simple, "SELECT id, name, owner_id FROM publisher ORDER BY id"),
@@ -67,6 +72,26 @@ enum RecordsSuite {
                 ORDER BY p.id, b.id
                 """),
         ]
+
+    /// With GRDB above it, and for inserts Rootstock's Swift API.
+    private static func withLayers(_ shape: Shape, _ workload: Workload, sql: String? = nil) -> Workload {
+        var workload = workload
+        if workload.writes {
+            workload.runInSwift = { try insertInSwift($0, $1, shape) }
+        } else if let sql {
+            workload.runInSwift = { try readInSwift($0, $1, sql) }
+        }
+        #if GRDB
+            if workload.writes {
+                workload.runInGRDB = { try insertInGRDB($0, $1, shape, usesSQL: false) }
+                workload.runInGRDBWithSQL = { try insertInGRDB($0, $1, shape, usesSQL: true) }
+            } else if let sql {
+                workload.runInGRDB = { try readInGRDB($0, $1, shape, sql, usesSQL: false) }
+                workload.runInGRDBWithSQL = { try readInGRDB($0, $1, shape, sql, usesSQL: true) }
+            }
+        #endif
+        return workload
+    }
 
     private static func words(_ shape: Shape) -> String {
         switch shape {
@@ -107,33 +132,35 @@ enum RecordsSuite {
     }
 
     private static func read(_ name: String, _ shape: Shape, _ sql: String) -> Workload {
-        Workload(
-            name: name, summary: "read \(words(shape)) into objects", publishedName: "read \(shape.rawValue)",
-            starting: .shared(filled.name), writes: false, isHeadline: shape == .many, lapOperations: 10,
-            operations: { $0 },
-            run: { session, meter in
-                let statement = try session.statement(sql)
-                var names: [String] = []
-                names.reserveCapacity(session.parameters.size)
-                var last = 0
-                var untilLap = meter.lapOperations
-                meter.begin()
-                while try statement.step() {
-                    session.take(statement)
-                    let id = statement.integer(0)
-                    if id != last {
-                        last = id
-                        names.append(statement.string(1))
-                        untilLap -= 1
-                        if untilLap == 0 {
-                            meter.lap()
-                            untilLap = meter.lapOperations
+        withLayers(
+            shape,
+            Workload(
+                name: name, summary: "read \(words(shape)) into objects", publishedName: "read \(shape.rawValue)",
+                starting: .shared(filled.name), writes: false, isHeadline: shape == .many, lapOperations: 10,
+                operations: { $0 },
+                run: { session, meter in
+                    let statement = try session.statement(sql)
+                    var names: [String] = []
+                    names.reserveCapacity(session.parameters.size)
+                    var last = 0
+                    var untilLap = meter.lapOperations
+                    meter.begin()
+                    while try statement.step() {
+                        session.take(statement)
+                        let id = statement.integer(0)
+                        if id != last {
+                            last = id
+                            names.append(statement.string(1))
+                            untilLap -= 1
+                            if untilLap == 0 {
+                                meter.lap()
+                                untilLap = meter.lapOperations
+                            }
                         }
                     }
-                }
-                try statement.reset()
-                meter.end()
-                session.answers.add(UInt64(names.count))
-            })
+                    try statement.reset()
+                    meter.end()
+                    session.answers.add(UInt64(names.count))
+                }), sql: sql)
     }
 }

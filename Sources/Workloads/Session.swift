@@ -138,6 +138,35 @@ public final class Session {
         if isChecking { answers.add(UInt64(type)) }
     }
 
+    /// Takes a column as an answer that arrived as a value of the Swift API.
+    func take(_ value: Value) {
+        let type: Int32
+        switch value {
+        case .null:
+            type = SQLITE_NULL
+            answers.touch(0)
+        case .integer(let number):
+            type = SQLITE_INTEGER
+            take(word: UInt64(bitPattern: number))
+        case .real(let number):
+            type = SQLITE_FLOAT
+            take(word: number.bitPattern)
+        case .text(let text):
+            type = SQLITE_TEXT
+            var copy = text
+            copy.withUTF8 { take(bytes: UnsafeRawBufferPointer($0)) }
+        case .blob(let bytes):
+            type = SQLITE_BLOB
+            bytes.withUnsafeBytes { take(bytes: $0) }
+        }
+        if isChecking { answers.add(UInt64(type)) }
+    }
+
+    private func take(word: UInt64) { if isChecking { answers.add(word) } else { answers.touch(word) } }
+    private func take(bytes: UnsafeRawBufferPointer) {
+        if isChecking { answers.add(bytes) } else { answers.touch(bytes) }
+    }
+
     /// Hashes all rows of a query whole: the content of a table after a write.
     public func hashRows(_ sql: String) throws {
         let statement = try statement(sql)

@@ -130,6 +130,25 @@ import Testing
         #expect(other.error.contains("another comparison (sizes)"), "\(other.error)")
     }
 
+    /// The lists in UserDefaults give the rows that the engines give; each child has a folder of its own for them.
+    @Test func userDefaultsAnswerAsTheEnginesDo() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("defaults-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let run = try rootstock(
+            [
+                "compare", "library", "--engines", "sqlite:wal", "--layers", "user-defaults", "--size", "10",
+                "--repeat",
+                "1", "--json", file.path,
+            ])
+        #expect(run.status == 0, "\(run.output) \(run.error)")
+        let report = try JSONDecoder().decode(ComparisonReport.self, from: Data(contentsOf: file))
+        #expect(report.failures.map(\.message) == [])
+        let layer = report.results.filter { $0.layer == .userDefaults }
+        #expect(layer.count == 10, "every case but save-rows")
+        #expect(layer.allSatisfy { $0.cost.storeBytes ?? 1 > 0 })
+        #expect(report.layers.count == 10)
+    }
+
     @Test func aFailingEngineIsNamedAndEndsInAFailure() throws {
         let run = try rootstock(
             ["compare", "engine", "fillseq", "--engines", "sqlite,abacus", "--entries", "100", "--repeat", "1"])
