@@ -343,4 +343,5 @@ const rootstock_engine rootstock_engine_lmdb = {
     .check_readers = lmdb_check_readers,
     .copy = rootstock_lmdb_copy,
     .describe = lmdb_describe,
+    .compact = rootstock_lmdb_compact,
 };

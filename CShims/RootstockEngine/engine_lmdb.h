@@ -1,5 +1,5 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its eight files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its ten files:
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
@@ -7,6 +7,8 @@
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_lock.c          its lock file
+**   engine_lmdb_compact.c       the file rewritten without free pages, and what an opener has to know of that
+**   engine_lmdb_pack.c          that file's content, written key by key
 **   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
 **   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
 **
@@ -56,11 +58,15 @@ typedef struct lmdb_space {
 
 struct rootstock_environment {
     MDB_env *env;
-    char *path;
-    long process; /* that opened it */
+    char *path;      /* resolved */
+    char *lock_path; /* of LMDB's lock file */
+    long process;    /* that opened it */
     int read_only;
     int lock_descriptor; /* carries the writer's lock among processes; -1 for none */
-    MDB_dbi unnamed;     /* handle of the tree that lists the trees */
+    size_t page_bytes;
+    void *first_page;               /* of the file, mapped for the mark */
+    const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
+    MDB_dbi unnamed;                /* handle of the tree that lists the trees */
     atomic_int must_reopen;
     atomic_int writing;
     atomic_long live;  /* transactions holding a snapshot, this process's */
@@ -189,5 +195,25 @@ typedef struct lmdb_file_facts {
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
 ** CORRUPT or IO, and *why a static text. */
 int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
+
+/* engine_lmdb_compact.c */
+/* Before LMDB opens the path's files: keeps an exchange of files out until end_opening, finishes one that was interrupted.
+** 0; ESTALE if the path names another file than the open one: open it again; EBUSY if an exchange does not end;
+** EINPROGRESS if one was interrupted and a reader cannot finish it; another errno. Not 0: there is nothing to end. */
+int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
+                         const lmdb_file_facts *facts);
+void rootstock_lmdb_end_opening(int descriptor);
+/* Maps the mark of an environment that LMDB has open. Returns LMDB's code. */
+int rootstock_lmdb_map_mark(rootstock_environment *environment);
+void rootstock_lmdb_unmap_mark(rootstock_environment *environment);
+/* Is another file the store by now? */
+int rootstock_lmdb_is_moved(const rootstock_environment *environment);
+int rootstock_lmdb_refuse_moved(rootstock_environment *environment);
+int rootstock_lmdb_compact(rootstock_transaction *transaction);
+
+/* engine_lmdb_pack.c */
+/* Writes what the transaction sees to the empty file at path, with full pages, unsynced. LMDB's code; MDB_INCOMPATIBLE, and
+** nothing written, if the file holds more than trees of stores. */
+int rootstock_lmdb_pack(rootstock_transaction *transaction, const char *path);
 
 #endif

@@ -185,46 +185,103 @@ static void free_environment(rootstock_environment *environment) {
     rootstock_lmdb_free_trees(&environment->trees);
     pthread_mutex_destroy(&environment->map_mutex);
     pthread_mutex_destroy(&environment->trees_mutex);
+    rootstock_lmdb_unmap_mark(environment);
     free(environment->path);
+    free(environment->lock_path);
     free(environment);
+}
+
+/* A file as LMDB is to be given it: open for ourselves, checked, and with no exchange of files under way (end_opening). */
+typedef struct opening {
+    int descriptor;
+    lmdb_file_facts facts;
+    char *real; /* the path, resolved */
+    char name[PATH_MAX + 16];
+    unsigned form; /* MDB_NOSUBDIR or 0 */
+    char *lock_path;
+} opening;
+
+static void free_opening(opening *file) {
+    if (file->descriptor >= 0) close(file->descriptor);
+    free(file->real);
+    free(file->lock_path);
+}
+
+/* Once. ESTALE in *error: the file was exchanged meanwhile. */
+static int enter_once(const char *path, const rootstock_options *options, opening *file, int *error, char **message) {
+    int code = open_descriptor(path, options, &file->descriptor, message);
+    if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
+    if (code != ROOTSTOCK_OK) return code;
+    file->real = realpath(path, NULL);
+    if (file->real == NULL) {
+        *error = errno == ENOENT ? ESTALE : errno;
+        return ROOTSTOCK_OK;
+    }
+    file->form = MDB_NOSUBDIR;
+    code = choose_form(file->real, path, file->name, &file->form, message);
+    if (code != ROOTSTOCK_OK) return code;
+    if (asprintf(&file->lock_path, file->form & MDB_NOSUBDIR ? "%s-lock" : "%s/lock.mdb", file->name) < 0) {
+        file->lock_path = NULL;
+        *error = ENOMEM;
+        return ROOTSTOCK_OK;
+    }
+    *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
+    return ROOTSTOCK_OK;
+}
+
+static int enter_file(const char *path, const rootstock_options *options, opening *file, char **message) {
+    for (int attempts = 0;; attempts++) {
+        int error = 0;
+        *file = (opening){.descriptor = -1};
+        int code = enter_once(path, options, file, &error, message);
+        if (code == ROOTSTOCK_OK && error == 0) return ROOTSTOCK_OK;
+        free_opening(file);
+        if (code != ROOTSTOCK_OK) return code;
+        if (error == ESTALE && attempts < 1000) continue;
+        if (error == ESTALE || error == EBUSY)
+            return cannot(message, ROOTSTOCK_BUSY, path, "a VACUUM is exchanging its file", "try again");
+        if (error == EINPROGRESS)
+            return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "a VACUUM of it was interrupted",
+                          "open it for writing once, which finishes that");
+        return cannot_errno(message, error, path);
+    }
 }
 
 int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                         rootstock_environment **result, char **message) {
     (void)engine;
-    int descriptor = -1;
-    lmdb_file_facts facts;
-    int code = open_descriptor(path, options, &descriptor, message);
+    opening file;
+    int code = enter_file(path, options, &file, message);
     if (code != ROOTSTOCK_OK) return code;
-    code = check_descriptor(descriptor, path, options, &facts, message);
-    rootstock_environment *environment = code == ROOTSTOCK_OK ? calloc(1, sizeof *environment) : NULL;
+    rootstock_environment *environment = calloc(1, sizeof *environment);
     if (environment == NULL) {
-        close(descriptor);
-        return code != ROOTSTOCK_OK ? code : cannot_errno(message, ENOMEM, path);
+        free_opening(&file);
+        return cannot_errno(message, ENOMEM, path);
     }
     environment->process = rootstock_process();
     environment->read_only = options->read_only;
-    environment->lock_descriptor = descriptor;
+    environment->lock_descriptor = file.descriptor;
+    environment->path = file.real;
+    environment->lock_path = file.lock_path;
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
-    environment->path = realpath(path, NULL);
-    int lmdb = environment->path == NULL ? errno : mdb_env_create(&environment->env);
+    int lmdb = mdb_env_create(&environment->env);
     if (lmdb == MDB_SUCCESS) {
         mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
-        lmdb = configure(environment->env, options, &facts);
+        lmdb = configure(environment->env, options, &file.facts);
         environment->space.mapped =
-            wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(descriptor);
+            wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(file.descriptor);
         unsigned flags = environment_flags(options, environment->space.mapped);
-        char name[PATH_MAX + 16];
-        if (lmdb == MDB_SUCCESS) code = choose_form(environment->path, path, name, &flags, message);
-        if (lmdb == MDB_SUCCESS && code == ROOTSTOCK_OK) code = prepare_lock(environment, name, flags, path, message);
+        if (!(file.form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
+        if (lmdb == MDB_SUCCESS) code = prepare_lock(environment, file.name, flags, path, message);
         if (code != ROOTSTOCK_OK) {
             mdb_env_close(environment->env);
             free_environment(environment);
             return code;
         }
-        if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, name, flags, mode);
-        if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &facts);
+        if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, file.name, flags, mode);
+        if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &file.facts);
+        if (lmdb == MDB_SUCCESS) lmdb = rootstock_lmdb_map_mark(environment);
         if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
             lmdb = MDB_VERSION_MISMATCH;
         if (lmdb != MDB_SUCCESS) mdb_env_close(environment->env);
@@ -237,6 +294,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         free_environment(environment);
         return code;
     }
+    rootstock_lmdb_end_opening(environment->lock_descriptor);
     *result = environment;
     return ROOTSTOCK_OK;
 }
@@ -298,6 +356,7 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
     reader_count count = {0, UINT64_MAX};
     memset(statistics, 0, sizeof *statistics);
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
     /* Before our own snapshot, which is not to be counted. */
     mdb_reader_list(environment->env, count_reader, &count);
     int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
@@ -329,16 +388,26 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
 
 int rootstock_lmdb_copy(rootstock_environment *environment, const char *path) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (access(path, F_OK) == 0)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN, "the copy's file exists already");
+    if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
     /* The copy's own snapshot pins the map like any other; a probe first, which moves the map if that is needed. */
     MDB_txn *txn;
     int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
     if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
-    code = mdb_env_copy2(environment->env, path, MDB_CP_COMPACT);
+    struct stat status;
+    mode_t mode = fstat(environment->lock_descriptor, &status) == 0 ? status.st_mode & 0777 : DEFAULT_FILE_MODE;
+    int copy = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (copy < 0) {
+        code = errno;
+    } else {
+        code = mdb_env_copyfd2(environment->env, copy, MDB_CP_COMPACT);
+        if (code == MDB_SUCCESS && fsync(copy) != 0) code = errno;
+        if (close(copy) != 0 && code == MDB_SUCCESS) code = errno;
+        if (code != MDB_SUCCESS) unlink(path);
+    }
     mdb_txn_abort(txn);
     rootstock_lmdb_leave(environment);
     if (code == MDB_SUCCESS) return ROOTSTOCK_OK;
-    if (code != EEXIST) unlink(path);
+    if (code == EEXIST)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN, "the copy's file exists already");
     return rootstock_lmdb_failure(environment, code);
 }

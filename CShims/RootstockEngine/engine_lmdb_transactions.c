@@ -149,6 +149,12 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             return code;
         }
     }
+    /* A writer asks under the lock, which a compaction holds until the mark is set. */
+    if (rootstock_lmdb_is_moved(environment)) {
+        if (write) unlock_writer(environment);
+        free(transaction);
+        return rootstock_lmdb_refuse_moved(environment);
+    }
     for (int idle = 0;;) {
         size_t known = atomic_load(&environment->known_records);
         int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
@@ -249,6 +255,7 @@ void rootstock_lmdb_reset(rootstock_transaction *transaction) {
 int rootstock_lmdb_renew(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
     for (int moves = 0, idle = 0;;) {
         enter(environment);
         size_t known = atomic_load(&environment->known_records);

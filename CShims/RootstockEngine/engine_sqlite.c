@@ -239,6 +239,27 @@ static int sqlite_renew(rootstock_transaction *transaction) {
     return take_snapshot(transaction);
 }
 
+/* VACUUM runs outside of a transaction: the write transaction keeps this process's others out, but another process may come
+** first; then SQLite says that it is busy. */
+static int sqlite_compact(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    int code = ROOTSTOCK_OK;
+    if (is_forked(environment)) {
+        free_transaction(transaction);
+        return refuse_forked(environment);
+    }
+    if (!transaction->write || transaction->changes != 0)
+        code = rootstock_sqlite_refusal(environment, ROOTSTOCK_MISUSE,
+                                        "compacting takes a write transaction that has changed nothing");
+    if (code == ROOTSTOCK_OK) {
+        rootstock_sqlite_cursors_detach(transaction);
+        rootstock_sqlite_run(transaction->connection->rollback);
+        code = rootstock_sqlite_vacuum(environment, transaction->connection);
+    }
+    finish(transaction);
+    return code;
+}
+
 static uint64_t sqlite_transaction_identifier(rootstock_transaction *transaction) {
     return transaction->identifier;
 }
@@ -465,4 +486,5 @@ const rootstock_engine rootstock_engine_sqlite_btree = {
     .environment_statistics = rootstock_sqlite_statistics,
     .copy = rootstock_sqlite_copy,
     .describe = sqlite_describe,
+    .compact = sqlite_compact,
 };

@@ -130,6 +130,8 @@ int rootstock_sqlite_run(sqlite3_stmt *statement);
 uint32_t rootstock_sqlite_commits(const sqlite_connection *connection);
 int rootstock_sqlite_sync(rootstock_environment *environment);
 int rootstock_sqlite_copy(rootstock_environment *environment, const char *path);
+/* SQLite's own VACUUM on the connection, which has no transaction; then the WAL is written back. */
+int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection);
 int rootstock_sqlite_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
 /* engine_sqlite.c */

@@ -441,6 +441,17 @@ int rootstock_sqlite_copy(rootstock_environment *environment, const char *path) 
     return code;
 }
 
+int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection) {
+    int sqlite = sqlite3_exec(connection->db, "VACUUM", NULL, NULL, NULL);
+    if (sqlite != SQLITE_OK) return rootstock_sqlite_failure(environment, connection, sqlite);
+    /* The database file shrinks when the WAL is written back. Readers may keep that from happening now, and are not waited
+    ** for (see ask_busy); then it happens at a later checkpoint. */
+    connection->busy_context = connection;
+    (void)sqlite3_wal_checkpoint_v2(connection->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    connection->busy_context = NULL;
+    return ROOTSTOCK_OK;
+}
+
 /* Readers of other processes leave no trace that could be counted; those of this one are. */
 int rootstock_sqlite_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics) {
     memset(statistics, 0, sizeof *statistics);

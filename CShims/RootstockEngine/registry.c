@@ -28,6 +28,8 @@ typedef struct shared_environment {
     rootstock_shared shared; /* base class, must be first */
     size_t users;
     int is_file;
+    char *real;  /* resolved path of a file */
+    int retired; /* ROOTSTOCK_MOVED: no new users */
     dev_t device;
     ino_t inode;
     pthread_mutex_t attachment_mutex;
@@ -167,7 +169,7 @@ static shared_environment *find_environment(const rootstock_engine *engine, cons
     int is_file = (engine->capabilities & ROOTSTOCK_CAPABILITY_FILE) != 0;
     if (is_file && stat(path, &status) != 0) return NULL;
     for (shared_environment *open = environments; open != NULL; open = open->next) {
-        if (is_file != open->is_file) continue;
+        if (is_file != open->is_file || open->retired) continue;
         if (is_file) {
             if (open->device == status.st_dev && open->inode == status.st_ino) return open;
         } else if (open->shared.engine == engine && strcmp(open->shared.path, path) == 0) {
@@ -182,6 +184,7 @@ static void free_environment(shared_environment *open) {
     pthread_mutex_destroy(&open->writer_mutex);
     pthread_mutex_destroy(&open->attachment_mutex);
     free(open->shared.path);
+    free(open->real);
     free(open);
 }
 
@@ -229,6 +232,7 @@ static int open_environment(const rootstock_engine *engine, const char *path, co
         }
         open->device = status.st_dev;
         open->inode = status.st_ino;
+        open->real = realpath(path, NULL); /* without it the environment cannot be followed; it can be used */
     }
     open->next = environments;
     environments = open;
@@ -266,10 +270,9 @@ int rootstock_environment_acquire(const rootstock_engine *engine, const char *pa
     return code;
 }
 
-void rootstock_environment_release(rootstock_shared *shared) {
-    if (shared == NULL) return;
-    shared_environment *open = (shared_environment *)shared;
-    pthread_mutex_lock(&registry_mutex);
+/* The caller holds registry_mutex. */
+static void release_environment(shared_environment *open) {
+    rootstock_shared *shared = &open->shared;
     if (--open->users == 0) {
         for (shared_environment **link = &environments; *link != NULL; link = &(*link)->next) {
             if (*link == open) {
@@ -281,7 +284,43 @@ void rootstock_environment_release(rootstock_shared *shared) {
         shared->engine->close(shared->environment);
         free_environment(open);
     }
+}
+
+void rootstock_environment_release(rootstock_shared *shared) {
+    if (shared == NULL) return;
+    pthread_mutex_lock(&registry_mutex);
+    release_environment((shared_environment *)shared);
     pthread_mutex_unlock(&registry_mutex);
+}
+
+int rootstock_environment_follow(rootstock_shared **shared, char **message) {
+    shared_environment *old = (shared_environment *)*shared, *open = NULL;
+    if (message != NULL) *message = NULL;
+    if (rootstock_shared_check_process(*shared) != ROOTSTOCK_OK || old->real == NULL) {
+        rootstock_message(message, "%s was rewritten by a VACUUM, and cannot be found again: close it and open it",
+                          old->shared.path);
+        return ROOTSTOCK_MISUSE;
+    }
+    pthread_mutex_lock(&registry_mutex);
+    int code = ROOTSTOCK_OK;
+    old->retired = 1;
+    open = find_environment(old->shared.engine, old->real);
+    if (open == NULL) {
+        code = open_environment(old->shared.engine, old->real, &old->shared.options, &open, message);
+        /* Messages go on naming it as the user did. */
+        char *path = code == ROOTSTOCK_OK ? strdup(old->shared.path) : NULL;
+        if (path != NULL) {
+            free(open->shared.path);
+            open->shared.path = path;
+        }
+    }
+    if (code == ROOTSTOCK_OK) {
+        open->users++;
+        *shared = &open->shared;
+        release_environment(old);
+    }
+    pthread_mutex_unlock(&registry_mutex);
+    return code;
 }
 
 void rootstock_shared_lock(rootstock_shared *shared) {
@@ -364,6 +403,7 @@ static const char *const code_names[] = {
     [ROOTSTOCK_TREES_FULL] = "trees full",
     [ROOTSTOCK_UNSUPPORTED] = "unsupported",
     [ROOTSTOCK_TRANSACTION_BROKEN] = "transaction broken",
+    [ROOTSTOCK_MOVED] = "moved to another file",
 };
 
 const char *rootstock_code_name(int code) {

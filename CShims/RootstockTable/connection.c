@@ -24,7 +24,7 @@ typedef struct rst_statement {
     bool busy;
 } rst_statement;
 
-enum { STATEMENTS_KEPT = 64 };
+enum { STATEMENTS_KEPT = 64, DEFAULT_READER_WARNING = 1000 };
 
 const char *rootstock_version(void) {
     return "0.1.0";
@@ -372,9 +372,9 @@ static void open_failed(rst_connection *c) {
     store_close(c);
 }
 
-static int parse_options(sqlite3 *db, const char *json, rootstock_options *options, char **message) {
+static int parse_options(rst_connection *c, const char *json, rootstock_options *options, char **message) {
     sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(db, "SELECT key, value, type FROM json_each(?1)", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(c->db, "SELECT key, value, type FROM json_each(?1)", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -404,6 +404,9 @@ static int parse_options(sqlite3 *db, const char *json, rootstock_options *optio
         } else if (strcmp(key, "maxReaders") == 0) {
             good = is_number && number <= 1 << 20;
             options->maximum_readers = (uint32_t)number;
+        } else if (strcmp(key, "readerWarning") == 0) {
+            good = strcmp(type, "integer") == 0 && number >= 0;
+            c->reader_warning = (uint64_t)number;
         } else if (strcmp(key, "readOnly") == 0) {
             good = is_flag;
             options->read_only = flag;
@@ -411,9 +414,10 @@ static int parse_options(sqlite3 *db, const char *json, rootstock_options *optio
             good = is_flag;
             options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
         } else {
-            rst_set_message(
-                message, "unknown option \"%s\": the options are durability, mapSize, maxReaders, readOnly, writeMap",
-                key);
+            rst_set_message(message,
+                            "unknown option \"%s\": the options are durability, mapSize, maxReaders, readerWarning, "
+                            "readOnly, writeMap",
+                            key);
             sqlite3_finalize(statement);
             return SQLITE_ERROR;
         }
@@ -444,6 +448,7 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
     memset(&options, 0, sizeof options);
     c = rst_connection_of(db);
     if (c == NULL) return SQLITE_NOMEM;
+    if (c->shared == NULL) c->reader_warning = DEFAULT_READER_WARNING;
     if (path == NULL || path[0] == '\0') {
         rst_set_message(message, "a store needs a path");
         return SQLITE_CANTOPEN;
@@ -481,7 +486,7 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
         code = SQLITE_ERROR;
     }
     if (code == SQLITE_OK && options_json != NULL && options_json[0] != '\0') {
-        code = parse_options(db, options_json, &options, message);
+        code = parse_options(c, options_json, &options, message);
     }
     if (code == SQLITE_OK) {
         code = rst_store_open(c, path, engine, &options, message);

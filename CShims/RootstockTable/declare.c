@@ -72,6 +72,8 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
     c->catalog.open = false;
     if (transaction == NULL && c->reader_live) transaction = c->reader;
     if (transaction == NULL) {
+        code = rst_store_now(c, message);
+        if (code != SQLITE_OK) return code;
         code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &own);
         if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
         transaction = own;
@@ -257,23 +259,9 @@ static int read_generation(rst_connection *c, int64_t *generation, uint64_t *ide
     int code;
     if (transaction == NULL) {
         /* A look through the pooled read transaction: a fresh one costs a hundred times as much. */
-        if (c->reader == NULL) {
-            code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &c->reader);
-            if (code != ROOTSTOCK_OK) {
-                c->reader = NULL;
-                return rst_map_error(c, code, message);
-            }
-        } else {
-            code = c->engine->renew(c->reader);
-            if (code != ROOTSTOCK_OK) {
-                for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
-                c->engine->abort(c->reader);
-                c->reader = NULL;
-                return rst_map_error(c, code, message);
-            }
-        }
+        code = rst_reader_begin(c, message);
+        if (code != SQLITE_OK) return code;
         *identifier = c->engine->transaction_identifier(c->reader);
-        code = SQLITE_OK;
         if (*identifier == c->checked_transaction)
             *generation = (int64_t)c->generation;
         else {

@@ -280,6 +280,24 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
+    if (rst_token_same_name(&name, "auto_vacuum")) {
+        /* Free pages are used again by themselves and given back by VACUUM: the mode is 0 and stays it. */
+        *out = argument.type == TOKEN_END ? sqlite3_mprintf("SELECT 0 AS auto_vacuum")
+                                          : sqlite3_mprintf("SELECT 0 WHERE 0");
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "incremental_vacuum")) {
+        *out = sqlite3_mprintf("SELECT 0 WHERE 0"); /* as on a database whose auto_vacuum is not incremental */
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if ((rst_token_same_name(&name, "page_count") || rst_token_same_name(&name, "freelist_count")) &&
+        argument.type == TOKEN_END) {
+        bool free_only = rst_token_same_name(&name, "freelist_count");
+        *out = sqlite3_mprintf("SELECT json_extract(i,'$.freePages')%s AS %s FROM (SELECT rootstock_info() AS i)",
+                               free_only ? "" : "+json_extract(i,'$.usedPages')",
+                               free_only ? "freelist_count" : "page_count");
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
     if (rst_token_same_name(&name, "database_list")) {
         *out = sqlite3_mprintf("SELECT * FROM pragma_database_list WHERE name<>'rootstock'");
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -410,6 +428,27 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is what
+** it has to say of one that it does not understand. */
+static int rewrite_vacuum(const char *p, const char *end, char **out, char **message) {
+    rst_token token = rst_token_next(&p, end);
+    if (token.type != TOKEN_END && !rst_token_is(&token, "INTO")) {
+        if (rst_token_same_name(&token, "rootstock")) {
+            rst_set_message(message, "unknown database rootstock");
+            return SQLITE_ERROR;
+        }
+        if (!rst_token_names(&token) || !rst_token_same_name(&token, "main")) return SQLITE_OK;
+        token = rst_token_next(&p, end);
+    }
+    if (token.type == TOKEN_END)
+        *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum()");
+    else if (rst_token_is(&token, "INTO"))
+        *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum_into(%.*s)", (int)(end - p), p);
+    else
+        return SQLITE_OK;
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 /* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. */
 static bool count_of_table(rst_connection *c, const char *p, const char *end, char **out) {
     const char *text;
@@ -494,7 +533,7 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
             return SQLITE_ERROR;
         }
     }
-    if (rst_token_is(&token, "VACUUM")) return quoted_call("rootstock_vacuum", sql, last, rewritten);
+    if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(p, last, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */
         for (int i = 0; i < c->table_count; i++) {

@@ -138,6 +138,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_runner_register(c);
     if (code == SQLITE_OK) code = rst_pragma_register(c);
     if (code == SQLITE_OK) code = rst_maintain_register(c);
+    if (code == SQLITE_OK) code = rst_vacuum_register(c);
     if (code == SQLITE_OK) code = rst_check_register(c);
     if (code == SQLITE_OK) code = rst_shadow_register(c);
     return code;

@@ -68,8 +68,10 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     rootstock_transaction *transaction = NULL;
     rst_catalog meta;
     bool is_writer = false;
-    /* Before our own snapshot, which is not to be counted. */
-    int code = c->engine->environment_statistics(c->shared->environment, &statistics);
+    /* Before our own snapshot, which is not to be counted; but in the file that is the store by now. */
+    int code = rst_store_now(c, message);
+    if (code != SQLITE_OK) return code;
+    code = c->engine->environment_statistics(c->shared->environment, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
     code = rst_read_begin(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;

@@ -224,6 +224,10 @@ struct rst_connection {
     rst_table *declaring;         /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;
     uint64_t checked_transaction; /* newest transaction whose generation was compared */
+    uint64_t reader_warning;      /* commits that a reader may lag behind before it is spoken of; 0: any number */
+    uint64_t watched_transaction; /* after which the readers were looked at (readers.c) */
+    uint64_t warned_of;           /* snapshot that the last warning was about */
+    bool warned_of_any;
     rst_tree catalog;
     /* reading */
     rootstock_transaction *reader;
@@ -323,6 +327,10 @@ extern const sqlite3_module rst_table_module;
 void rst_retired_vtabs_free(rst_connection *c);
 extern const sqlite3_module rst_marker_module;
 
+/* ---- readers.c ---- */
+/* After the commit of that number: looks at the store's readers now and then. */
+void rst_readers_watch(rst_connection *c, uint64_t identifier);
+
 /* ---- control.c ---- */
 int rst_control_attach(rst_connection *c, char **message);
 /* The connection whose store db has open, or null; without preparing a statement. */
@@ -336,11 +344,21 @@ void rst_read_end(rst_connection *c, bool was_writer);
 void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction);
 /* A cursor counted in `held` is closed, or goes on in the reader's snapshot. */
 void rst_read_unhold(rst_connection *c);
+/* c->reader begun or renewed, in whatever file is the store by now. A SQLite code. */
+int rst_reader_begin(rst_connection *c, char **message);
+/* Between transactions, makes sure that c->shared is the file that is the store by now; inside one it is left alone. */
+int rst_store_now(rst_connection *c, char **message);
+/* Gives c->reader up, which is not live. */
+void rst_reader_drop(rst_connection *c);
+/* The store is in another file (ROOTSTOCK_MOVED): uses that one from here on. Nothing is being read or written. */
+int rst_store_follow(rst_connection *c, char **message);
 /* Begins the write transaction, or joins the live one. */
 int rst_write_begin(rst_connection *c, char **message);
 /* What xLock(RESERVED) of the control file calls: no waiting here, SQLite asks the busy handler. */
 int rst_write_try(rst_connection *c);
 int rst_write_commit(rst_connection *c, char **message);
+/* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
+int rst_write_compact(rst_connection *c, char **message);
 void rst_write_rollback(rst_connection *c);
 /* The control file's write lock is given up: so is the store's. */
 void rst_write_unreserved(rst_connection *c);
@@ -488,6 +506,7 @@ int rst_module(rst_connection *c, const char *name, const sqlite3_module *module
 void rst_programs_free(rst_connection *c);
 int rst_pragma_register(rst_connection *c);
 int rst_maintain_register(rst_connection *c);
+int rst_vacuum_register(rst_connection *c);
 int rst_runner_register(rst_connection *c);
 int rst_shadow_register(rst_connection *c);
 void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values);

@@ -1,5 +1,5 @@
 /*
-** maintain.c - REINDEX, ANALYZE, VACUUM INTO, user_version and application_id, temp triggers on store tables.
+** maintain.c - REINDEX, ANALYZE, user_version and application_id, temp triggers on store tables.
 **
 ** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's transaction
 ** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
@@ -306,43 +306,6 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
     return SQLITE_OK;
 }
 
-/* ---- VACUUM ---- */
-
-static int vacuum(rst_connection *c, const char *sql, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token;
-    char *path;
-    int code;
-    (void)rst_token_next(&p, end);
-    token = rst_token_next(&p, end);
-    if (rst_token_names(&token) && !rst_token_is(&token, "INTO")) token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "INTO")) {
-        rst_set_message(message,
-                        "VACUUM in place is not supported on a store: VACUUM INTO 'file' writes a compact copy");
-        return SQLITE_ERROR;
-    }
-    token = rst_token_next(&p, end);
-    path = rst_token_names(&token) ? rst_token_name(&token) : NULL;
-    if (path == NULL || c->engine->copy == NULL) {
-        rst_set_message(message, "VACUUM INTO needs a file name in quotes, and an engine that can copy");
-        sqlite3_free(path);
-        return SQLITE_ERROR;
-    }
-    if (!sqlite3_get_autocommit(c->db)) {
-        rst_set_message(message, "cannot VACUUM from within a transaction");
-        sqlite3_free(path);
-        return SQLITE_ERROR;
-    }
-    code = c->engine->copy(c->shared->environment, path);
-    sqlite3_free(path);
-    return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_error(c, code, message);
-}
-
-static void vacuum_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    UNUSED(count);
-    text_call(context, values, vacuum);
-}
-
 /* ---- user_version, application_id ---- */
 
 int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message);
@@ -452,7 +415,6 @@ static void drop_temporary_trigger_function(sqlite3_context *context, int count,
 int rst_maintain_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_reindex", 1, SQLITE_DIRECTONLY, reindex_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_analyze", 1, SQLITE_DIRECTONLY, analyze_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_vacuum", 1, SQLITE_DIRECTONLY, vacuum_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta", 1, SQLITE_DIRECTONLY, meta_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta_set", 2, SQLITE_DIRECTONLY, meta_function);
     if (code == SQLITE_OK)

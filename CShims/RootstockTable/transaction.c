@@ -12,7 +12,11 @@
 #include "internal.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* VACUUMs that may come between a begin and the next try. */
+enum { FOLLOWS_LIMIT = 100 };
 
 /* The one place where an engine's codes become SQLite's. */
 static const int code_map[] = {
@@ -36,6 +40,7 @@ static const int code_map[] = {
     [ROOTSTOCK_TREES_FULL] = SQLITE_FULL,
     [ROOTSTOCK_UNSUPPORTED] = SQLITE_ERROR,
     [ROOTSTOCK_TRANSACTION_BROKEN] = SQLITE_FULL,
+    [ROOTSTOCK_MOVED] = SQLITE_BUSY, /* where it could not be followed */
 };
 
 int rst_map_code(rst_connection *c, int code) {
@@ -87,21 +92,43 @@ static int check_generation(rst_connection *c, rootstock_transaction *transactio
     return SQLITE_OK;
 }
 
-static int reader_start(rst_connection *c, char **message) {
+/* What the connection reads with, begun anew or renewed. */
+static int reader_begin(rst_connection *c) {
     const rootstock_engine *engine = c->engine;
     int code;
     if (c->reader == NULL) {
         code = engine->begin(c->shared->environment, 0, NULL, NULL, &c->reader);
         if (code != ROOTSTOCK_OK) c->reader = NULL;
-    } else {
-        code = engine->renew(c->reader);
-        if (code != ROOTSTOCK_OK) {
-            for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
-            engine->abort(c->reader);
-            c->reader = NULL;
-        }
+        return code;
     }
-    if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
+    code = engine->renew(c->reader);
+    if (code != ROOTSTOCK_OK) rst_reader_drop(c);
+    return code;
+}
+
+int rst_reader_begin(rst_connection *c, char **message) {
+    int code = reader_begin(c);
+    for (int follows = 0; code == ROOTSTOCK_MOVED && follows < FOLLOWS_LIMIT; follows++) {
+        int followed = rst_store_follow(c, message);
+        if (followed != SQLITE_OK) return followed;
+        code = reader_begin(c);
+    }
+    return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_error(c, code, message);
+}
+
+int rst_store_now(rst_connection *c, char **message) {
+    int code;
+    if (c->writer != NULL || c->reader_live) return SQLITE_OK;
+    code = rst_check_usable(c, message);
+    if (code == SQLITE_OK) code = rst_reader_begin(c, message);
+    if (code == SQLITE_OK) c->engine->reset(c->reader);
+    return code;
+}
+
+static int reader_start(rst_connection *c, char **message) {
+    const rootstock_engine *engine = c->engine;
+    int code = rst_reader_begin(c, message);
+    if (code != SQLITE_OK) return code;
     c->reader_live = true;
     c->reader_identifier = engine->transaction_identifier(c->reader);
     return SQLITE_OK;
@@ -274,13 +301,18 @@ int rst_write_try(rst_connection *c) {
     if (c->shared->options.read_only || c->read_only) return SQLITE_OK; /* the write itself will say so */
     code = rst_check_usable(c, NULL);
     if (code != SQLITE_OK) return code;
-    code = rootstock_writer_lock(c->shared, NULL, NULL);
-    if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
-    if (code != ROOTSTOCK_OK) {
+    for (int follows = 0;; follows++) {
+        code = rootstock_writer_lock(c->shared, NULL, NULL);
+        if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
+        code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
+        if (code == ROOTSTOCK_OK) break;
         c->writer = NULL;
         rootstock_writer_unlock(c->shared);
-        return rst_map_code(c, code);
+        if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_code(c, code);
+        /* What this connection is reading lies in the old file, whose commits cannot be told from the new one's. */
+        if (c->reader_live) return SQLITE_BUSY_SNAPSHOT;
+        code = rst_store_follow(c, NULL);
+        if (code != SQLITE_OK) return code;
     }
     c->got = false;
     c->writer_locked = true;
@@ -350,6 +382,16 @@ int rst_write_begin(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
+int rst_write_compact(rst_connection *c, char **message) {
+    int code;
+    rst_cursors_detach(c);
+    code = c->engine->compact(c->writer);
+    c->writer = NULL;
+    if (code != ROOTSTOCK_OK) code = rst_map_error(c, code, message);
+    writer_finished(c);
+    return code;
+}
+
 int rst_write_commit(rst_connection *c, char **message) {
     uint64_t identifier = c->writer_identifier;
     bool changed = c->schema_changed;
@@ -390,6 +432,7 @@ int rst_write_commit(rst_connection *c, char **message) {
     c->checked_transaction = identifier;
     c->committed_transaction = identifier;
     c->schema_changed = false;
+    rst_readers_watch(c, identifier);
     return SQLITE_OK;
 }
 
@@ -400,6 +443,34 @@ static void forget_positions(rst_connection *c) {
         c->tables[i]->last_key_transaction = 0;
         c->tables[i]->clearing = 0;
     }
+}
+
+void rst_reader_drop(rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
+    if (c->reader != NULL) c->engine->abort(c->reader);
+    c->reader = NULL;
+}
+
+int rst_store_follow(rst_connection *c, char **message) {
+    char *text = NULL;
+    int code;
+    rst_reader_drop(c);
+    code = rootstock_environment_follow(&c->shared, &text);
+    if (code != ROOTSTOCK_OK) {
+        rst_set_message(message, "%s", text != NULL ? text : rootstock_code_name(code));
+        free(text);
+        return rst_map_code(NULL, code);
+    }
+    /* Handles and the commits' numbers were the old file's. */
+    c->catalog.open = false;
+    for (int t = 0; t < c->table_count; t++) {
+        rst_table *table = c->tables[t];
+        table->tree.open = false;
+        for (int i = 0; i < table->index_count; i++) table->indexes[i].tree.open = false;
+    }
+    forget_positions(c);
+    c->checked_transaction = UINT64_MAX;
+    return SQLITE_OK;
 }
 
 void rst_write_rollback(rst_connection *c) {

@@ -56,7 +56,9 @@ package enum FrontDoor {
     /// Whether what a statement was turned into calls something of ours that writes.
     static func writes(_ replacement: String) -> Bool {
         let call = "SELECT 1 WHERE rootstock_"
-        if replacement.hasPrefix(call) { return !replacement.hasPrefix(call + "commit(") }
+        if replacement.hasPrefix(call) {
+            return !replacement.hasPrefix(call + "commit(") && !replacement.hasPrefix(call + "vacuum_into(")
+        }
         return replacement.hasPrefix("SELECT ") && replacement.contains(" FROM rootstock_returning(")
     }
 

@@ -79,6 +79,11 @@ public final class Store: Sendable {
         }
     }
 
+    /// Runs `body` with a reading connection and no transaction around it.
+    func withReader<T>(_ body: (Connection) throws -> T) throws -> T {
+        try readers.withConnection(body)
+    }
+
     /// Closes the store when its connections have come back; what is asked of it afterwards fails with
     /// ``ResultCode/misuse``. Closing twice is no error. A store that nobody refers to any more closes itself.
     public func close() {

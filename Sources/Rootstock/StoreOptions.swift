@@ -21,6 +21,11 @@ public struct StoreOptions: Hashable, Sendable {
     /// Slots for read transactions, of all processes together, or `nil` for the engine's default. Not on engine `sqlite`.
     public var maxReaders: Int?
 
+    /// How many commits a read may fall behind before SQLite's error log is told of it, once, with `SQLITE_WARNING`; `nil`
+    /// for any number. A read that goes on keeps the space of all that was replaced since, so that the file grows.
+    /// Looked at by whoever commits. Engine `sqlite` gives no such warning.
+    public var readerWarning: Int? = 1000
+
     /// Whether the file is only read. It must exist then.
     public var readOnly = false
 
@@ -91,6 +96,7 @@ extension StoreOptions {
         var members = ["\"durability\":\"\(durability.rawValue)\""]
         if let mapSize { members.append("\"mapSize\":\(mapSize)") }
         if let maxReaders { members.append("\"maxReaders\":\(maxReaders)") }
+        if readerWarning != 1000 { members.append("\"readerWarning\":\(max(0, readerWarning ?? 0))") }
         if readOnly { members.append("\"readOnly\":true") }
         if let writeMap { members.append("\"writeMap\":\(writeMap)") }
         return "{" + members.joined(separator: ",") + "}"

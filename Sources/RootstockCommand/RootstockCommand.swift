@@ -7,7 +7,9 @@ struct RootstockCommand: ParsableCommand {
         commandName: "rootstock",
         abstract: "SQL over a storage engine you choose.",
         version: Version.summary,
-        subcommands: [SQLCommand.self, Check.self, Info.self, Trees.self, Compare.self, Slt.self, MeasureTurn.self]
+        subcommands: [
+            SQLCommand.self, Check.self, Info.self, Backup.self, Trees.self, Compare.self, Slt.self, MeasureTurn.self,
+        ]
     )
 }
 

@@ -49,8 +49,32 @@ checkStore "an index is used and kept" "2" "CREATE INDEX i ON t (a);
 SELECT id FROM t WHERE a = 'two';"
 check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
 check "an unknown option is refused" \
-    "Runtime error near line 2: unknown option \"speed\": the options are durability, mapSize, maxReaders, readOnly, writeMap" \
+    "Runtime error near line 2: unknown option \"speed\": the options are durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
     "SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');"
+writes=$(for i in $(seq 150); do echo "INSERT INTO t(a) VALUES ('warned $i');"; done)
+check "a reader that lags is told of, once" "1
+4
+2
+(28) rootstock: $store: a reader is 44 commits behind, and the file grows until it ends (1 readers; a statement that is not reset, or a transaction left open)
+154
+1" ".log $folder/log
+SELECT rootstock_open('$store');
+INSERT INTO t(a) VALUES ('three'), ('four');
+SELECT count(*) FROM t;
+BEGIN;
+SELECT id FROM t WHERE a = 'two';
+.connection 1
+.load $extension
+.output $folder/opened
+SELECT rootstock_open('$store', 'lmdb', '{\"readerWarning\": 30}');
+.output stdout
+.log stdout
+$writes
+SELECT count(*) FROM t;
+.connection 0
+COMMIT;
+DELETE FROM t WHERE a > 'u';
+SELECT count(*) = 4 FROM t;"
 check "what needs no change comes back as it is" "SELECT 1" "SELECT rootstock_rewrite('SELECT 1');"
 
 # Foreign keys beside a native file: the same script on native tables and on tables of a sidecar.

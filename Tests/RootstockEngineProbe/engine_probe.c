@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -111,6 +112,46 @@ static void do_inherit(const probe_order *order, const rootstock_engine *engine,
     }
 }
 
+static int put_and_commit(const rootstock_engine *engine, rootstock_shared **shared, const char *key,
+                          const char *value) {
+    rootstock_transaction *transaction;
+    rootstock_tree tree;
+    int code;
+    for (;;) {
+        code = engine->begin((*shared)->environment, ROOTSTOCK_BEGIN_WRITE, probe_patience, &(int){0}, &transaction);
+        if (code != ROOTSTOCK_MOVED) break;
+        code = rootstock_environment_follow(shared, NULL);
+        if (code != ROOTSTOCK_OK) return code;
+    }
+    if (code != ROOTSTOCK_OK) return code;
+    code = engine->tree_open(transaction, "t", ROOTSTOCK_TREE_CREATE, &tree);
+    if (code == ROOTSTOCK_OK) code = put_text(engine, transaction, tree, key, value);
+    if (code == ROOTSTOCK_OK) return engine->commit(transaction);
+    engine->abort(transaction);
+    return code;
+}
+
+static void do_follow(const rootstock_engine *engine, rootstock_shared **shared, const line *to) {
+    report(to, ROOTSTOCK_OK);
+    wait_for_order(to);
+    report(to, do_try(engine, (*shared)->environment));
+    report(to, put_and_commit(engine, shared, "probe", "was here"));
+}
+
+static void do_compact(const rootstock_engine *engine, rootstock_shared **shared, const line *to) {
+    for (int number = 1;; number++) {
+        char text[16];
+        rootstock_transaction *transaction;
+        snprintf(text, sizeof text, "%d", number);
+        int code = put_and_commit(engine, shared, "count", text);
+        if (code != ROOTSTOCK_OK) report(to, -code);
+        report(to, number);
+        code = engine->begin((*shared)->environment, ROOTSTOCK_BEGIN_WRITE, probe_patience, &(int){0}, &transaction);
+        if (code == ROOTSTOCK_OK) code = engine->compact(transaction);
+        if (code != ROOTSTOCK_OK) report(to, -code);
+    }
+}
+
 static void run(const probe_order *order, const line *to) {
     const rootstock_engine *engine = rootstock_engine_find(order->engine);
     rootstock_shared *shared = NULL;
@@ -121,9 +162,14 @@ static void run(const probe_order *order, const line *to) {
     }
     int code = rootstock_environment_acquire(engine, order->path, &order->options, &shared, NULL);
     if (code != ROOTSTOCK_OK) {
-        report(to, code);
+        report(to, order->action == PROBE_COMPACT ? -code : code);
         _exit(1);
     }
+    if (order->action == PROBE_FOLLOW) {
+        do_follow(engine, &shared, to);
+        _exit(0);
+    }
+    if (order->action == PROBE_COMPACT) do_compact(engine, &shared, to);
     switch (order->action) {
     case PROBE_WRITE:
     case PROBE_GROW: code = do_write(order, engine, shared->environment, to); break;

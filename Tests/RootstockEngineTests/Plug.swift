@@ -44,7 +44,7 @@ extension Array where Element == UInt8 {
 
 /// A shared environment, released when the object goes.
 final class Environment: @unchecked Sendable {
-    let shared: UnsafeMutablePointer<rootstock_shared>
+    private(set) var shared: UnsafeMutablePointer<rootstock_shared>
     let engine: UnsafePointer<rootstock_engine>
 
     init(engine name: String, path: String, _ options: rootstock_options = .init()) throws(Fault) {
@@ -98,6 +98,30 @@ final class Environment: @unchecked Sendable {
         return try body(transaction)
     }
 
+    /// Has the engine rewrite the store. The engine has `compact`.
+    func compact() throws(Fault) {
+        try check(engine.pointee.compact(try begin(write: true).handOver()))
+    }
+
+    /// Goes on in the file that the path names by now, after MOVED.
+    func follow() throws(Fault) {
+        var followed: UnsafeMutablePointer<rootstock_shared>? = shared
+        var message: UnsafeMutablePointer<CChar>?
+        let code = rootstock_environment_follow(&followed, &message)
+        defer { free(message) }
+        shared = followed!
+        if code != ROOTSTOCK_OK.code { throw Fault(code, message.map { String(cString: $0) } ?? "") }
+    }
+
+    /// Begins a read, in whatever file is the store by now.
+    func beginFollowing() throws(Fault) -> Transaction {
+        do { return try begin() } catch {
+            guard error.code == ROOTSTOCK_MOVED.code else { throw error }
+            try follow()
+            return try begin()
+        }
+    }
+
     func statistics() throws(Fault) -> rootstock_environment_statistics {
         var statistics = rootstock_environment_statistics()
         try check(engine.pointee.environment_statistics(pointer, &statistics))
@@ -132,6 +156,12 @@ final class Transaction {
         guard let ended = pointer else { return }
         pointer = nil
         engine.abort(ended)
+    }
+
+    /// For a call that ends the transaction by itself.
+    func handOver() -> OpaquePointer? {
+        defer { pointer = nil }
+        return pointer
     }
 
     func reset() { engine.reset(pointer) }

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 1
+#define ROOTSTOCK_ENGINE_ABI 2
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (transaction.c). */
 typedef enum rootstock_code {
@@ -60,7 +60,8 @@ typedef enum rootstock_code {
     ROOTSTOCK_VERSION = 16,     /* written by a version of the engine that this one cannot read */
     ROOTSTOCK_TREES_FULL = 17,  /* the environment has no room for another tree */
     ROOTSTOCK_UNSUPPORTED = 18, /* an option or optional function that this engine does not have */
-    ROOTSTOCK_TRANSACTION_BROKEN = 19 /* an earlier failure left this transaction fit for abort only */
+    ROOTSTOCK_TRANSACTION_BROKEN = 19, /* an earlier failure left this transaction fit for abort only */
+    ROOTSTOCK_MOVED = 20 /* the path names a newer file of the store (see compact): rootstock_environment_follow */
 } rootstock_code;
 
 /* Bytes, not owned. The layout (size first) is that of LMDB's MDB_val. */
@@ -216,10 +217,19 @@ struct rootstock_engine {
     int (*environment_statistics)(rootstock_environment *environment, rootstock_environment_statistics *statistics);
     /* Clears the slots of readers whose process died; *cleared may be null. Optional. */
     int (*check_readers)(rootstock_environment *environment, int *cleared);
-    /* Writes a consistent copy of the last commit to a new file, compacted. Optional. */
+    /* Writes a consistent copy of the last commit to a new file, compacted, and syncs it. Writers go on meanwhile. A file
+    ** that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again. Optional. */
     int (*copy)(rootstock_environment *environment, const char *path);
     /* Text for the calling thread's last failure here, in the engine's own words. Valid until its next call. */
     const char *(*describe)(rootstock_environment *environment, int code);
+    /* Rewrites the store at its path without the space that it has no use for: SQL's VACUUM. *transaction* is a write
+    ** transaction in which nothing was changed; it is ended, whatever the result. Entries, trees and handles stay what they
+    ** are. Live snapshots are not disturbed, the process's own and others'. A crash at any moment leaves the path with a
+    ** whole store, old or new. ROOTSTOCK_BUSY: others were in the way for too long; nothing has changed.
+    ** An engine may have made a new file of it: then every later begin and renew in this environment and in every other on
+    ** the old file, of all processes, gives ROOTSTOCK_MOVED. What a transaction_identifier of the old environment says has
+    ** no meaning in the new one. Optional: null says that there is never anything to give back. */
+    int (*compact)(rootstock_transaction *transaction);
 };
 
 /*
@@ -254,6 +264,10 @@ typedef struct rootstock_shared {
 ** Thread-safe. */
 int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                                   rootstock_shared **shared, char **message);
+/* After ROOTSTOCK_MOVED: exchanges one use of *shared for a use of the environment that the path names now, opened with the
+** options of the old one. The caller has ended its transactions in the old one, and obtains its trees' handles anew. On
+** failure *shared is what it was, still in use. The working directory does not matter. Thread-safe. */
+int rootstock_environment_follow(rootstock_shared **shared, char **message);
 /* Gives one use back; the last one closes the environment. attachment_free must not call back into the registries. */
 void rootstock_environment_release(rootstock_shared *shared);
 /* Guards attachment. Not recursive. */

@@ -52,7 +52,10 @@ int rootstock_register(sqlite3 *db);
 /* Makes the store at path the content of db, which must be a `:memory:` connection without tables of its own, outside a
 ** transaction. Registers first if need be. engine: null or "" for "lmdb". options: null, or a JSON object with the keys
 ** durability ("off", "normal", "full"), mapSize (bytes), maxReaders, readOnly (true/false), writeMap (true/false; where it
-** is not named: true for durability "off" on engine lmdb); an unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors: SQLITE_CANTOPEN, SQLITE_NOTADB,
+** is not named: true for durability "off" on engine lmdb), readerWarning (commits; 0 for never, 1000 unless asked): when a
+** commit of this connection finds a snapshot, of whatever process, that many commits behind, SQLite's error log gets one
+** SQLITE_WARNING of it. An unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors:
+** SQLITE_CANTOPEN, SQLITE_NOTADB,
 ** SQLITE_READONLY, SQLITE_BUSY, SQLITE_ERROR ..., with a message that names the path. The store is closed with the
 ** connection. */
 int rootstock_open(sqlite3 *db, const char *path, const char *engine, const char *options, int *tables, char **message);
@@ -68,6 +71,13 @@ int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten,
 /* Brings the declared schema up to the store's, if another connection changed it. rootstock_rewrite does it by itself.
 ** SQLITE_OK, or SQLITE_LOCKED while statements of this connection run. */
 int rootstock_refresh(sqlite3 *db);
+
+/* Writes a compact copy of the store's last commit to a new file at path, synced. Writers and readers go on meanwhile; the
+** copy is a snapshot, which keeps free pages from being used while it is written. A file that exists is not touched:
+** SQLITE_ERROR, "output file already exists". May be called inside a transaction, whose own changes are not in the copy.
+** On failure the file is gone again. SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR ...; SQLITE_ERROR on an engine without files;
+** SQLITE_MISUSE without a store. */
+int rootstock_backup(sqlite3 *db, const char *path, char **message);
 
 /* Extended code that the last statement run through the front door ended with, where SQLite's own code of the outer
 ** statement is coarser; 0 if none. Asking clears it. */

@@ -1,0 +1,50 @@
+// Backup.swift - a copy of a store that is in use.
+
+import CSQLite
+import Foundation
+import RootstockTable
+
+extension Store {
+    /// Writes a copy of the store to a new file at `path`: the last commit, whole, without free pages, synced.
+    ///
+    /// Reads and writes go on meanwhile, of this process and of others. The copy is a store of the same engine, or on engine
+    /// `sqlite` a database, with nothing left to recover. It takes one snapshot, so that for its time the store's file
+    /// grows as under any long read.
+    ///
+    /// - Throws: ``ResultCode/error`` if something is at `path` already, which is left alone, and on engine `memory`;
+    ///   ``ResultCode/cannotOpen``, ``ResultCode/full`` and the like. What was written of the copy is gone then.
+    public func backup(to path: String) throws {
+        try withReader { try $0.backup(to: path) }
+    }
+}
+
+extension Connection {
+    /// Writes a copy of the store's last commit to a new file at `path`: see ``Store/backup(to:)``.
+    ///
+    /// Changes of a transaction that is under way are not in it. On engine `sqlite` there must be none (`VACUUM INTO`).
+    public func backup(to path: String) throws(DatabaseError) {
+        if engine.isNative { return try nativeBackup(to: path) }
+        var message: UnsafeMutablePointer<CChar>?
+        let code = rootstock_backup(handle, path, &message)
+        defer { sqlite3_free(message) }
+        if code != SQLITE_OK {
+            throw DatabaseError(ResultCode(rawValue: code), message.map { String(cString: $0) })
+        }
+    }
+
+    private func nativeBackup(to path: String) throws(DatabaseError) {
+        // SQLite would take an empty file for none.
+        if FileManager.default.fileExists(atPath: path) {
+            throw DatabaseError(.error, "output file already exists")
+        }
+        // Not by prepare(_:), and not under query_only, which refuse whatever writes to any file.
+        if isReadOnly { sqlite3_exec(handle, "PRAGMA query_only = OFF", nil, nil, nil) }
+        defer { if isReadOnly { sqlite3_exec(handle, "PRAGMA query_only = ON", nil, nil, nil) } }
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, "VACUUM INTO ?1", -1, &statement, nil) == SQLITE_OK,
+            sqlite3_bind_text(statement, 1, path, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self)) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_DONE
+        else { throw DatabaseError(sqlite3_extended_errcode(handle), database: handle) }
+    }
+}

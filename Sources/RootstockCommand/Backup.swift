@@ -1,0 +1,32 @@
+import ArgumentParser
+import Rootstock
+
+/// `rootstock backup`: copies a store that may be in use.
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy a store that may be in use.",
+        discussion: """
+            Writes the last commit to a new file, whole, without free pages, and synced. Writers and readers go on meanwhile. \
+            A file that exists is never overwritten.
+            """)
+
+    @Option(help: "The engine under the store.")
+    var engine: Engine = .lmdb
+
+    @Argument(help: "The store's file.", completion: .file())
+    var path: String
+
+    @Argument(help: "The file to make.", completion: .file())
+    var to: String
+
+    func run() throws {
+        var options = StoreOptions()
+        options.readOnly = true
+        do {
+            try Connection(path: path, engine: engine, options: options).backup(to: to)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
