@@ -346,8 +346,8 @@ int rst_write_begin(rst_connection *c, char **message) {
         return SQLITE_READONLY;
     }
     code = rst_write_try(c);
-    if (code == SQLITE_BUSY && !c->reader_pinned && c->open_cursors == 0 && c->held == 0 && c->control != NULL &&
-        sqlite3_get_autocommit(c->db)) {
+    if (code == SQLITE_BUSY && !c->reader_pinned && c->open_cursors == 0 && c->held == 0 && c->control != NULL) {
+        bool lasting = !sqlite3_get_autocommit(c->db);
         /* Let SQLite ask the application's busy handler, through the control file. */
         code = control_statement(c);
         if (code != SQLITE_OK) return code;
@@ -356,6 +356,8 @@ int rst_write_begin(rst_connection *c, char **message) {
         code = sqlite3_reset(c->control_read);
         c->control_wants_writer = false;
         if (code == SQLITE_OK && c->writer == NULL) code = SQLITE_BUSY;
+        /* In a transaction (a schema change has a savepoint of its own) the file stays locked to its end. */
+        if (code == SQLITE_OK && lasting) c->reader_pinned = true;
     }
     if (code != SQLITE_OK) {
         if ((code & 0xFF) == SQLITE_BUSY)
@@ -454,6 +456,10 @@ void rst_reader_drop(rst_connection *c) {
 int rst_store_follow(rst_connection *c, char **message) {
     char *text = NULL;
     int code;
+    if (c->outlived != NULL) {
+        rst_set_message(message, "database is locked"); /* a statement of ours goes on reading the old file: let it end */
+        return SQLITE_BUSY;
+    }
     rst_reader_drop(c);
     code = rootstock_environment_follow(&c->shared, &text);
     if (code != ROOTSTOCK_OK) {

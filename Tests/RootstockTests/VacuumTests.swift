@@ -132,6 +132,30 @@ import Testing
         try other.execute("VACUUM")
     }
 
+    /// The busy timeout holds for what opens a savepoint of its own, and for the first write of a transaction.
+    @Test(
+        arguments: engines,
+        ["VACUUM", "CREATE TABLE u (x)", "ANALYZE", "BEGIN; INSERT INTO t (a) VALUES ('x'); COMMIT"])
+    func waitsForTheWriter(_ engine: Engine, sql: String) async throws {
+        let store = try makeStore(engine, rows: 10)
+        let path = folder.path()
+        let (begun, beginning) = AsyncStream<Void>.makeStream()
+        async let writing: Void = Task.detached {
+            try store.write { connection in
+                try connection.execute("INSERT INTO t (a) VALUES ('first')")
+                beginning.yield()
+                usleep(150_000)
+            }
+        }.value
+        for await _ in begun { break }
+        var options = StoreOptions(durability: .off, native: .wal)
+        options.busyTimeout = .seconds(20)
+        let other = try Connection(path: path, engine: engine, options: options)
+        try other.executeScript(sql)
+        try await writing
+        try #expect(other.queryValue("SELECT count(*) FROM t WHERE a = 'first'") == 1)
+    }
+
     @Test func threadsWriteReadAndVacuum() async throws {
         let store = try makeStore(.lmdb, rows: 400)
         let path = folder.path()
