@@ -5,14 +5,14 @@ import Rootstock
 import Testing
 
 /// What a run of the command left behind.
-private struct Transcript: Equatable {
+struct Transcript: Equatable {
     var lines: [String]
     var error: String
     var status: Int32
 }
 
 /// The built command, which lies beside the tests.
-private let command: URL = {
+let command: URL = {
     #if os(Linux)
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     #else
@@ -21,7 +21,7 @@ private let command: URL = {
     return tests.deletingLastPathComponent().appendingPathComponent("rootstock")
 }()
 
-private func rootstock(_ arguments: String...) throws -> Transcript {
+func rootstock(_ arguments: String...) throws -> Transcript {
     let process = Process()
     process.executableURL = command
     process.arguments = arguments
