@@ -55,10 +55,11 @@ let package = Package(
             name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
             path: "Sources/Comparison"),
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
+        .target(name: "Soak", dependencies: ["Rootstock"], path: "Sources/Soak"),
         .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),
         .executableTarget(
             name: "RootstockCommand",
-            dependencies: ["Rootstock", "Workloads", "Comparison", "Report", "Conformance", argumentParser],
+            dependencies: ["Rootstock", "Workloads", "Comparison", "Report", "Conformance", "Soak", argumentParser],
             path: "Sources/RootstockCommand"),
 
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.

@@ -1,0 +1,18 @@
+import Foundation
+import Testing
+
+/// `rootstock soak`, in a process of its own, whose memory and descriptors are nobody else's: some seconds on LMDB and a few on
+/// each other engine, or ROOTSTOCK_TEST_SECONDS.
+@Suite struct SoakTests {
+    @Test(arguments: [("lmdb", 0.7), ("sqlite-btree", 0.2), ("memory", 0.1)])
+    func nothingDiffersAndNothingGrows(engine: String, share: Double) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seconds = environment["ROOTSTOCK_TEST_SECONDS"].flatMap(Double.init) ?? 15
+        let seed = environment["ROOTSTOCK_TEST_SEED"] ?? String(UInt32.random(in: 1...999_999))
+        let soak = try run(
+            command, ["soak", "--engine", engine, "--seconds", String(max(1.5, seconds * share)), "--seed", seed])
+        #expect(soak.status == 0, "\(soak.error)\(soak.output)")
+        #expect(soak.output.contains("comparisons"))
+        print("soak on \(engine): \(soak.output)", terminator: "")
+    }
+}
