@@ -457,7 +457,8 @@ int rst_store_follow(rst_connection *c, char **message) {
     char *text = NULL;
     int code;
     if (c->outlived != NULL) {
-        rst_set_message(message, "database is locked"); /* a statement of ours goes on reading the old file: let it end */
+        rst_set_message(message,
+                        "database is locked"); /* a statement of ours goes on reading the old file: let it end */
         return SQLITE_BUSY;
     }
     rst_reader_drop(c);
