@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// `rootstock backup` and VACUUM beside another process that writes without pause.
+@Suite final class BackupCommandTests {
+    static let engines = ["lmdb", "sqlite-btree"]
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-backup-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    /// A process that commits a pair of rows after another.
+    private func startWriter(_ engine: String, _ path: String) throws -> Process {
+        let (process, input) = (Process(), Pipe())
+        process.executableURL = command
+        process.arguments = ["sql", "--engine", engine, "--durability", "off", path]
+        process.standardInput = input
+        try process.run()
+        let script = (1...4000).map { number in
+            """
+            BEGIN IMMEDIATE; INSERT INTO one VALUES (\(number), zeroblob(200)); UPDATE last SET n = \(number);
+            INSERT INTO two VALUES (\(number)); COMMIT;
+            """
+        }
+        input.fileHandleForWriting.write(Data(script.joined(separator: "\n").utf8))
+        try input.fileHandleForWriting.close()
+        return process
+    }
+
+    private func sql(_ engine: String, _ path: String, _ statement: String) throws -> String {
+        let answer = try run(command, ["sql", "--engine", engine, path, statement])
+        #expect(answer.error == "" && answer.status == 0)
+        return answer.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test(arguments: engines) func copiesACommittedState(engine: String) throws {
+        let store = path("store")
+        _ = try sql(
+            engine, store,
+            "CREATE TABLE one (n INTEGER PRIMARY KEY, b); CREATE TABLE two (n INT UNIQUE); CREATE TABLE last (n); INSERT INTO last VALUES (0)"
+        )
+        let writer = try startWriter(engine, store)
+        var states: [Int] = []
+        for number in 0..<6 {
+            if number == 3 { _ = try sql(engine, store, "VACUUM") }
+            let copy = path("copy\(number)")
+            let backup = try run(command, ["backup", "--engine", engine, store, copy])
+            #expect(backup == Transcript(output: "", error: "", status: 0))
+            try #expect(run(command, ["check", "--engine", engine, copy]).output == "ok\n")
+            // All of a commit or nothing of it, and all before it.
+            let state = try sql(
+                engine, copy,
+                "SELECT (SELECT n FROM last), (SELECT count(*) FROM one), (SELECT max(n) FROM one), (SELECT count(*) FROM two)"
+            )
+            let numbers = state.split(separator: "|", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+            #expect(Set(numbers).count == 1, "\(state)")
+            states.append(numbers[0])
+        }
+        #expect(writer.isRunning || states.last == 4000, "the writer was beside")
+        writer.waitUntilExit()
+        #expect(writer.terminationStatus == 0)
+        #expect(states == states.sorted() && states.last! > states[0], "it wrote meanwhile: \(states)")
+        try #expect(sql(engine, store, "SELECT count(*), max(n) FROM two") == "4000|4000", "no commit was lost")
+        let again = try run(command, ["backup", "--engine", engine, store, path("copy0")])
+        #expect(again == Transcript(output: "", error: "Error: output file already exists\n", status: 1))
+    }
+}
