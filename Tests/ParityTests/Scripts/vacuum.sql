@@ -66,7 +66,7 @@ VACUUM INTO 'nowhere';
 ROLLBACK;
 SELECT count(*) FROM plain;
 VACUUM nosuch;
-VACUUM main main;
+VACUUM main syntax;
 VACUUM INTO 1 + 1;
 VACUUM INTO NULL;
 VACUUM temp;
