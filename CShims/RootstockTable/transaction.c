@@ -477,6 +477,8 @@ int rst_store_follow(rst_connection *c, char **message) {
     }
     forget_positions(c);
     c->checked_transaction = UINT64_MAX;
+    c->committed_transaction = 0;
+    c->got = false;
     return SQLITE_OK;
 }
 
