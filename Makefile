@@ -22,7 +22,7 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-long test-grdb results conformance fuzz compare extension lint format asan tsan ubsan docs clean
+.PHONY: help deps build test test-report test-long test-grdb results conformance fuzz compare extension lint format asan tsan ubsan docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,13 @@ test: extension ## every test that ends in minutes
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Extension/run.sh $(EXTENSION)
 	@$(MAKE) --no-print-directory conformance
+
+# Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
+test-report: ## the HTML report in headless Chromium, with screenshots in build/page
+	@$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) chromium"
+	$(SWIFT) build $(SWIFTFLAGS) --build-tests
+	$(SWIFT) test $(SWIFTFLAGS) --skip-build --filter PageTests
+	@ls build/page/*.png
 
 test-long: test ## the tests again, their random parts and the fuzzers for about an hour each
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests

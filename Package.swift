@@ -50,16 +50,18 @@ let package = Package(
         .target(
             name: "Workloads", dependencies: ["Rootstock", "RootstockGRDB", "CSQLite", "CLMDB", grdb],
             path: "Sources/Workloads"),
+        .target(name: "OwnData", dependencies: ["Workloads", "Rootstock", "CSQLite"], path: "Sources/OwnData"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),
         .target(
-            name: "Comparison", dependencies: ["Workloads", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
+            name: "Comparison", dependencies: ["Workloads", "OwnData", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
             path: "Sources/Comparison"),
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
         .target(name: "Soak", dependencies: ["Rootstock"], path: "Sources/Soak"),
+        .target(name: "History", dependencies: ["Comparison", "Rootstock"], path: "Sources/History"),
         .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),
         .executableTarget(
             name: "RootstockCommand",
-            dependencies: ["Rootstock", "Workloads", "Comparison", "Report", "Conformance", "Soak", argumentParser],
+            dependencies: ["Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak", argumentParser],
             path: "Sources/RootstockCommand"),
 
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.
@@ -82,6 +84,11 @@ let package = Package(
         .testTarget(
             name: "ComparisonTests", dependencies: ["Workloads", "Comparison", "Report", "RootstockCommand"],
             path: "Tests/ComparisonTests"),
+        .testTarget(
+            name: "HistoryTests", dependencies: ["History", "Comparison", "Rootstock"], path: "Tests/HistoryTests"),
+        .testTarget(
+            name: "OwnDataTests", dependencies: ["OwnData", "Comparison", "Report", "Rootstock", "RootstockCommand"],
+            path: "Tests/OwnDataTests"),
         .testTarget(
             name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
         .testTarget(

@@ -5,6 +5,7 @@
 // process and, in tests, the parent.
 
 import Foundation
+import OwnData
 import Rootstock
 import Workloads
 
@@ -26,9 +27,18 @@ public struct TurnRequest: Codable, Sendable {
     public var path: String
     /// The prepared store to copy from.
     public var fixturePath: String?
+    /// For a suite that is not built in: the file that defines it.
+    public var definition: String? = nil
 
     /// Runs with 1/20 of the size on a store of their own are long enough to have code and allocator warm.
     static let warmUpDivisor = 20
+
+    /// The suite of the request: one of ours, or the one that the user's data and statements make.
+    func resolvedSuite() throws -> Suite {
+        if let definition { return try OwnData.suite(definedBy: definition) }
+        guard let suite = Suite.named(suite) else { throw WorkloadError("there is no suite \(suite)") }
+        return suite
+    }
 }
 
 public struct TurnReport: Codable, Sendable {
@@ -45,7 +55,7 @@ public struct TurnReport: Codable, Sendable {
 
 public enum Turn {
     public static func run(_ request: TurnRequest) throws -> TurnReport? {
-        guard let suite = Suite.named(request.suite) else { throw WorkloadError("there is no suite \(request.suite)") }
+        let suite = try request.resolvedSuite()
         switch request.task {
         case .prepare:
             guard let fixture = suite.fixture(named: request.name) else {
@@ -140,7 +150,7 @@ public enum Turn {
         defer { session.close() }
         try workload.setUp(session)
         if let fixture = workload.starting.fixture, !isPrepared(request) {
-            try Suite.named(request.suite)?.fixture(named: fixture)?.build(session)
+            try request.resolvedSuite().fixture(named: fixture)?.build(session)
         }
 
         var checksum = AnswerHash()

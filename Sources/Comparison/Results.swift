@@ -82,6 +82,42 @@ public struct CaseDescription: Codable, Sendable {
     public var writes: Bool
 }
 
+/// The user's database and statements, as far as a reader of the figures needs them.
+public struct OwnDataDescription: Codable, Sendable, Equatable {
+    public struct Operation: Codable, Sendable, Equatable {
+        public var name: String
+        public var weight: Int
+        public var executions: Int
+
+        public init(name: String, weight: Int, executions: Int) {
+            self.name = name
+            self.weight = weight
+            self.executions = executions
+        }
+    }
+
+    /// Name of the file, without its folder; it is the suite's name too.
+    public var database: String
+    public var databaseBytes: Int
+    public var tables: Int
+    /// Rows that each engine holds, compared one by one with the original's.
+    public var rows: Int
+    /// What was not brought along, with the reason.
+    public var skipped: [String]
+    public var operations: [Operation]
+
+    public init(
+        database: String, databaseBytes: Int, tables: Int, rows: Int, skipped: [String], operations: [Operation]
+    ) {
+        self.database = database
+        self.databaseBytes = databaseBytes
+        self.tables = tables
+        self.rows = rows
+        self.skipped = skipped
+        self.operations = operations
+    }
+}
+
 public struct ComparisonReport: Codable, Sendable {
     public var environment: Environment
     public var results: [MeasuredResult]
@@ -92,6 +128,8 @@ public struct ComparisonReport: Codable, Sendable {
     public var cases: [CaseDescription]
     public var failures: [Failure]
     public var warnings: [String]
+    /// Of a comparison on the user's own database: what was brought along and what was not.
+    public var ownData: OwnDataDescription? = nil
 
     /// The ratios to quote: each row's against its best native configuration.
     public var headlines: [Ratio] { ratios.filter { $0.isHeadline == true } }

@@ -169,7 +169,8 @@ public struct Runner {
         let request = TurnRequest(
             task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
             durability: durability, parameters: Parameters(size: item.size, seed: plan.seed),
-            path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture)
+            path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture,
+            definition: item.suite.definition)
         guard let turn = try launch(request) else { throw WorkloadError("the turn reported nothing") }
         try journal?.note(turn, at: place)
         return turn
@@ -269,7 +270,8 @@ struct PreparedStores {
         _ = try runner.launch(
             TurnRequest(
                 task: .prepare, suite: item.suite.name, name: name, contender: contender, durability: durability,
-                parameters: Parameters(size: item.size, seed: runner.plan.seed), path: path, fixturePath: nil))
+                parameters: Parameters(size: item.size, seed: runner.plan.seed), path: path, fixturePath: nil,
+                definition: item.suite.definition))
         paths[key] = path
         return path
     }

@@ -19,7 +19,9 @@ struct HTMLPage {
     var title: String
     var style = HTMLTemplate.style
     var date: String
-    var headline: [String]
+    var answer: [String]
+    var hasAnswer: Bool
+    var verdicts: [HTMLVerdict]
     var suites: [HTMLSuite]
     var environment: [Fact]
     var configurations: [Fact]
@@ -38,9 +40,11 @@ struct HTMLPage {
     init(report: ComparisonReport) {
         let environment = report.environment
         title = "Comparison: " + report.suiteNames.joined(separator: ", ")
-        date = environment.date
-        suites = report.suiteNames.map { HTMLSuite(report: report, name: $0) }
-        headline = Self.headline(report)
+        date = Self.dateText(environment.date)
+        suites = report.suiteNames.enumerated().map { HTMLSuite(report: report, name: $1, number: $0 + 1) }
+        verdicts = report.suiteNames.flatMap { HTMLVerdict.all(report, suite: $0) }
+        answer = report.answer
+        hasAnswer = !answer.isEmpty
         command = environment.command
         warnings = report.warnings
         failures = report.failures.map { "\($0.suite) \($0.case), \($0.contender): \($0.message)" }
@@ -51,6 +55,11 @@ struct HTMLPage {
         }
         hasConfigurations = !configurations.isEmpty
         self.environment = Self.facts(report)
+    }
+
+    /// The date as people write it, to the minute.
+    private static func dateText(_ date: String) -> String {
+        date.count >= 16 ? date.prefix(10) + " at " + date.dropFirst(11).prefix(5) + " UTC" : date
     }
 
     private static func facts(_ report: ComparisonReport) -> [Fact] {
@@ -74,38 +83,76 @@ struct HTMLPage {
     }
 
     private static func rounded(_ value: Double) -> String { String(format: "%.2f", value) }
+}
 
-    /// What the figures come to, the losses of the newcomer first.
-    private static func headline(_ report: ComparisonReport) -> [String] {
-        report.suiteNames.flatMap { suite -> [String] in
-            let rivals = report.summaries.filter { $0.suite == suite }.flatMap { summary in
-                summary.rivals.map { (summary.name, summary.baseline.engine, $0) }
-            }
-            let engines = rivals.map { ComparisonReport.name($0.2) }.reduce(into: [String]()) {
-                if !$0.contains($1) { $0.append($1) }
-            }
-            return engines.map { engine in
-                let ratios = rivals.filter { ComparisonReport.name($0.2) == engine }
-                let slower = ratios.filter { $0.2.ratio.isDifferent && $0.2.ratio.ratio < 1 }
-                let faster = ratios.filter { $0.2.ratio.isDifferent && $0.2.ratio.ratio > 1 }
-                let same = ratios.count - slower.count - faster.count
-                let names = { (list: [(String, String, CaseSummary.Rival)]) in
-                    list.isEmpty
-                        ? ""
-                        : " ("
-                            + list.sorted { $0.2.ratio.ratio > $1.2.ratio.ratio }
-                            .map { "\($0.0) \(Format.ratio($0.2.ratio.ratio))" }.joined(separator: ", ") + ")"
-                }
-                let baseline = ratios.first?.1 ?? "sqlite"
-                return "\(suite): \(baseline) is faster than \(engine) in \(slower.count) of \(ratios.count) cases"
-                    + "\(names(slower)), \(engine) in \(faster.count)\(names(faster)); no difference in \(same)."
-            }
+/// What a suite comes to for one engine: counts as a strip, and the cases that stand out, the losses first.
+struct HTMLVerdict {
+    var suite: String
+    var sentence: String
+    var slower: Int
+    var same: Int
+    var faster: Int
+    var slowerLabel: String
+    var sameLabel: String
+    var fasterLabel: String
+    var label: String
+    var details: [String]
+
+    static func all(_ report: ComparisonReport, suite: String) -> [HTMLVerdict] {
+        let rivals = report.summaries.filter { $0.suite == suite }.flatMap { summary in
+            summary.rivals.map { (name: summary.name, baseline: summary.baseline.engine, rival: $0) }
+        }
+        let engines = rivals.map { ComparisonReport.name($0.rival) }.reduce(into: [String]()) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+        return engines.map { engine in
+            let ratios = rivals.filter { ComparisonReport.name($0.rival) == engine }
+            let baseline = ratios[0].baseline == "sqlite" ? "native SQLite" : ratios[0].baseline
+            return HTMLVerdict(suite, engine, baseline, ratios.map { ($0.name, $0.rival.ratio) })
+        }
+    }
+
+    private init(_ suite: String, _ engine: String, _ baseline: String, _ ratios: [(name: String, ratio: Ratio)]) {
+        let slowest = ratios.filter { $0.ratio.isDifferent && $0.ratio.ratio < 1 }.sorted {
+            $0.ratio.ratio < $1.ratio.ratio
+        }
+        let fastest = ratios.filter { $0.ratio.isDifferent && $0.ratio.ratio > 1 }.sorted {
+            $0.ratio.ratio > $1.ratio.ratio
+        }
+        self.suite = suite
+        slower = slowest.count
+        faster = fastest.count
+        same = ratios.count - slower - faster
+        func cases(_ count: Int) -> String { "\(count) case\(count == 1 ? "" : "s")" }
+        let best = baseline == "native SQLite" ? ", in its best configuration of each," : ""
+        sentence =
+            "Of \(cases(ratios.count)) \(baseline)\(best) is faster in \(slower) and \(engine) in \(faster); "
+            + "no difference in \(same)."
+        slowerLabel = slower > 0 ? "\(slower)" : ""
+        sameLabel = same > 0 ? "\(same)" : ""
+        fasterLabel = faster > 0 ? "\(faster)" : ""
+        label = "\(baseline) faster in \(slower), no difference in \(same), \(engine) faster in \(faster)"
+        func list(_ chosen: [(name: String, ratio: Ratio)], _ factor: (Double) -> Double) -> String {
+            let shown = chosen.prefix(4).map { "\($0.name) \(Format.ratio(factor($0.ratio.ratio)))" }
+            return shown.joined(separator: ", ") + (chosen.count > 4 ? " and \(chosen.count - 4) more" : "")
+        }
+        details = []
+        if !slowest.isEmpty {
+            details.append(
+                "\(baseline == "native SQLite" ? "Native SQLite" : baseline) leads most in \(list(slowest) { 1 / $0 })."
+            )
+        }
+        if !fastest.isEmpty { details.append("\(engine) leads most in \(list(fastest) { $0 }).") }
+        if ratios.count > 1 {
+            let mean = exp(ratios.reduce(0) { $0 + log($1.ratio.ratio) } / Double(ratios.count))
+            details.append("Geometric mean of the ratios: \(Format.ratio(mean)).")
         }
     }
 }
 
 struct HTMLSuite {
     var name: String
+    var number: Int
     var columns: [Cell]
     var rows: [Row]
     var ticks: [Tick]
@@ -115,13 +162,22 @@ struct HTMLSuite {
     var layerRows: [Row]
     var hasLayers: Bool
     var curves: [HTMLCurve]
-    var costs: [CostRow]
+    var hasCurves: Bool
+    var costs: [HTMLCost]
+    var costRows: [CostRow]
+    var published: [HTMLPublished]
+    var hasPublished: Bool
+    var reasons: [HTMLReason]
+    var hasReasons: Bool
 
     struct Cell {
         var text: String
         var style: String
     }
-    struct Row { var cells: [Cell] }
+    struct Row {
+        var head: String
+        var cells: [Cell]
+    }
     struct Tick {
         var label: String
         var left: String
@@ -132,11 +188,12 @@ struct HTMLSuite {
         var verdict: String
         var label: String
         var style: String
+        var one: String
         var left: String
         var width: String
         var low: String
         var span: String
-        var published: String?
+        var publishedAt: String?
         var publishedLabel: String?
     }
     struct CostRow {
@@ -152,38 +209,53 @@ struct HTMLSuite {
         var store: String
     }
 
-    init(report: ComparisonReport, name: String) {
+    init(report: ComparisonReport, name: String, number: Int) {
         self.name = name
+        self.number = number
         let table = report.table(suite: name)
-        let styles = table.columns.map { $0.alignment == .right ? "number" : "text" }
-        columns = zip(table.columns, styles).map { Cell(text: $0.title, style: $1) }
-        rows = table.rows.map { row in Row(cells: zip(row, styles).map { Cell(text: $0, style: $1) }) }
+        (columns, rows) = Self.cells(table)
         let layers = report.layerTable(suite: name)
-        let layerStyles = (layers?.columns ?? []).map { $0.alignment == .right ? "number" : "text" }
-        layerColumns = zip(layers?.columns ?? [], layerStyles).map { Cell(text: $0.title, style: $1) }
-        layerRows = (layers?.rows ?? []).map { row in
-            Row(cells: zip(row, layerStyles).map { Cell(text: $0, style: $1) })
-        }
+        (layerColumns, layerRows) = layers.map(Self.cells) ?? ([], [])
         hasLayers = layers != nil
         let summaries = report.summaries.filter { $0.suite == name }
         let rivals = summaries.flatMap { summary in summary.rivals.map { (summary, $0) } }
         let ratios = rivals.map(\.1.ratio)
         let extremes: [Double] = ratios.map(\.low) + ratios.map(\.high) + ratios.compactMap(\.published)
-        let farthest: Double = extremes.map { abs(log2($0)) }.filter(\.isFinite).max() ?? 1
-        let octaves: Double = max(1, farthest.rounded(.up))
-        // Octave o lies at 50% + o / octaves * 46%: a margin is left for the labels at both ends.
-        func position(_ ratio: Double) -> Double { 50 + min(max(log2(ratio) / octaves, -1), 1) * 46 }
-        let step: Double = max(1, (octaves / 3).rounded())
-        ticks = stride(from: -octaves, through: octaves, by: step).map { octave in
+        let octaves = extremes.map { log2($0) }.filter(\.isFinite)
+        let lowest: Double = min(-1, (octaves.min() ?? 0).rounded(.down))
+        let highest: Double = max(1, (octaves.max() ?? 0).rounded(.up))
+        // A margin is left for the labels at both ends.
+        func position(_ ratio: Double) -> Double {
+            4 + (min(max(log2(ratio), lowest), highest) - lowest) / (highest - lowest) * 92
+        }
+        let step: Double = max(1, ((highest - lowest) / 6).rounded(.up))
+        let below = stride(from: -step, through: lowest, by: -step).reversed()
+        ticks = (below + [0] + stride(from: step, through: highest, by: step)).map { octave in
             Tick(label: Self.tickLabel(octave), left: Self.percent(position(exp2(octave))))
         }
-        if !ticks.contains(where: { $0.label == "1" }) { ticks.append(Tick(label: "1", left: "50%")) }
-        bars = rivals.map { summary, rival in Self.bar(summary, rival, position) }
+        let several = Set(rivals.map { ComparisonReport.name($0.1) }).count > 1
+        bars = rivals.map { summary, rival in Self.bar(summary, rival, position, several: several) }
         hasBars = !bars.isEmpty
-        curves = summaries.map { HTMLCurve(report: report, summary: $0) }
-        costs = summaries.flatMap { summary in
+        curves = summaries.map { HTMLCurve(report: report, summary: $0) }.filter(\.isWorthDrawing)
+        hasCurves = !curves.isEmpty
+        costs = summaries.map { HTMLCost($0) }
+        costRows = summaries.flatMap { summary in
             report.results(suite: name, case: summary.name).map { Self.cost($0) }
         }
+        published = HTMLPublished.all(summaries)
+        hasPublished = !published.isEmpty
+        reasons = HTMLReason.all(summaries)
+        hasReasons = !reasons.isEmpty
+    }
+
+    private static func cells(_ table: Table) -> ([Cell], [Row]) {
+        let styles = table.columns.map { $0.alignment == .right ? "number" : "text" }
+        return (
+            zip(table.columns, styles).map { Cell(text: $0.title, style: $1) },
+            table.rows.map { row in
+                Row(head: row[0], cells: zip(row, styles).dropFirst().map { Cell(text: $0, style: $1) })
+            }
+        )
     }
 
     private static func tickLabel(_ octave: Double) -> String {
@@ -193,26 +265,27 @@ struct HTMLSuite {
     static func percent(_ value: Double) -> String { String(format: "%.2f%%", value) }
 
     private static func bar(
-        _ summary: CaseSummary, _ rival: CaseSummary.Rival, _ position: (Double) -> Double
+        _ summary: CaseSummary, _ rival: CaseSummary.Rival, _ position: (Double) -> Double, several: Bool
     ) -> Bar {
         let ratio = rival.ratio
         let engine = ComparisonReport.name(rival)
-        let start = min(position(ratio.ratio), 50)
+        let baseline = summary.baseline.engine == "sqlite" ? "native" : summary.baseline.engine
+        let one = position(1)
         let verdict: (String, String)
         if !ratio.isDifferent {
             verdict = ("no difference", "same")
         } else if ratio.ratio > 1 {
             verdict = ("\(engine) faster", "faster")
         } else {
-            verdict = ("\(summary.baseline.engine) faster", "slower")
+            verdict = ("\(baseline) faster", "slower")
         }
         return Bar(
-            name: summary.name, what: summary.summary, verdict: verdict.0,
+            name: several ? "\(summary.name), \(engine)" : summary.name, what: summary.summary, verdict: verdict.0,
             label: Format.ratio(ratio.ratio) + " (\(Format.bound(ratio.low)) to \(Format.bound(ratio.high)))",
-            style: verdict.1,
-            left: percent(start), width: percent(abs(position(ratio.ratio) - 50)), low: percent(position(ratio.low)),
+            style: verdict.1, one: percent(one), left: percent(min(position(ratio.ratio), one)),
+            width: percent(abs(position(ratio.ratio) - one)), low: percent(position(ratio.low)),
             span: percent(position(ratio.high) - position(ratio.low)),
-            published: ratio.published.map { percent(position($0)) },
+            publishedAt: ratio.published.map { percent(position($0)) },
             publishedLabel: ratio.published.map { "published \(Format.ratio($0))" })
     }
 
@@ -226,73 +299,5 @@ struct HTMLSuite {
             resident: bytes(cost.peakResidentBytes), read: bytes(cost.bytesRead), written: bytes(cost.bytesWritten),
             syncs: cost.syncCalls.map(String.init) ?? "-", faults: "\(cost.minorFaults + cost.majorFaults)",
             store: bytes(cost.storeBytes))
-    }
-}
-
-/// Latency percentiles of a case: one line per contender, as a drawing and as a table.
-struct HTMLCurve {
-    var name: String
-    var lines: [Line]
-    var labels: [Label]
-    var grid: [Grid]
-    var isWorthDrawing: Bool
-
-    struct Line {
-        var contender: String
-        var points: String
-        var number: Int
-        var p50: String
-        var p90: String
-        var p99: String
-        var p999: String
-        var max: String
-        var mean: String
-    }
-    struct Label {
-        var text: String
-        var x: String
-    }
-    struct Grid {
-        var text: String
-        var y: String
-    }
-
-    static let width = 640.0
-    static let height = 220.0
-    static let left = 60.0
-    static let bottom = 190.0
-
-    init(report: ComparisonReport, summary: CaseSummary) {
-        name = summary.name
-        let results = report.results(suite: summary.suite, case: summary.name)
-        let values = results.flatMap { $0.curve.map(\.microseconds) }.filter { $0 > 0 }
-        let lowest = log10(values.min() ?? 1).rounded(.down)
-        let highest = Swift.max(lowest + 1, log10(values.max() ?? 10).rounded(.up))
-        // "Nines" on the x axis: each doubling of width is a tenfold rarer operation.
-        let nines = { (percentile: Double) in -log10(Swift.max(1 - percentile / 100, 0.00005)) }
-        let x = { (percentile: Double) in Self.left + nines(percentile) / nines(100) * (Self.width - Self.left - 20) }
-        let y = { (value: Double) in
-            Self.bottom - (log10(Swift.max(value, 0.001)) - lowest) / (highest - lowest) * (Self.bottom - 15)
-        }
-        func number(_ value: Double) -> String { String(format: "%.1f", value) }
-        lines = results.enumerated().map { index, result in
-            let latency = result.latency
-            return Line(
-                contender: result.contender.description,
-                points: result.curve.map { "\(number(x($0.percentile))),\(number(y($0.microseconds)))" }.joined(
-                    separator: " "),
-                number: index % 4 + 1, p50: Format.significant(latency.p50), p90: Format.significant(latency.p90),
-                p99: Format.significant(latency.p99), p999: Format.significant(latency.p999),
-                max: Format.significant(latency.max), mean: Format.significant(latency.mean))
-        }
-        labels = [(0.0, "0%"), (90, "90%"), (99, "99%"), (99.9, "99.9%"), (99.99, "99.99%")].map {
-            Label(text: $0.1, x: number(x($0.0)))
-        }
-        grid = stride(from: lowest, through: highest, by: 1).map { exponent in
-            let value = pow(10, exponent)
-            let text = value >= 1000 ? String(format: "%.0f ms", value / 1000) : String(format: "%g us", value)
-            return Grid(text: text, y: number(y(value)))
-        }
-        isWorthDrawing = !values.isEmpty
     }
 }

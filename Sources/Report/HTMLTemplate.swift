@@ -18,8 +18,19 @@ enum HTMLTemplate {
         <header><h1>{{title}}</h1><p class="quiet">{{date}}</p></header>
         <main>
         <section aria-labelledby="summary"><h2 id="summary">Summary</h2>
-        {{#headline}}<p>{{.}}</p>
-        {{/headline}}
+        {{#hasAnswer}}<div class="answer">{{#answer}}<p>{{.}}</p>
+        {{/answer}}</div>{{/hasAnswer}}
+        <div class="verdicts">
+        {{#verdicts}}
+        <div class="verdict-card"><h3>{{suite}}</h3>
+        <div class="strip" role="img" aria-label="{{label}}"><span class="slower" style="flex-grow:{{slower}}">{{slowerLabel}}</span><span class="same" style="flex-grow:{{same}}">{{sameLabel}}</span><span class="faster" style="flex-grow:{{faster}}">{{fasterLabel}}</span></div>
+        <p>{{sentence}}</p>
+        {{#details}}<p>{{.}}</p>
+        {{/details}}</div>
+        {{/verdicts}}
+        </div>
+        <p class="quiet">Every engine ran the same SQL on the same data, in turns, each turn in a process of its own. A figure is
+        shown only where all engines gave the same answers. The native figure of a case is that of its best configuration.</p>
         {{#legend}}<p class="quiet">{{.}}</p>
         {{/legend}}
         {{#hasNotes}}<ul class="notes">
@@ -28,7 +39,7 @@ enum HTMLTemplate {
         {{/warnings}}</ul>{{/hasNotes}}
         </section>
         {{#suites}}
-        <section><h2>{{name}}</h2>
+        <section aria-labelledby="suite-{{number}}"><h2 id="suite-{{number}}">{{name}}</h2>
         {{#hasBars}}
         <h3>Ratios</h3>
         <p class="quiet">Logarithmic scale. A bar to the right: the engine is faster than native SQLite. The thin line is the
@@ -37,49 +48,81 @@ enum HTMLTemplate {
         {{#bars}}
         <div class="bar" title="{{what}}">
         <div class="name">{{name}}</div>
-        <div class="track" aria-hidden="true"><span class="one"></span><span class="fill {{style}}" style="left:{{left}};width:{{width}}"></span><span class="interval" style="left:{{low}};width:{{span}}"></span>{{#published}}<span class="published" style="left:{{published}}"></span>{{/published}}</div>
-        <div class="figure">{{label}} <span class="{{style}} verdict">{{verdict}}</span>{{#publishedLabel}} <span class="quiet">{{publishedLabel}}</span>{{/publishedLabel}}</div>
+        <div class="track" aria-hidden="true"><span class="one" style="left:{{one}}"></span><span class="fill {{style}}" style="left:{{left}};width:{{width}}"></span><span class="interval" style="left:{{low}};width:{{span}}"></span>{{#publishedAt}}<span class="published" style="left:{{publishedAt}}"></span>{{/publishedAt}}</div>
+        <div class="figure">{{label}} <span class="{{style}} verdict">{{verdict}}</span>{{#publishedLabel}} <span class="quiet aside">{{publishedLabel}}</span>{{/publishedLabel}}</div>
         </div>
         {{/bars}}
         <div class="bar axis" aria-hidden="true"><div class="name"></div><div class="track">{{#ticks}}<span class="tick" style="left:{{left}}">{{label}}</span>{{/ticks}}</div><div class="figure"></div></div>
         </div>
         {{/hasBars}}
         <h3>Times</h3>
-        <div class="scroll"><table><thead><tr>{{#columns}}<th scope="col" class="{{style}}">{{text}}</th>{{/columns}}</tr></thead>
-        <tbody>{{#rows}}<tr>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
+        <div class="scroll" tabindex="0" role="region" aria-label="Times of {{name}}"><table><thead><tr>{{#columns}}<th scope="col" class="{{style}}">{{text}}</th>{{/columns}}</tr></thead>
+        <tbody>{{#rows}}<tr><th scope="row" class="text">{{head}}</th>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
         {{/rows}}</tbody></table></div>
         {{#hasLayers}}
         <h3>Layers</h3>
-        <p class="quiet">The same operations without SQL (floor), by SQLite's C calls, and by the Swift API.</p>
-        <div class="scroll"><table><thead><tr>{{#layerColumns}}<th scope="col" class="{{style}}">{{text}}</th>{{/layerColumns}}</tr></thead>
-        <tbody>{{#layerRows}}<tr>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
+        <p class="quiet">The same operations without SQL (floor), by SQLite's C calls, and by the layers above them.</p>
+        <div class="scroll" tabindex="0" role="region" aria-label="Layers of {{name}}"><table><thead><tr>{{#layerColumns}}<th scope="col" class="{{style}}">{{text}}</th>{{/layerColumns}}</tr></thead>
+        <tbody>{{#layerRows}}<tr><th scope="row" class="text">{{head}}</th>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
         {{/layerRows}}</tbody></table></div>
         {{/hasLayers}}
-        <h3>Latency</h3>
+        {{#hasPublished}}
+        <h3>Published figures beside ours</h3>
+        <p class="quiet">From other machines and years: only the ratio of two systems of one source says anything. Above 1: the
+        first of the two needs less. Ours is native SQLite's time over the engine's.</p>
+        <div class="scroll" tabindex="0" role="region" aria-label="Published figures of {{name}}"><table class="wraps"><thead><tr><th scope="col" class="text">case</th><th scope="col" class="text">systems</th><th scope="col">their ratio</th><th scope="col">ours</th><th scope="col" class="text">source</th></tr></thead>
+        <tbody>{{#published}}<tr><th scope="row" class="text">{{name}}</th><td class="text">{{pair}}</td><td class="number">{{theirs}}</td><td class="number">{{ours}}</td><td class="text">{{source}}</td></tr>
+        {{/published}}</tbody></table></div>
+        {{/hasPublished}}
+        {{#hasReasons}}
+        <h3>Where ours falls short of what was published, and why</h3>
+        <dl class="reasons">{{#reasons}}<dt>{{name}}<br><span class="quiet">{{figures}}</span></dt><dd>{{text}}</dd>
+        {{/reasons}}</dl>
+        {{/hasReasons}}
+        {{#hasCurves}}
+        <details open><summary><h3>Latency</h3></summary>
+        <p class="quiet">How long an operation took, by share of the operations: to the right of 99% is the slowest hundredth.</p>
+        <div class="plots">
         {{#curves}}
-        <details><summary>{{name}}</summary>
-        {{#isWorthDrawing}}
-        <svg viewBox="0 0 640 220" role="img" aria-label="Latency percentiles of {{name}}; the table below has the figures">
-        {{#grid}}<line class="grid" x1="60" x2="620" y1="{{y}}" y2="{{y}}"/><text x="54" y="{{y}}" dy="4" text-anchor="end">{{text}}</text>
-        {{/grid}}{{#labels}}<text x="{{x}}" y="208" text-anchor="middle">{{text}}</text>
+        <figure class="plot"><figcaption>{{name}}</figcaption>
+        <svg viewBox="0 0 360 210" role="img" aria-label="Latency percentiles of {{name}}; the figures stand below">
+        {{#grid}}<line class="grid" x1="56" x2="348" y1="{{y}}" y2="{{y}}"/><text x="50" y="{{baseline}}" text-anchor="end">{{text}}</text>
+        {{/grid}}{{#labels}}<text x="{{x}}" y="198" text-anchor="{{anchor}}">{{text}}</text>
         {{/labels}}{{#lines}}<polyline class="line{{number}}" points="{{points}}"/>
         {{/lines}}</svg>
-        {{/isWorthDrawing}}
-        <div class="scroll"><table><thead><tr><th scope="col" class="text">microseconds</th><th scope="col">p50</th><th scope="col">p90</th><th scope="col">p99</th><th scope="col">p99.9</th><th scope="col">max</th><th scope="col">mean</th></tr></thead>
-        <tbody>{{#lines}}<tr><td class="text"><span class="key line{{number}}" aria-hidden="true"></span>{{contender}}</td><td class="number">{{p50}}</td><td class="number">{{p90}}</td><td class="number">{{p99}}</td><td class="number">{{p999}}</td><td class="number">{{max}}</td><td class="number">{{mean}}</td></tr>
-        {{/lines}}</tbody></table></div>
-        </details>
+        <ul class="key-list">{{#lines}}<li><span class="key line{{number}}" aria-hidden="true"></span>{{contender}}: p50 {{p50}}, p99 {{p99}}</li>
+        {{/lines}}</ul>
+        <details class="more"><summary>all percentiles</summary><div class="scroll" tabindex="0" role="region" aria-label="Percentiles of {{name}}"><table><thead><tr><th scope="col" class="text">microseconds</th><th scope="col">p50</th><th scope="col">p90</th><th scope="col">p99</th><th scope="col">p99.9</th><th scope="col">max</th><th scope="col">mean</th></tr></thead>
+        <tbody>{{#rows}}<tr><th scope="row" class="text">{{contender}}</th><td class="number">{{p50}}</td><td class="number">{{p90}}</td><td class="number">{{p99}}</td><td class="number">{{p999}}</td><td class="number">{{max}}</td><td class="number">{{mean}}</td></tr>
+        {{/rows}}</tbody></table></div></details>
+        </figure>
         {{/curves}}
-        <h3>Cost</h3>
-        <div class="scroll"><table><thead><tr><th scope="col" class="text">case</th><th scope="col" class="text">engine</th><th scope="col">ops/s</th><th scope="col">CPU us/op</th><th scope="col">peak memory</th><th scope="col">read calls</th><th scope="col">write calls</th><th scope="col">sync calls</th><th scope="col">page faults</th><th scope="col">store</th></tr></thead>
-        <tbody>{{#costs}}<tr><td class="text">{{name}}</td><td class="text">{{contender}}</td><td class="number">{{rate}}</td><td class="number">{{processor}}</td><td class="number">{{resident}}</td><td class="number">{{read}}</td><td class="number">{{written}}</td><td class="number">{{syncs}}</td><td class="number">{{faults}}</td><td class="number">{{store}}</td></tr>
-        {{/costs}}</tbody></table></div>
-        <p class="quiet">Peak memory counts pages of mapped files, which the system can take back. Read and write calls are the
-        bytes passed to them; what goes through a memory map is not among them. Sync calls are fsync, fdatasync and msync; LMDB's synced commits write
-        their meta page through a descriptor that syncs by itself, one more each.</p>
+        </div></details>
+        {{/hasCurves}}
+        <details open><summary><h3>Cost</h3></summary>
+        <p class="quiet">The longest bar of a measure is its greatest figure. Peak memory counts pages of mapped files, which the
+        system can take back. Sync calls are fsync, fdatasync and msync; LMDB's synced commits write their meta page through a
+        descriptor that syncs by itself, one more each.</p>
+        <div class="plots costs">
+        {{#costs}}
+        <figure class="plot cost"><figcaption>{{name}}</figcaption>
+        {{#measures}}<div class="measure"><div class="measure-name">{{name}}</div>
+        {{#bars}}<div class="cost-bar"><span class="who">{{contender}}</span><span class="cost-track" aria-hidden="true"><span class="cost-fill line{{number}}" style="width:{{width}}"></span></span><span class="value">{{value}}</span></div>
+        {{/bars}}</div>
+        {{/measures}}
+        </figure>
+        {{/costs}}
+        </div>
+        <details class="more"><summary>all contenders, all counters</summary>
+        <div class="scroll" tabindex="0" role="region" aria-label="Costs of {{name}}"><table><thead><tr><th scope="col" class="text">case</th><th scope="col" class="text">engine</th><th scope="col">ops/s</th><th scope="col">CPU us/op</th><th scope="col">peak memory</th><th scope="col">read calls</th><th scope="col">write calls</th><th scope="col">sync calls</th><th scope="col">page faults</th><th scope="col">store</th></tr></thead>
+        <tbody>{{#costRows}}<tr><th scope="row" class="text">{{name}}</th><td class="text">{{contender}}</td><td class="number">{{rate}}</td><td class="number">{{processor}}</td><td class="number">{{resident}}</td><td class="number">{{read}}</td><td class="number">{{written}}</td><td class="number">{{syncs}}</td><td class="number">{{faults}}</td><td class="number">{{store}}</td></tr>
+        {{/costRows}}</tbody></table></div>
+        <p class="quiet">Read and write calls are the bytes passed to them; what goes through a memory map is not among them.</p>
+        </details>
+        </details>
         </section>
         {{/suites}}
-        <section><h2>Again</h2><pre><code>{{command}}</code></pre>
+        <section aria-labelledby="again"><h2 id="again">To take these figures again</h2><pre tabindex="0"><code>{{command}}</code></pre>
         <h3>Environment</h3>
         <dl>{{#environment}}<dt>{{name}}</dt><dd>{{value}}</dd>
         {{/environment}}</dl>
@@ -94,47 +137,73 @@ enum HTMLTemplate {
 
     static let style = """
         :root{--ground:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d0d7de;--panel:#f6f8fa;--faster:#0a6b5d;--slower:#a14a00;
-        --same:#6e7781;--l1:#0b5cad;--l2:#b3470a;--l3:#0a6b5d;--l4:#7a3e9d}
+        --same:#5f6871;--on:#fff;--l1:#0b5cad;--l2:#b3470a;--l3:#0a6b5d;--l4:#7a3e9d}
         @media (prefers-color-scheme:dark){:root{--ground:#11151a;--ink:#e6e9ed;--quiet:#9aa4af;--rule:#343c46;--panel:#1a2027;
-        --faster:#4cc7b0;--slower:#f0a35e;--same:#9aa4af;--l1:#79b8ff;--l2:#ffb074;--l3:#4cc7b0;--l4:#d2a8ff}}
+        --faster:#4cc7b0;--slower:#f0a35e;--same:#9aa4af;--on:#11151a;--l1:#79b8ff;--l2:#ffb074;--l3:#4cc7b0;--l4:#d2a8ff}}
         *{box-sizing:border-box}
-        body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-        header,main{max-width:72rem;margin:0 auto;padding:0 1rem}
-        h1{margin:1.5rem 0 0;font-size:1.6rem}h2{margin:2rem 0 .5rem;font-size:1.3rem;border-bottom:1px solid var(--rule)}
-        h3{margin:1.5rem 0 .5rem;font-size:1.05rem}
+        body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif;-webkit-text-size-adjust:100%}
+        header,main{max-width:72rem;margin:0 auto;padding:0 1rem}main{padding-bottom:3rem}
+        h1{margin:1.5rem 0 0;font-size:1.6rem;overflow-wrap:anywhere}
+        h2{margin:2.5rem 0 .75rem;font-size:1.3rem;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
+        h3{margin:1.5rem 0 .5rem;font-size:1.05rem;overflow-wrap:anywhere}
+        p{margin:.4rem 0;max-width:48rem;overflow-wrap:anywhere}
         .quiet{color:var(--quiet);font-size:.9rem}
-        .notes{background:var(--panel);padding:.75rem 1rem .75rem 2rem;overflow-wrap:anywhere}
-        .scroll{overflow-x:auto}
+        .answer{border-left:4px solid var(--l1);padding:.1rem 0 .1rem 1rem;margin:1rem 0}
+        .answer p:first-child{font-size:1.1rem}
+        .verdicts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem;margin:1rem 0}
+        .verdict-card{background:var(--panel);border:1px solid var(--rule);border-radius:6px;padding:.75rem 1rem;min-width:0}
+        .verdict-card h3{margin:0 0 .5rem}
+        .strip{display:flex;height:1.6rem;border-radius:3px;overflow:hidden;margin:.25rem 0 .6rem}
+        .strip span{flex:0 1 0;min-width:0;color:var(--on);font-size:.85rem;font-weight:600;line-height:1.6rem;text-align:center}
+        .strip span:empty{display:none}.strip span{min-width:1.6rem}
+        .strip .slower{background:var(--slower)}.strip .same{background:var(--same)}.strip .faster{background:var(--faster)}
+        .notes{background:var(--panel);padding:.75rem 1rem .75rem 2rem;overflow-wrap:anywhere;border-radius:6px}
+        .scroll{overflow-x:auto;max-width:100%}
         table{border-collapse:collapse;font-size:.9rem}
+        .wraps td.text{white-space:normal;min-width:9rem}.aside{white-space:nowrap}
         th,td{padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--rule);white-space:nowrap}
-        th{font-weight:600;text-align:right;vertical-align:bottom}th.text,td.text{text-align:left}
-        td.number{text-align:right;font-variant-numeric:tabular-nums}
-        .bar{display:grid;grid-template-columns:13rem 1fr 19rem;gap:.75rem;align-items:center;min-height:2rem}
-        .name{overflow-wrap:anywhere}
+        thead th{font-weight:600;text-align:right;vertical-align:bottom}tbody th{font-weight:400}
+        thead th.text,th.text,td.text{text-align:left}
+        th.number,td.number{text-align:right;font-variant-numeric:tabular-nums}
+        .bar{display:grid;grid-template-columns:13rem minmax(0,1fr) 18rem;gap:.75rem;align-items:center;min-height:2rem}
+        .name{overflow-wrap:anywhere;min-width:0}
         .track{position:relative;height:1.1rem;background:var(--panel)}
         .track span{position:absolute;display:block}
-        .one{left:50%;top:-.45rem;bottom:-.45rem;border-left:1px solid var(--quiet)}
+        .one{top:-.45rem;bottom:-.45rem;border-left:1px solid var(--quiet)}
         .fill{top:0;bottom:0;min-width:2px}
         .fill.faster{background:var(--faster)}.fill.slower{background:var(--slower)}.fill.same{background:var(--same)}
         .interval{top:50%;border-top:2px solid var(--ink);min-width:2px;outline:1px solid var(--ground)}
         .published{top:50%;width:.6rem;height:.6rem;margin:-.3rem 0 0 -.3rem;transform:rotate(45deg);background:var(--ground);border:2px solid var(--ink)}
-        .figure{font-size:.9rem;font-variant-numeric:tabular-nums}
+        .figure{font-size:.9rem;line-height:1.35;font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}
         .verdict{font-weight:600}.verdict.faster{color:var(--faster)}.verdict.slower{color:var(--slower)}
         .verdict.same{color:var(--same)}
         .axis .track{background:none}.tick{transform:translateX(-50%);font-size:.8rem;color:var(--quiet)}
-        details{border-bottom:1px solid var(--rule);padding:.25rem 0}summary{cursor:pointer}
-        svg{width:100%;max-width:44rem;height:auto;display:block;margin:.5rem 0}
+        details>summary{cursor:pointer}summary h3{display:inline-block;margin:1.5rem 0 .5rem}
+        .plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:1rem;margin:.75rem 0}
+        .plot{margin:0;padding:.75rem;border:1px solid var(--rule);border-radius:6px;min-width:0}
+        figcaption{font-weight:600;overflow-wrap:anywhere}
+        svg{width:100%;height:auto;display:block;margin:.25rem 0}
         svg text{fill:var(--quiet);font-size:12px}.grid{stroke:var(--rule)}
-        polyline{fill:none;stroke-width:2.5}
+        polyline{fill:none;stroke-width:2.5;stroke-linejoin:round}
         polyline.line1{stroke:var(--l1)}polyline.line2{stroke:var(--l2);stroke-dasharray:7 3}
         polyline.line3{stroke:var(--l3);stroke-dasharray:2 3}polyline.line4{stroke:var(--l4);stroke-dasharray:9 3 2 3}
+        .key-list{list-style:none;margin:0;padding:0;font-size:.85rem}.key-list li{overflow-wrap:anywhere}
         .key{display:inline-block;width:1.5rem;margin-right:.5rem;vertical-align:middle;border-top:3px solid}
         .key.line1{border-color:var(--l1)}.key.line2{border-color:var(--l2);border-top-style:dashed}
         .key.line3{border-color:var(--l3);border-top-style:dotted}.key.line4{border-color:var(--l4);border-top-style:dashed}
-        pre{background:var(--panel);padding:.75rem 1rem;overflow-x:auto}
-        dl{display:grid;grid-template-columns:minmax(8rem,16rem) 1fr;gap:.25rem 1rem}dt{color:var(--quiet)}
-        dd{margin:0;overflow-wrap:anywhere}
-        @media (max-width:48rem){.bar{grid-template-columns:1fr;gap:.15rem;margin-bottom:.75rem}.axis{margin-top:.5rem}
-        dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
+        .more{font-size:.9rem;margin-top:.4rem}.more>summary{color:var(--quiet)}
+        .measure{margin-top:.5rem;font-size:.85rem}.measure-name{color:var(--quiet)}
+        .cost-bar{display:grid;grid-template-columns:minmax(0,7.5rem) minmax(0,1fr) 4.8rem;gap:.5rem;align-items:center}
+        .who{overflow-wrap:anywhere}.value{text-align:right;font-variant-numeric:tabular-nums}
+        .cost-track{display:block;height:.7rem;background:var(--panel)}.cost-fill{display:block;height:100%}
+        .cost-fill.line1{background:var(--l1)}.cost-fill.line2{background:var(--l2)}
+        .cost-fill.line3{background:var(--l3)}.cost-fill.line4{background:var(--l4)}
+        pre{background:var(--panel);padding:.75rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;border-radius:6px}
+        dl{display:grid;grid-template-columns:minmax(8rem,16rem) minmax(0,1fr);gap:.25rem 1rem}dt{color:var(--quiet)}
+        dd{margin:0;overflow-wrap:anywhere;max-width:48rem}.reasons dt{color:var(--ink);font-weight:600}
+        .reasons .quiet{font-weight:400}.reasons{row-gap:.75rem}
+        @media (max-width:48rem){.bar{grid-template-columns:minmax(0,1fr);gap:.15rem;margin-bottom:.75rem}.axis{margin-top:.5rem}
+        dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin-bottom:.5rem}}
+        @media print{.plot,.verdict-card,.bar{break-inside:avoid}}
         """
 }

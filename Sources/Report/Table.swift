@@ -153,6 +153,9 @@ enum Format {
         return String(format: "%.3f", value)
     }
 
+    /// Up to three significant digits, without zeros behind the point.
+    static func plain(_ value: Double) -> String { String(format: value >= 1000 ? "%.0f" : "%.3g", value) }
+
     static func microseconds(_ value: Double) -> String { significant(value) }
     static func ratio(_ value: Double) -> String { String(format: value >= 100 ? "%.0fx" : "%.2fx", value) }
 

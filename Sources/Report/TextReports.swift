@@ -17,11 +17,26 @@ extension ComparisonReport {
             if let layers = layerTable(suite: suite) { text += "\nlayers\n" + layers.terminalText() }
         }
         text += "\n" + legend.joined(separator: "\n") + "\n"
+        if !answer.isEmpty { text += "\n" + answer.map { Self.wrapped($0, width: 110) }.joined(separator: "\n") + "\n" }
         for warning in warnings { text += "warning: \(warning)\n" }
         for failure in failures {
             text += "failed: \(failure.suite) \(failure.case) \(failure.contender): \(failure.message)\n"
         }
         return text
+    }
+
+    /// A paragraph in lines of at most `width` characters.
+    static func wrapped(_ text: String, width: Int) -> String {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty && line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return (lines + [line]).joined(separator: "\n") + "\n"
     }
 
     /// How many turns there were: a number, or the least and the most.
@@ -85,15 +100,35 @@ extension ComparisonReport {
             text += "* native `\(name)`: \(settings.isEmpty ? "as SQLite ships" : settings.joined(separator: ", "))\n"
         }
         text += "* `\(environment.command)`\n"
+        if !answer.isEmpty { text += "\n## Answer\n\n" + answer.joined(separator: "\n\n") + "\n" }
         for suite in suiteNames {
             text += "\n## \(suite)\n\n" + table(suite: suite).markdown()
             if let layers = layerTable(suite: suite) { text += "\n### Layers\n\n" + layers.markdown() }
         }
         text += "\n" + legend.joined(separator: "\n") + "\n"
+        text += publishedMarkdown
         if !warnings.isEmpty { text += "\n" + warnings.map { "* warning: \($0)\n" }.joined() }
         if !failures.isEmpty {
             text += "\n"
             text += failures.map { "* failed: \($0.suite) \($0.case) \($0.contender): \($0.message)\n" }.joined()
+        }
+        return text
+    }
+
+    /// Published ratios beside ours, and why ours falls short where it does.
+    private var publishedMarkdown: String {
+        let found = summaries
+        let published = HTMLPublished.all(found)
+        guard !published.isEmpty else { return "" }
+        let titles = ["case", "systems", "their ratio", "ours", "source"]
+        let table = Table(
+            columns: titles.enumerated().map { .init(title: $1, alignment: $0 == 2 || $0 == 3 ? .right : .left) },
+            rows: published.map { [$0.name, $0.pair, $0.theirs, $0.ours, $0.source] })
+        var text = "\n## Published figures beside ours\n\n" + table.markdown()
+        let reasons = HTMLReason.all(found)
+        if !reasons.isEmpty {
+            text += "\n### Where ours falls short, and why\n\n"
+            text += reasons.map { "* **\($0.name)** (\($0.figures)): \($0.text)\n" }.joined()
         }
         return text
     }

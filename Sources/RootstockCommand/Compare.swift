@@ -3,6 +3,7 @@
 import ArgumentParser
 import Comparison
 import Foundation
+import OwnData
 import Report
 import Rootstock
 import Workloads
@@ -15,6 +16,18 @@ struct Compare: ParsableCommand {
             same answers. See the suites and their cases with --list.
 
             rootstock compare engine readrandom readseq --entries 100000
+
+            On a database and statements of your own, with the question "which engine serves me" answered in words:
+
+            rootstock suggest app.sqlite > queries.sql
+            rootstock compare --database app.sqlite --workload queries.sql
+
+            The database is opened for reading only and imported into each engine; the copies are compared row by row.
+
+            \(WorkloadGrammar.text)
+
+            Ends with status 0, or 1 if a case failed or engines gave different answers, 2 if --against found a ratio that \
+            got worse beyond noise, 64 if it was asked for in a way that cannot be.
             """)
 
     @Flag(help: "List the suites and their cases.")
@@ -39,8 +52,14 @@ struct Compare: ParsableCommand {
         help: "Size of the suite; its own default otherwise.")
     var size: Int?
 
-    @Option(help: "What a commit survives: off, normal or full. Cases that name a class themselves keep it.")
-    var durability = StoreOptions.Durability.off
+    @OptionGroup(title: "Your own data")
+    var own: OwnDataOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "What a commit survives: off, normal or full. Cases that name a class themselves keep it.",
+            discussion: "off for the suites, full with --database."))
+    var durability: StoreOptions.Durability?
 
     @Option(
         help: ArgumentHelp(
@@ -95,10 +114,8 @@ struct Compare: ParsableCommand {
     @Option(help: "Where stores are made while measuring; a temporary directory otherwise.")
     var directory: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "JSON of an earlier comparison: show what changed, and fail if a ratio got worse.", valueName: "file"))
-    var against: String?
+    @OptionGroup(title: "Earlier comparisons")
+    var history: HistoryOptions
 
     @Option(help: "Write the results as JSON to this file.")
     var json: String?
@@ -113,6 +130,10 @@ struct Compare: ParsableCommand {
     var csv: String?
 
     func validate() throws {
+        if own.isAskedFor {
+            guard suite == nil && !list else { throw ValidationError("--database takes no suite.") }
+            return
+        }
         if !list && suite == nil { throw ValidationError("Name a suite, or see them with --list.") }
         if list && suite != nil { throw ValidationError("--list takes no suite.") }
     }
@@ -122,11 +143,14 @@ struct Compare: ParsableCommand {
             print(CompareList.text(), terminator: "")
             return
         }
-        let plan = try makePlan()
-        let earlier = try against.map(ComparisonReport.read)
+        let earlierFile = try history.earlierFile()
         let place = try workingDirectory()
         defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
         let progress = Progress()
+        let ownData = try own.plan(
+            size: size, seed: seed, durability: chosenDurability, in: place, progress: progress.show)
+        defer { own.removeLeftovers(in: place) }
+        let plan = try makePlan(ownData)
         var runner = Runner(
             plan: plan, directory: place, launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable()),
             progress: progress.show)
@@ -135,26 +159,31 @@ struct Compare: ParsableCommand {
         } catch let error as JournalError {
             throw ValidationError(error.description)
         }
-        let report = try runner.run()
+        var report = try runner.run()
         progress.clear()
+        report.ownData = ownData.map(OwnDataDescription.init)
         print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "")
         try write(report)
-        let changes = try earlier.map(report.changes) ?? []
-        if earlier != nil { print(ComparisonReport.text(of: changes), terminator: "") }
-        if !report.failures.isEmpty || changes.contains(where: { $0.verdict == .worse }) { throw ExitCode.failure }
+        let earlier = try history.keep(report, earlier: earlierFile)
+        let isWorse = try history.show(report, since: earlier)
+        if !report.failures.isEmpty { throw ExitCode.failure }
+        if isWorse { throw ExitCode(2) }
     }
 
-    private func makePlan() throws -> ComparisonPlan {
+    private var chosenDurability: StoreOptions.Durability { durability ?? (own.isAskedFor ? .full : .off) }
+
+    private func makePlan(_ ownData: OwnDataPlan?) throws -> ComparisonPlan {
         do {
             guard precision > 0, precision.isFinite else { throw PlanError("--precision must be more than nothing") }
             var plan = try ComparisonPlan(
-                items: try items(), engines: Self.names(engines) + (control ? [Contender.control] : []),
-                configurations: configuration.map(Self.names), durability: durability, repeats: repeats,
+                items: try ownData.map { [$0.item] } ?? items(),
+                engines: Self.names(engines) + (control ? [Contender.control] : []),
+                configurations: configuration.map(Self.names), durability: chosenDurability, repeats: repeats,
                 budget: try budget.map(secondsOfTime), seed: seed, layers: layerNames,
                 command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
             plan.precision = precision / 100
-            plan.scales = size == nil
+            plan.scales = size == nil && ownData == nil
             plan.sparesSlow = spareSlow
             return plan
         } catch let error as PlanError {

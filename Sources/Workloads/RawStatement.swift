@@ -19,7 +19,7 @@ public struct WorkloadError: Error, CustomStringConvertible, Sendable {
 }
 
 public struct RawStatement {
-    let handle: OpaquePointer
+    public let handle: OpaquePointer
     public let columnCount: Int32
 
     /// `handle` is a `sqlite3_stmt *` that outlives this value.

@@ -133,10 +133,12 @@ public struct Suite: Sendable {
     public var workloads: [Workload]
     /// What a reader must know to judge the figures.
     public var remarks: [String]
+    /// For a suite that is not built in: the file from which a measuring process makes it again.
+    public var definition: String?
 
     public init(
         name: String, title: String, source: String, unit: String, defaultSize: Int, smallestSize: Int,
-        fixtures: [Fixture], workloads: [Workload], remarks: [String] = []
+        fixtures: [Fixture], workloads: [Workload], remarks: [String] = [], definition: String? = nil
     ) {
         self.name = name
         self.title = title
@@ -147,6 +149,7 @@ public struct Suite: Sendable {
         self.fixtures = fixtures
         self.workloads = workloads
         self.remarks = remarks
+        self.definition = definition
     }
 
     public func workload(named name: String) -> Workload? {

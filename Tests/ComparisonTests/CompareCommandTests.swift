@@ -10,6 +10,9 @@ import Testing
         var status: Int32
     }
 
+    private static let data = FileManager.default.temporaryDirectory.appendingPathComponent("data-\(UUID().uuidString)")
+        .path
+
     private func process(_ arguments: [String]) -> Process {
         #if os(Linux)
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -19,6 +22,8 @@ import Testing
         let process = Process()
         process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("rootstock")
         process.arguments = arguments
+        // What tests measure belongs into nobody's history.
+        process.environment = ProcessInfo.processInfo.environment.merging(["XDG_DATA_HOME": Self.data]) { $1 }
         return process
     }
 
@@ -154,6 +159,75 @@ import Testing
             ["compare", "engine", "fillseq", "--engines", "sqlite,abacus", "--entries", "100", "--repeat", "1"])
         #expect(run.status == 1)
         #expect(run.output.contains("failed: engine fillseq abacus:"))
+    }
+
+    /// A history of two runs, an earlier one that was slower by far or faster by far, and the statuses a CI job sees.
+    @Test func changesEndInTheirStatus() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("history-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = { (name: String) in directory.appendingPathComponent(name).path }
+        let ask = [
+            "compare", "engine", "fillseqbatch", "--entries", "500", "--repeat", "1", "--configuration", "wal",
+            "--history",
+            file("h.lmdb"),
+        ]
+        let first = try rootstock(ask + ["--against", "last", "--json", file("first.json")])
+        #expect(first.status == 0 && first.error.contains("this one is the first"), "\(first.error)")
+        let second = try rootstock(ask + ["--against", "last"])
+        // With one turn an interval always holds 1: nothing is beyond noise.
+        #expect(second.status == 0 && second.output.contains("within noise"), "\(second.output) \(second.error)")
+        let count = try rootstock([
+            "sql", file("h.lmdb"), "SELECT count(*), max(ratio.run) FROM run JOIN ratio ON run = run.id",
+        ])
+        #expect(count.output == "2|2\n", "\(count.output) \(count.error)")
+        var report = try ComparisonReport.read(file("first.json"))
+        for index in report.ratios.indices { (report.ratios[index].low, report.ratios[index].high) = (1e6, 1e6) }
+        try report.json().write(to: URL(fileURLWithPath: file("better.json")))
+        let worse = try rootstock(ask + ["--no-history", "--against", file("better.json")])
+        #expect(worse.status == 64, "--history and --no-history exclude each other")
+        let really = try rootstock(ask + ["--against", file("better.json")])
+        #expect(really.status == 2 && really.output.contains("worse"), "\(really.output) \(really.error)")
+        #expect(try rootstock(ask + ["--against", file("none.json")]).status == 1)
+        let again = try rootstock(["report", file("first.json")])
+        #expect(again.status == 0 && again.output.contains("fillseqbatch"))
+    }
+
+    /// The user's own way: suggest, then compare, each a process of its own.
+    @Test func answersForADatabaseOfTheUsers() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("own-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = { (name: String) in directory.appendingPathComponent(name).path }
+        let made = try rootstock(
+            [
+                "sql", "--engine", "sqlite", file("app.sqlite"),
+                "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT UNIQUE); "
+                    + "INSERT INTO note (title) VALUES ('a'), ('b'), ('c')",
+            ])
+        #expect(made.status == 0, "\(made.error)")
+        let suggestion = try rootstock(["suggest", file("app.sqlite")])
+        #expect(suggestion.status == 0 && suggestion.output.contains("-- name: note by title"), "\(suggestion.error)")
+        try Data(suggestion.output.utf8).write(to: URL(fileURLWithPath: file("q.sql")))
+        let run = try rootstock(
+            [
+                "compare", "--database", file("app.sqlite"), "--workload", file("q.sql"), "--size", "3", "--repeat",
+                "1",
+                "--durability", "off", "--configuration", "wal", "--json", file("r.json"), "--html", file("r.html"),
+                "--directory", file("stores"),
+            ])
+        #expect(run.status == 0, "\(run.output) \(run.error)")
+        #expect(run.output.contains("operations a second") && run.output.contains("compared row by row"))
+        let report = try ComparisonReport.read(file("r.json"))
+        #expect(report.ownData?.rows == 3 && report.ownData?.database == "app.sqlite")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: file("stores")) == [], "something was left behind")
+        let wrong = try rootstock(["compare", "--database", file("app.sqlite")])
+        #expect(wrong.status != 0 && wrong.error.contains("'rootstock suggest DATABASE'"))
+
+        let imported = try rootstock(["import", file("app.sqlite"), file("note.lmdb")])
+        #expect(imported.output == "3 rows in 1 tables, equal to the original's\n", "\(imported.error)")
+        #expect(try rootstock(["sql", file("note.lmdb"), "SELECT group_concat(title) FROM note"]).output == "a,b,c\n")
+        #expect(try rootstock(["import", file("app.sqlite"), file("note.lmdb")]).error.contains("exists"))
     }
 
     @Test(arguments: [

@@ -122,15 +122,46 @@ private func sample() -> ComparisonReport {
         #expect(html.contains("2.00x (1.80 to 2.20)"))
         #expect(html.contains("no difference"))
         #expect(html.contains("published 2.95x"))
-        #expect(html.components(separatedBy: "<polyline").count == 7)
+        // Of each case: the best native configuration and its rival.
+        #expect(html.components(separatedBy: "<polyline").count == 5)
+        #expect(html.contains("SQLightning against SQLite 3.7.17") && html.contains(">2.95x<"))
         let opened = html.components(separatedBy: "<div").count
         #expect(opened == html.components(separatedBy: "</div>").count)
     }
 
     @Test func markdownTablesHaveOneWidth() {
-        let rows = sample().markdown().split(separator: "\n").filter { $0.hasPrefix("|") }
-        #expect(rows.count == 4)
-        #expect(Set(rows.map { $0.filter { $0 == "|" }.count }).count == 1)
+        let parts = sample().markdown().components(separatedBy: "## Published")
+        let tables = parts.map { $0.split(separator: "\n").filter { $0.hasPrefix("|") } }
+        #expect(tables.map(\.count) == [4, 6])
+        for rows in tables { #expect(Set(rows.map { $0.filter { $0 == "|" }.count }).count == 1) }
+    }
+
+    /// Every published figure belongs to a case, and the ones shown in the tables are the same.
+    @Test func publishedRowsAreWhole() {
+        #expect(PublishedRow.all.count == 88)
+        for row in PublishedRow.all {
+            #expect(Suite.named(row.suite)?.workload(named: row.workload) != nil, "\(row.suite) \(row.workload)")
+            #expect(!row.others.isEmpty && ([row.base] + row.others).allSatisfy { $0.value > 0 }, "\(row)")
+        }
+        for figure in PublishedFigure.all {
+            let rows = PublishedRow.find(suite: figure.suite, workload: figure.workload)
+            #expect(
+                rows.contains { $0.base.value == figure.native && $0.others.first?.value == figure.other }, "\(figure)")
+        }
+        for reason in PublishedReason.all {
+            for name in reason.workloads { #expect(Suite.named(reason.suite)?.workload(named: name) != nil, "\(name)") }
+        }
+    }
+
+    /// Where ours falls short of what was published, the report says why.
+    @Test func aShortfallHasItsReason() throws {
+        for (published, isShort) in [(9.0, true), (2.1, false)] {
+            var report = sample()
+            for index in report.ratios.indices { report.ratios[index].published = published }
+            report.ratios.removeAll { $0.case == "readseq" }
+            #expect(try report.html().contains("Where ours falls short") == isShort)
+            #expect(report.markdown().contains("(2.00x here, 9.00x published)") == isShort)
+        }
     }
 
     @Test func publishedRatiosNameCasesThatExist() {

@@ -1,0 +1,135 @@
+// The database that a user brings: opened read-only, in one snapshot, and left as it was to the last byte.
+//
+// Invariant: nothing is written beside or into the original. A write-ahead log that no process has open is read from a copy,
+// since SQLite would build its shared-memory file beside the original; a database without a log is opened as immutable, and
+// a change underneath is noticed when it is closed (`checkUnchanged`).
+
+import CSQLite
+import Foundation
+import Workloads
+
+/// What cannot be done with the user's data, in words for the user.
+public struct OwnDataError: Error, CustomStringConvertible, Sendable {
+    public var description: String
+    public init(_ description: String) { self.description = description }
+}
+
+public final class SourceDatabase {
+    public let path: String
+    let handle: OpaquePointer
+    private let opened: String
+    private let copy: String?
+    private let fingerprint: Fingerprint
+
+    private struct Fingerprint: Equatable {
+        var size: Int64
+        var modifiedSeconds: Int
+        var modifiedNanoseconds: Int
+        var hasLog: Bool
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            size = Int64(status.st_size)
+            #if os(Linux)
+                modifiedSeconds = status.st_mtim.tv_sec
+                modifiedNanoseconds = status.st_mtim.tv_nsec
+            #else
+                modifiedSeconds = status.st_mtimespec.tv_sec
+                modifiedNanoseconds = status.st_mtimespec.tv_nsec
+            #endif
+            hasLog = FileManager.default.fileExists(atPath: path + "-wal")
+        }
+    }
+
+    /// - Parameter scratch: a directory for a copy, where reading in place would leave files beside the original.
+    public init(path: String, scratch: URL) throws {
+        guard let fingerprint = Fingerprint(path) else { throw OwnDataError("there is no file \(path)") }
+        self.path = path
+        self.fingerprint = fingerprint
+        let files = FileManager.default
+        if files.fileExists(atPath: path + "-journal"), Fingerprint(path + "-journal")?.size ?? 0 > 0 {
+            throw OwnDataError(
+                "\(path) has a rollback journal: a program writes it now, or one ended without finishing. Close that program, "
+                    + "or open and close the database with it once, and run this again")
+        }
+        var copy: String?
+        if fingerprint.hasLog, !files.fileExists(atPath: path + "-shm") {
+            try files.createDirectory(at: scratch, withIntermediateDirectories: true)
+            let place = scratch.appendingPathComponent("original-\(UUID().uuidString).sqlite").path
+            try files.copyItem(atPath: path, toPath: place)
+            try files.copyItem(atPath: path + "-wal", toPath: place + "-wal")
+            copy = place
+        }
+        self.copy = copy
+        opened = copy ?? path
+        // The path is percent-encoded: in a URI, '?' and '#' mean something else.
+        let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")
+        let full = URL(fileURLWithPath: opened).path.addingPercentEncoding(withAllowedCharacters: allowed) ?? opened
+        let uri = "file:\(full)?mode=ro" + (fingerprint.hasLog ? "" : "&immutable=1")
+        var database: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(uri, &database, flags, nil)
+        guard code == SQLITE_OK, let database else {
+            sqlite3_close_v2(database)
+            throw OwnDataError("\(path) cannot be opened: \(String(cString: sqlite3_errstr(code)))")
+        }
+        handle = database
+        sqlite3_busy_timeout(database, 5000)
+        // One snapshot for everything that is read, and no checkpoint of a log that belongs to others.
+        do {
+            try run("BEGIN")
+            _ = try integer("SELECT count(*) FROM sqlite_schema")
+        } catch {
+            throw OwnDataError("\(path) cannot be read as a SQLite database: \(error)")
+        }
+    }
+
+    deinit {
+        sqlite3_close_v2(handle)
+        if let copy {
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
+        }
+    }
+
+    /// Throws if another program changed the file while it was read without a lock.
+    public func checkUnchanged() throws {
+        if fingerprint.hasLog && copy == nil { return }
+        if Fingerprint(path) != fingerprint {
+            throw OwnDataError("\(path) was changed by another program while it was read: run this again")
+        }
+    }
+
+    // MARK: Statements
+
+    /// Prepares one statement and hands it to `body`.
+    func withStatement<T>(_ sql: String, _ body: (RawStatement) throws -> T) throws -> T {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+        guard code == SQLITE_OK, let statement else {
+            throw OwnDataError(String(cString: sqlite3_errmsg(handle)))
+        }
+        defer { sqlite3_finalize(statement) }
+        return try body(RawStatement(handle: statement))
+    }
+
+    func run(_ sql: String) throws { try withStatement(sql) { try $0.run() } }
+
+    func integer(_ sql: String) throws -> Int {
+        try withStatement(sql) { try $0.step() ? $0.integer(0) : 0 }
+    }
+
+    func strings(_ sql: String) throws -> [String] {
+        try withStatement(sql) { statement in
+            var rows: [String] = []
+            while try statement.step() { rows.append(statement.string(0)) }
+            return rows
+        }
+    }
+}
+
+/// A name as it stands in SQL, whatever characters it has.
+func quoted(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+
+/// A text as it stands in SQL.
+func quotedText(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "''") + "'" }

@@ -1,0 +1,115 @@
+// The answer to "which engine serves me, and at what cost", in words.
+//
+// Invariant: every sentence is made of figures that stand in the report, and says the losses as plainly as the gains. Where
+// answers differed or a statement was refused there is no verdict on the mix, but the refusal by name.
+
+import Comparison
+import Foundation
+
+extension ComparisonReport {
+    /// Paragraphs for a comparison on the user's own data; empty for any other.
+    public var answer: [String] {
+        guard let own = ownData else { return [] }
+        var text: [String] = []
+        let found = summaries.filter { $0.suite == own.database }
+        let engines = results.filter { $0.suite == own.database }.map(\.engine).reduce(into: [String]()) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+        if let mix = found.first(where: { $0.name == Self.mixName }) {
+            text += mix.rivals.map { Self.verdict(mix, $0, found.filter { $0.name != Self.mixName }) }
+            if mix.rivals.isEmpty, failures.isEmpty {
+                text.append(
+                    "\(Self.engineName(mix.baseline)) runs \(Self.rate(mix.baseline)) operations of the mix a second; no other "
+                        + "engine was set against it.")
+            }
+        }
+        let refused = failures.filter { $0.suite == own.database }
+        for contender in refused.map(\.contender).reduce(into: [String](), { if !$0.contains($1) { $0.append($1) } }) {
+            let all = refused.filter { $0.contender == contender }
+            let parts = all.filter { $0.case != Self.mixName || all.count == 1 }
+            text.append(
+                "\(contender) did not run all of it: "
+                    + parts.map { "\($0.case) (\($0.message))" }.joined(separator: "; ")
+                    + ". A mix that holds such an operation has no figure for \(contender).")
+        }
+        let copies = engines.isEmpty ? "" : " on \(engines.joined(separator: " and "))"
+        text.append(
+            "The data: \(own.database), \(Format.bytes(own.databaseBytes)), \(own.rows) rows in \(own.tables) tables, "
+                + "imported\(copies) and compared row by row with the original, which was only read.")
+        if !own.skipped.isEmpty { text.append("Not brought along: " + own.skipped.joined(separator: "; ") + ".") }
+        let weights = own.operations.map { "\($0.name) \($0.weight)" }.joined(separator: ", ")
+        text.append("The mix, by weight: \(weights).")
+        return text
+    }
+
+    static let mixName = "mix"
+
+    private static func rate(_ result: MeasuredResult) -> String {
+        let rate = Double(result.operations) / result.seconds
+        return rate >= 100 ? String(format: "%.0f", rate) : Format.significant(rate)
+    }
+
+    private static func engineName(_ result: MeasuredResult) -> String {
+        result.engine == "sqlite" ? "native SQLite (\(result.configuration))" : result.engine
+    }
+
+    private static func verdict(_ mix: CaseSummary, _ rival: CaseSummary.Rival, _ parts: [CaseSummary]) -> String {
+        let ratio = rival.ratio
+        let (native, other) = (engineName(mix.baseline), name(rival))
+        let bounds = "95% interval \(Format.bound(ratio.low)) to \(Format.bound(ratio.high))"
+        let rates = "\(rate(rival.result)) against \(rate(mix.baseline)) operations a second"
+        var text: String
+        if !ratio.isDifferent {
+            text =
+                "This workload runs alike on \(other) and on \(native): \(rates), no difference beyond noise (\(bounds))."
+        } else if ratio.ratio > 1 {
+            text =
+                "\(other) serves this workload \(Format.ratio(ratio.ratio)) as fast as \(native) at its best: \(rates) "
+                + "(\(bounds))."
+        } else {
+            text =
+                "\(native) serves this workload better: \(other) reaches \(Format.ratio(ratio.ratio)) of its speed, \(rates) "
+                + "(\(bounds))."
+        }
+        text += " What \(other) costs beside it: " + costs(mix.baseline, rival.result).joined(separator: ", ") + "."
+        let pairs = parts.compactMap { part in
+            part.rivals.first { name($0) == other }.map { (part.name, $0.ratio) }
+        }
+        func list(_ chosen: [(String, Ratio)]) -> String {
+            chosen.map { "\($0.0) \(Format.ratio($0.1.ratio))" }.joined(separator: ", ")
+        }
+        let slower = pairs.filter { $0.1.isDifferent && $0.1.ratio < 1 }.sorted { $0.1.ratio < $1.1.ratio }
+        let faster = pairs.filter { $0.1.isDifferent && $0.1.ratio > 1 }.sorted { $0.1.ratio > $1.1.ratio }
+        let same = pairs.filter { !$0.1.isDifferent }
+        if !slower.isEmpty { text += " Slower on \(other): \(list(slower))." }
+        if !faster.isEmpty { text += " Faster: \(list(faster))." }
+        if !same.isEmpty { text += " No difference: \(same.map(\.0).joined(separator: ", "))." }
+        return text
+    }
+
+    /// What the second costs beside the first, each as both figures and their ratio.
+    static func costs(_ first: MeasuredResult, _ second: MeasuredResult) -> [String] {
+        func pair(_ what: String, _ a: Double?, _ b: Double?, _ show: (Double) -> String) -> String? {
+            guard let a, let b, a > 0 || b > 0 else { return nil }
+            let ratio = a > 0 && b > 0 ? " (\(Format.ratio(b / a)))" : ""
+            return "\(what) \(show(b)) against \(show(a))\(ratio)"
+        }
+        let bytes = { (value: Double) in Format.bytes(Int(value)) }
+        let micro = { (value: Double) in Format.significant(value) + " us" }
+        func each(_ result: MeasuredResult) -> Double { result.cost.processorSeconds * 1e6 / Double(result.operations) }
+        return [
+            pair("disk", first.cost.storeBytes.map(Double.init), second.cost.storeBytes.map(Double.init), bytes),
+            pair(
+                "peak memory", first.cost.peakResidentBytes.map(Double.init),
+                second.cost.peakResidentBytes.map(Double.init),
+                bytes),
+            pair("processor time an operation", each(first), each(second), micro),
+            pair(
+                "bytes written", first.cost.storageBytesWritten.map(Double.init),
+                second.cost.storageBytesWritten.map(Double.init), bytes),
+            pair(
+                "sync calls", first.cost.syncCalls.map(Double.init), second.cost.syncCalls.map(Double.init)
+            ) { String(Int($0)) },
+        ].compactMap { $0 }
+    }
+}

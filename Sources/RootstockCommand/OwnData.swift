@@ -1,0 +1,162 @@
+// The user's own data: the options of `compare` for it, `rootstock suggest` and `rootstock import`.
+
+import ArgumentParser
+import Comparison
+import Foundation
+import OwnData
+import Rootstock
+import Workloads
+
+struct OwnDataOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A SQLite database, opened for reading only and imported into each engine.", valueName: "file"),
+        completion: .file())
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp("The SQL to run on it, with directives in comments (above).", valueName: "file"),
+        completion: .file())
+    var workload: String?
+
+    var isAskedFor: Bool { database != nil }
+
+    func validate() throws {
+        if (database == nil) != (workload == nil) {
+            throw ValidationError(
+                "--database and --workload go together; 'rootstock suggest DATABASE' writes a first workload.")
+        }
+    }
+
+    /// What the user's files come to; null where none were named.
+    func plan(
+        size: Int?, seed: UInt32, durability: StoreOptions.Durability, in directory: URL, progress: (String) -> Void
+    ) throws -> OwnDataPlan? {
+        guard let database, let workload else { return nil }
+        do {
+            return try OwnData.plan(
+                database: database, workload: workload, size: size, seed: seed, durability: durability,
+                directory: Self.place(in: directory), progress: progress)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Removes what the plan left in a directory that the user named.
+    func removeLeftovers(in directory: URL) { try? FileManager.default.removeItem(at: Self.place(in: directory)) }
+
+    private static func place(in directory: URL) -> URL {
+        directory.appendingPathComponent("own-data", isDirectory: true)
+    }
+}
+
+extension OwnDataPlan {
+    var item: PlanItem { PlanItem(suite: suite, workloads: suite.workloads, size: suite.defaultSize) }
+}
+
+extension OwnDataDescription {
+    init(_ plan: OwnDataPlan) {
+        self.init(
+            database: plan.database, databaseBytes: plan.databaseBytes, tables: plan.tables, rows: plan.rows,
+            skipped: plan.skipped,
+            operations: plan.operations.map { Operation(name: $0.name, weight: $0.weight, executions: $0.executions) })
+    }
+}
+
+/// `rootstock suggest`: a first workload for a database.
+struct Suggest: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write a first workload for a database, from its schema.",
+        discussion: """
+            Prints reads by key and by unique columns, ranges through indexes, joins along foreign keys, and inserts, updates \
+            and deletes in transactions. Each has been tried on a copy of the database and runs as it is; the database itself \
+            is only read.
+
+            rootstock suggest app.sqlite > queries.sql
+            rootstock compare --database app.sqlite --workload queries.sql
+            """)
+
+    @Option(help: "Seed of the values that statements are tried with.")
+    var seed: UInt32 = 301
+
+    @Argument(help: "A SQLite database.", completion: .file())
+    var database: String
+
+    func run() throws {
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "rootstock-suggest-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: place) }
+        let progress = Progress()
+        do {
+            let text = try Suggestion.text(database: database, directory: place, seed: seed, progress: progress.show)
+            progress.clear()
+            let output = StandardOutput()
+            try output.write(text.utf8)
+            try output.flush()
+        } catch {
+            progress.clear()
+            throw CommandFailure(error)
+        }
+    }
+}
+
+/// `rootstock import`: a SQLite database into a new store.
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy a SQLite database into a new store, and compare the two.",
+        discussion: """
+            Tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id come over; \
+            then every row is read on both sides and compared. Virtual tables of other modules (full-text search, R-trees) \
+            are not kept in a store: they, and what uses them, are named and left out. The database is only read.
+            """)
+
+    @Option(help: "The engine of the new store.")
+    var engine: Engine = .lmdb
+
+    @Option(help: "What the import survives once it has ended: off, normal or full.")
+    var durability: StoreOptions.Durability = .full
+
+    @Argument(help: "A SQLite database.", completion: .file())
+    var database: String
+
+    @Argument(help: "The store to make; it must not exist.", completion: .file())
+    var store: String
+
+    func run() throws {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: store) else {
+            throw CommandFailure(OwnDataError("\(store) exists: an import makes a new store"))
+        }
+        let place = files.temporaryDirectory.appendingPathComponent("rootstock-import-\(UUID().uuidString)")
+        let progress = Progress()
+        defer {
+            progress.clear()
+            try? files.removeItem(at: place)
+        }
+        do {
+            let source = try SourceDatabase(path: database, scratch: place)
+            let schema = try SourceSchema(of: source)
+            let connection = try Connection(path: store, engine: engine, options: StoreOptions(durability: durability))
+            let report: ImportReport
+            do {
+                report = try Importer(source: source, schema: schema).run(into: connection, progress: progress.show)
+                try source.checkUnchanged()
+                connection.close()
+            } catch {
+                // Half an import is none.
+                connection.close()
+                for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+                    try? files.removeItem(atPath: store + suffix)
+                }
+                throw error
+            }
+            progress.clear()
+            let output = StandardOutput()
+            for line in report.skipped { try output.write("not imported: \(line)\n".utf8) }
+            try output.write("\(report.rows) rows in \(report.tables.count) tables, equal to the original's\n".utf8)
+            try output.flush()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
