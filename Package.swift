@@ -53,7 +53,8 @@ let package = Package(
         .target(name: "OwnData", dependencies: ["Workloads", "Rootstock", "CSQLite"], path: "Sources/OwnData"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),
         .target(
-            name: "Comparison", dependencies: ["Workloads", "OwnData", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
+            name: "Comparison",
+            dependencies: ["Workloads", "OwnData", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
             path: "Sources/Comparison"),
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
         .target(name: "Soak", dependencies: ["Rootstock"], path: "Sources/Soak"),
@@ -61,7 +62,10 @@ let package = Package(
         .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),
         .executableTarget(
             name: "RootstockCommand",
-            dependencies: ["Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak", argumentParser],
+            dependencies: [
+                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak",
+                argumentParser,
+            ],
             path: "Sources/RootstockCommand"),
 
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.
