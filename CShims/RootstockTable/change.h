@@ -36,6 +36,9 @@ int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
 int rst_sequence_touch(rst_table *table);
 /* Affinity is done; NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message);
+/* The same for an UPDATE of these columns. */
+int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
+                     char **message);
 
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */

@@ -246,7 +246,10 @@ static void store_close(rst_connection *c) {
     rst_declared_forget(c);
     rst_catalog_free(&c->loaded);
     sqlite3_close_v2(c->mirror);
-    c->mirror = NULL;
+    sqlite3_close_v2(c->unchecked);
+    c->mirror = c->unchecked = NULL;
+    rst_forwards_free(&c->forwards);
+    rst_forwards_free(&c->unchecked_forwards);
     if (c->shared != NULL) rootstock_environment_release(c->shared);
     c->shared = NULL;
 }

@@ -194,7 +194,7 @@ static int rewrite_rows(rst_connection *c, rst_table *old, rst_table *table, cha
                     after.values[i] = table->columns[i].missing;
             }
             after.rowid = before.rowid;
-            if (generated) result = rst_twin_insert(table, after.values, after.rowid, 0, false, message);
+            if (generated) result = rst_twin_insert(table, after.values, after.rowid, 0, true, message);
             if (result == SQLITE_OK) {
                 unsigned char *encoded;
                 rootstock_value *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *listed);
@@ -241,6 +241,35 @@ static int rewrite_rows(rst_connection *c, rst_table *old, rst_table *table, cha
     return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
 }
 
+/* ALTER TABLE ADD COLUMN looks at every row where the table has a CHECK, the new column's or another. */
+static int verify_rows(rst_connection *c, rst_table *table, char **message) {
+    rst_walker walker;
+    rootstock_slice key, value;
+    int code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        rst_hand hand;
+        int result = rst_hand_begin(table, &hand);
+        if (result == SQLITE_OK) result = rst_hand_fetch(table, &key, &hand);
+        if (result == SQLITE_ROW)
+            result = rst_twin_insert(table, hand.values, hand.rowid, CONFLICT_DEFAULT, false, message);
+        rst_twin_clear(table);
+        rst_hand_end(table, &hand);
+        if (result != SQLITE_OK) {
+            rst_walker_close(&walker);
+            if (result == SQLITE_CONSTRAINT_CHECK || result == SQLITE_CONSTRAINT_NOTNULL) {
+                rst_set_message(message, result == SQLITE_CONSTRAINT_CHECK ? "CHECK constraint failed"
+                                                                           : "NOT NULL constraint failed");
+                result = SQLITE_ERROR;
+            }
+            return result;
+        }
+    }
+    rst_walker_close(&walker);
+    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
+}
+
 static int mirror_run(rst_connection *c, const char *sql, char **message) {
     sqlite3_stmt *statement;
     int code = sqlite3_prepare_v2(c->mirror, sql, -1, &statement, NULL);
@@ -282,9 +311,7 @@ static int lend_row(rst_connection *c, const char *sql, rst_table **lent, char *
         rst_hand hand;
         code = rst_hand_begin(table, &hand);
         if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &hand);
-        if (code == SQLITE_ROW) code = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
-        /* The row stays in the twin after its statement is reset. */
-        if (table->twin_row != NULL) sqlite3_reset(table->twin_row);
+        if (code == SQLITE_ROW) code = rst_twin_lend(table, hand.values, hand.rowid, message);
         rst_hand_end(table, &hand);
         *lent = table;
     } else {
@@ -375,7 +402,12 @@ static int carry_data(rst_connection *c, const snapshot *before, const snapshot 
         if (was != NULL && strcmp(row->type, "table") == 0 && !same_text(was->sql, row->sql)) {
             rst_table *table = rst_table_find(c, row->name);
             for (int k = 0; table != NULL && k < old_count; k++) {
-                if (sqlite3_stricmp(old[k]->name, was->name) == 0) code = rewrite_rows(c, old[k], table, message);
+                const rst_column *last = &table->columns[table->column_count - 1];
+                bool grown = table->column_count > old[k]->column_count;
+                if (code != SQLITE_OK || sqlite3_stricmp(old[k]->name, was->name) != 0) continue;
+                code = rewrite_rows(c, old[k], table, message);
+                if (code == SQLITE_OK && grown && (table->has_check || (last->generated && last->not_null)))
+                    code = verify_rows(c, table, message);
             }
         }
     }
@@ -398,12 +430,10 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     code = snapshot_take(c, &before);
     if (code == SQLITE_OK) code = lend_row(c, sql, &lent, message);
     if (code == SQLITE_OK) {
-        for (int i = 0; i < c->table_count; i++) {
-            rst_table *table = c->tables[i];
-            if (table->twin_row != NULL) sqlite3_reset(table->twin_row);
-            if (table->twin_select != NULL) sqlite3_reset(table->twin_select);
-        }
-        code = mirror_run(c, sql, message);
+        for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
+        code = rst_forwards_sync(c, c->mirror,
+                                 &c->forwards); /* the statement may name what the application has registered since */
+        if (code == SQLITE_OK) code = mirror_run(c, sql, message);
     }
     if (code == SQLITE_OK) code = snapshot_take(c, &after);
     if (code == SQLITE_OK && lent != NULL) {

@@ -54,6 +54,12 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
             rst_table *fresh = rst_table_find(c, vtab->table->declared_name);
             if (fresh == NULL || fresh == vtab->table) continue;
             if (strcmp(fresh->sql, vtab->table->sql) != 0 || fresh->identifier != vtab->table->identifier) continue;
+            if (vtab->table->missing_collation != NULL) {
+                for (int i = 0; i < fresh->column_count; i++) {
+                    if (sqlite3_stricmp(fresh->columns[i].collation_name, vtab->table->missing_collation) == 0)
+                        fresh->missing_collation = fresh->columns[i].collation_name;
+                }
+            }
             fresh->references++;
             rst_table_release(vtab->table);
             vtab->table = fresh;
@@ -287,11 +293,24 @@ static int64_t declared_version(rst_connection *c) {
     return version;
 }
 
+/* Tables that were declared without a collation which the application has registered by now are declared anew. */
+static void declare_collated(rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++) {
+        const rst_table *table = c->tables[i];
+        if (table->missing_collation == NULL || !rst_collation_known(c, table->missing_collation)) continue;
+        for (int n = 0; n < c->declared_count; n++) {
+            if (sqlite3_stricmp(c->declared[n].name, table->declared_name) == 0) c->declared[n].identifier = -1;
+        }
+        c->schema_stale = true;
+    }
+}
+
 int rst_schema_refresh(rst_connection *c, char **message) {
     int64_t generation = 0;
     uint64_t identifier = 0;
     int code;
     if (c->shared == NULL) return SQLITE_OK;
+    if (c->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
     if (c->declared_in_transaction) {
         /* Has a ROLLBACK taken away what was declared since? */
         if (declared_version(c) != c->declared_version) c->schema_stale = true;
@@ -315,6 +334,8 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     if (code == SQLITE_OK) code = relearn_declared(c);
     if (code == SQLITE_OK) {
         c->refreshing = true;
+        c->collations_missing = false;
+        for (int i = 0; i < c->table_count; i++) c->collations_missing |= c->tables[i]->missing_collation != NULL;
         code = rst_schema_declare(c, message);
         c->refreshing = false;
     }

@@ -245,12 +245,7 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "ignore_check_constraints") && argument.type != TOKEN_END) {
-        char *text = sqlite3_mprintf("PRAGMA ignore_check_constraints=%.*s", (int)argument.size, argument.text);
-        if (text == NULL) return SQLITE_NOMEM;
-        (void)sqlite3_exec(c->mirror, text, NULL, NULL, NULL);
-        sqlite3_free(text);
-        for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
-        return SQLITE_OK;
+        return quoted_call("rootstock_ignore_checks", argument.text, argument.text + argument.size, out);
     }
     if (rst_token_same_name(&name, "foreign_key_check")) {
         if (argument.type == TOKEN_END)

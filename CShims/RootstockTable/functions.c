@@ -95,6 +95,22 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
     if (code == SQLITE_OK) sqlite3_free(message);
 }
 
+/* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the mirror. */
+static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = sqlite3_user_data(context);
+    const char *word = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = SQLITE_MISUSE;
+    UNUSED(count);
+    if (word != NULL && c->mirror != NULL) code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%s", word);
+    if (code == SQLITE_OK) code = rst_mirror_ignore_checks(c, &message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int(context, 0);
+    if (code == SQLITE_OK) sqlite3_free(message);
+}
+
 /* rootstock_count(table): rows, as the engine counts them. */
 static void count_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = sqlite3_user_data(context);
@@ -133,6 +149,8 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_ignore_checks", 1, SQLITE_DIRECTONLY, ignore_checks_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
     if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);

@@ -101,6 +101,16 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 
 enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
 
+/* Statements of a table's twin on a mirror. */
+typedef struct rst_twin {
+    sqlite3_stmt *insert;
+    int conflict; /* mode that insert was prepared with */
+    sqlite3_stmt *insert_old;
+    sqlite3_stmt *row;
+    sqlite3_stmt *select;
+    sqlite3_stmt *remove;
+} rst_twin;
+
 struct rst_table {
     int references;
     rst_connection *connection;
@@ -116,9 +126,11 @@ struct rst_table {
     bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
     bool has_evaluated_index;
     bool has_generated;
-    bool has_conflict_clauses; /* ON CONFLICT in CREATE TABLE */
-    bool has_rowid_name;       /* a column is called rowid, oid or _rowid_ (bits unused) */
-    int rowid_column;          /* the INTEGER PRIMARY KEY column, or -1 */
+    bool has_check;
+    const char *missing_collation; /* of a column: declared without it, because nobody has registered it */
+    bool has_conflict_clauses;     /* ON CONFLICT in CREATE TABLE */
+    bool has_rowid_name;           /* a column is called rowid, oid or _rowid_ (bits unused) */
+    int rowid_column;              /* the INTEGER PRIMARY KEY column, or -1 */
     int rowid_on_conflict;
     rst_column *columns;
     int column_count;
@@ -150,12 +162,8 @@ struct rst_table {
     rootstock_buffer last_key;
     uint64_t last_key_transaction;
     /* mirror statements of this table */
-    sqlite3_stmt *twin_insert;
-    int twin_conflict; /* mode that twin_insert was prepared with */
-    sqlite3_stmt *twin_insert_old;
-    sqlite3_stmt *twin_row;
-    sqlite3_stmt *twin_select;
-    sqlite3_stmt *twin_delete;
+    rst_twin twins[2]; /* [1]: on the mirror without CHECKs */
+    int twin_used;     /* which one holds the row */
     /* rows that row-mode cursors show: [0] new, [1] old or excluded */
     struct rst_row_image *images[2];
 };
@@ -205,6 +213,15 @@ struct rst_connection {
     bool read_only;
     /* schema */
     sqlite3 *mirror;
+    sqlite3
+        *unchecked; /* the mirror again, for rows that were judged before: it asks no CHECK. Made when one is needed */
+    uint64_t unchecked_epoch;
+    struct rst_forward *unchecked_forwards;
+    bool ignores_checks;          /* PRAGMA ignore_check_constraints */
+    struct rst_forward *forwards; /* the application's functions and collations on the mirror: forward.c */
+    uint64_t forwards_epochs[2];
+    bool compare_failed;
+    bool collations_missing; /* some table is declared without a collation that is not registered yet */
     rst_table **tables;
     int table_count;
     rst_catalog loaded; /* the catalog as it was loaded */
@@ -431,6 +448,12 @@ int rst_schema_refresh(rst_connection *c, char **message);
 int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **table,
                        char **message);
 int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message);
+/* Asks the application's connection what it has registered, and stands it in on the mirrors. */
+int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, struct rst_forward **list);
+bool rst_forwards_placeholder(rst_connection *c, sqlite3 *mirror, struct rst_forward **list, const char *words);
+void rst_forwards_end_placeholders(sqlite3 *mirror, struct rst_forward **list);
+void rst_forwards_free(struct rst_forward **list);
+bool rst_collation_known(rst_connection *c, const char *name);
 /* Judges and completes a row: affinity, STRICT, CHECK, NOT NULL, generated columns, as SQLite itself does on an empty
 ** native twin. `values` (one per column, rowid column included) are replaced; the bytes live in the statement until
 ** rst_twin_clear. Returns SQLITE_DONE if OR IGNORE dropped the row. evaluated: see rst_twin_index. */
@@ -438,7 +461,17 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
 /* The row now in the twin: value of index `number`'s part `part`; *included false if a partial index leaves it out. */
 int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message);
 void rst_twin_clear(rst_table *table);
+/* What rst_twin_insert refused by a CHECK, judged as the UPDATE that it is: a CHECK that names no column of `changed` is not asked.
+** old: the row as it was. The same results. */
+int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
+                    int64_t rowid, int conflict, uint64_t changed, char **message);
+/* The mirror takes over the connection's PRAGMA ignore_check_constraints. */
+int rst_mirror_ignore_checks(rst_connection *c, char **message);
 void rst_twin_finalize(rst_table *table);
+/* Puts a stored row into the twin on the mirror itself, CHECKs apart, where it stays for a change of the schema. */
+int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
+/* The row stays in the twin; its statements are reset, so that the schema can change. */
+void rst_twin_rest(rst_table *table);
 
 /* ---- ddl.c ---- */
 /* Runs one CREATE, DROP or ALTER on the mirror and carries what it changed into the catalog and the trees. Inside a write

@@ -4,7 +4,7 @@
 ** SQLite itself parses, checks and alters the schema there (pragmas, ALTER TABLE, error texts are its own), and judges rows:
 ** a row inserted into its empty native twin meets affinity, STRICT, NOT NULL, CHECK and generated columns exactly as on
 ** a native table, and the twin's expressions give the entries of partial and expression indexes. Tables that need none
-** of this never come here. Invariant: outside rst_twin_insert .. rst_twin_clear every twin is empty.
+** of this never come here. A second mirror takes rows that were judged before, and asks them no CHECK. Invariant: outside rst_twin_insert .. rst_twin_clear every twin is empty.
 */
 #include "internal.h"
 #include "untrusted.h"
@@ -20,51 +20,113 @@ static int mirror_execute(sqlite3 *mirror, const char *sql, char **message) {
     return code;
 }
 
-int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message) {
+static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sqlite3 **out,
+                 struct rst_forward **forwards, char **message) {
     sqlite3 *mirror = NULL;
     int code = sqlite3_open_v2(":memory:", &mirror, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (code != SQLITE_OK) {
-        sqlite3_close(mirror);
-        return code;
-    }
+    *out = mirror;
+    if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(mirror, 1);
     sqlite3_db_config(mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    code = mirror_execute(mirror, "BEGIN", message); /* for good: the twins' rows come and go without commits */
+    if (!checks) code = mirror_execute(mirror, "PRAGMA ignore_check_constraints=1", message);
+    if (code == SQLITE_OK) code = rst_forwards_sync(c, mirror, forwards);
+    if (code == SQLITE_OK)
+        code = mirror_execute(mirror, "BEGIN", message); /* for good: the twins' rows come and go without commits */
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->name, "sqlite_stat1") == 0) code = mirror_execute(mirror, "ANALYZE", message);
         if (object->sql == NULL || sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) continue;
-        code = rst_untrusted_create(mirror, object, message);
+        do {
+            code = rst_untrusted_create(mirror, object, message);
+        } while (code != SQLITE_OK && rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror)));
     }
+    rst_forwards_end_placeholders(mirror, forwards);
+    return code;
+}
+
+int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message) {
+    struct rst_forward *forwards = NULL;
+    sqlite3 *mirror = NULL;
+    int code = build(c, catalog, !c->ignores_checks, &mirror, &forwards, message);
     if (code != SQLITE_OK) {
         sqlite3_close(mirror);
+        rst_forwards_free(&forwards);
         return code;
     }
     for (int i = 0; i < c->temporary_trigger_count; i++)
         (void)sqlite3_exec(mirror, c->temporary_triggers[i], NULL, NULL, NULL);
     for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
     sqlite3_close_v2(c->mirror);
+    rst_forwards_free(&c->forwards);
+    c->forwards = forwards;
     c->mirror = mirror;
     return SQLITE_OK;
 }
 
-void rst_twin_finalize(rst_table *table) {
-    sqlite3_finalize(table->twin_insert);
-    sqlite3_finalize(table->twin_insert_old);
-    sqlite3_finalize(table->twin_row);
-    sqlite3_finalize(table->twin_select);
-    sqlite3_finalize(table->twin_delete);
-    table->twin_insert = table->twin_insert_old = table->twin_row = table->twin_select = table->twin_delete = NULL;
+static void twin_finalize(rst_twin *twin) {
+    sqlite3_finalize(twin->insert);
+    sqlite3_finalize(twin->insert_old);
+    sqlite3_finalize(twin->row);
+    sqlite3_finalize(twin->select);
+    sqlite3_finalize(twin->remove);
+    memset(twin, 0, sizeof *twin);
 }
 
-static int prepare_mirror(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
-    char *sql = sqlite3_str_finish(text);
+/* The mirror that a row goes to: one that was judged when it came must not meet the table's CHECKs again, which it may violate
+** (PRAGMA ignore_check_constraints). A pragma for a moment would not do: it makes SQLite prepare every statement anew. */
+static int unchecked_ready(rst_connection *c, char **message) {
     int code;
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v3(c->mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if (c->unchecked != NULL && c->unchecked_epoch == c->epoch) return SQLITE_OK;
+    for (int i = 0; i < c->table_count; i++) twin_finalize(&c->tables[i]->twins[1]);
+    sqlite3_close_v2(c->unchecked);
+    c->unchecked = NULL;
+    rst_forwards_free(&c->unchecked_forwards);
+    code = build(c, &c->loaded, false, &c->unchecked, &c->unchecked_forwards, message);
+    c->unchecked_epoch = c->epoch;
     if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->mirror);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        sqlite3_close(c->unchecked);
+        c->unchecked = NULL;
+        rst_forwards_free(&c->unchecked_forwards);
+    }
+    return code;
+}
+
+void rst_twin_finalize(rst_table *table) {
+    twin_finalize(&table->twins[0]);
+    twin_finalize(&table->twins[1]);
+}
+
+void rst_twin_rest(rst_table *table) {
+    for (int i = 0; i < 2; i++) {
+        if (table->twins[i].row != NULL) sqlite3_reset(table->twins[i].row);
+        if (table->twins[i].select != NULL) sqlite3_reset(table->twins[i].select);
+    }
+}
+
+static sqlite3 *mirror_of(const rst_table *table) {
+    return table->twin_used == 1 ? table->connection->unchecked : table->connection->mirror;
+}
+
+static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
+    rst_connection *c = table->connection;
+    sqlite3 *mirror = mirror_of(table);
+    struct rst_forward **forwards = table->twin_used == 1 ? &c->unchecked_forwards : &c->forwards;
+    char *sql = sqlite3_str_finish(text);
+    int code = SQLITE_OK;
+    if (sql == NULL) return SQLITE_NOMEM;
+    /* What the application has registered since the schema was loaded. */
+    if (c->forwards_epochs[table->twin_used] != c->epoch) {
+        c->forwards_epochs[table->twin_used] = c->epoch;
+        code = rst_forwards_sync(c, mirror, forwards);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v3(mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if ((code & 0xff) == SQLITE_ERROR && rst_forwards_sync(c, mirror, forwards) == SQLITE_OK)
+            code = sqlite3_prepare_v3(mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    }
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
     }
     sqlite3_free(sql);
     return code;
@@ -96,7 +158,7 @@ static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **stateme
         any = true;
     }
     sqlite3_str_appendall(text, ")");
-    return prepare_mirror(table->connection, text, statement, message);
+    return prepare_mirror(table, text, statement, message);
 }
 
 /*
@@ -110,26 +172,26 @@ static int prepare_row(rst_table *table, char **message) {
         sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "", table->columns[i].name);
     }
     sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
-    return prepare_mirror(table->connection, text, &table->twin_row, message);
+    return prepare_mirror(table, text, &table->twins[table->twin_used].row, message);
 }
 
-int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message) {
+static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
+                      char **message) {
     rst_connection *c = table->connection;
-    sqlite3_stmt **slot = old ? &table->twin_insert_old : &table->twin_insert;
+    rst_twin *twin = &table->twins[table->twin_used];
+    sqlite3 *mirror = mirror_of(table);
+    sqlite3_stmt **slot = old ? &twin->insert_old : &twin->insert;
     sqlite3_stmt *statement;
     int code;
     /* The statement for new rows is remade when the statement's conflict mode changes. */
-    if (!old && *slot != NULL && table->twin_conflict != conflict) {
+    if (!old && *slot != NULL && twin->conflict != conflict) {
         sqlite3_finalize(*slot);
         *slot = NULL;
     }
     if (*slot == NULL) {
-        /* What is stored already was judged when it came: an old row's CHECKs are not asked again. */
-        if (old) (void)mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=1", NULL);
         code = prepare_insert(table, old ? CONFLICT_DEFAULT : conflict, slot, message);
-        if (old) (void)mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=0", NULL);
         if (code != SQLITE_OK) return code;
-        if (!old) table->twin_conflict = conflict;
+        if (!old) twin->conflict = conflict;
     }
     statement = *slot;
     for (int i = 0; i < table->column_count; i++) {
@@ -143,23 +205,113 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
     (void)sqlite3_step(statement);
     code = sqlite3_reset(statement);
     if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->mirror);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        code = sqlite3_extended_errcode(mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
         return code;
     }
-    if (table->twin_row == NULL) code = prepare_row(table, message);
+    if (twin->row == NULL) code = prepare_row(table, message);
     if (code != SQLITE_OK) return code;
     /* It stays on its row, which the values point to, until the twin is cleared. No row: OR IGNORE dropped it. */
-    sqlite3_reset(table->twin_row);
-    code = sqlite3_step(table->twin_row);
+    sqlite3_reset(twin->row);
+    code = sqlite3_step(twin->row);
     if (code == SQLITE_ROW) {
-        for (int i = 0; i < table->column_count; i++) rst_column_value(table->twin_row, i, &values[i]);
-        return SQLITE_OK;
+        for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
+        if (!c->compare_failed) return SQLITE_OK;
+        rst_set_message(message, "a collation of the application failed while table %s was judged: is it registered?",
+                        table->name);
+        return SQLITE_ERROR;
     }
-    code = sqlite3_reset(table->twin_row);
+    code = sqlite3_reset(twin->row);
     if (code == SQLITE_OK) return SQLITE_DONE;
-    rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    rst_set_message(message, "%s", sqlite3_errmsg(mirror));
     return code;
+}
+
+int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message) {
+    rst_connection *c = table->connection;
+    int code = SQLITE_OK;
+    c->compare_failed = false;
+    if (old && table->has_check) code = unchecked_ready(c, message);
+    table->twin_used = old && table->has_check;
+    return code == SQLITE_OK ? insert_row(table, values, rowid, conflict, old, message) : code;
+}
+
+int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
+    rst_connection *c = table->connection;
+    int code = mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=1", message);
+    table->twin_used = 0;
+    c->compare_failed = false;
+    if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
+    rst_twin_rest(table);
+    if (!c->ignores_checks) (void)mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=0", NULL);
+    return code;
+}
+
+int rst_mirror_ignore_checks(rst_connection *c, char **message) {
+    sqlite3_stmt *statement = NULL;
+    bool on = false;
+    int code = sqlite3_prepare_v2(c->db, "PRAGMA ignore_check_constraints", -1, &statement, NULL);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
+    sqlite3_finalize(statement);
+    if (code != SQLITE_OK) return code;
+    c->ignores_checks = on;
+    return mirror_execute(c->mirror, on ? "PRAGMA ignore_check_constraints=1" : "PRAGMA ignore_check_constraints=0",
+                          message);
+}
+
+/* The statement of an UPDATE is made for the one row: few rows come here, those that violate a CHECK. */
+int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
+                    int64_t rowid, int conflict, uint64_t changed, char **message) {
+    rst_connection *c = table->connection;
+    rst_twin *twin = &table->twins[0];
+    rootstock_value *copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
+    sqlite3_stmt *statement = NULL;
+    sqlite3_str *text;
+    bool any = false;
+    int code;
+    if (copy == NULL) return SQLITE_NOMEM;
+    rst_twin_clear(table);
+    memcpy(copy, old, (size_t)table->column_count * sizeof *copy);
+    code = rst_twin_lend(table, copy, old_rowid, message);
+    sqlite3_free(copy);
+    if (code != SQLITE_OK) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "UPDATE%s main.\"%w\" SET ", conflict_word(conflict), table->name);
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated || (changed & ((uint64_t)1 << (i < 63 ? i : 63))) == 0) continue;
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d", any ? "," : "", table->columns[i].name, i + 1);
+        any = true;
+    }
+    if (!table->without_rowid && table->rowid_column < 0 && !table->has_rowid_name && rowid != old_rowid) {
+        sqlite3_str_appendf(text, "%srowid=?%d", any ? "," : "", table->column_count + 1);
+        any = true;
+    }
+    if (!any) sqlite3_str_appendf(text, "\"%w\"=\"%w\"", table->columns[0].name, table->columns[0].name);
+    code = prepare_mirror(table, text, &statement, message);
+    if (code != SQLITE_OK) return code;
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        if (i >= sqlite3_bind_parameter_count(statement)) break;
+        code = i == table->rowid_column ? sqlite3_bind_int64(statement, i + 1, rowid)
+                                        : rst_bind(statement, i + 1, &values[i]);
+    }
+    if (sqlite3_bind_parameter_count(statement) > table->column_count)
+        sqlite3_bind_int64(statement, table->column_count + 1, rowid);
+    if (code == SQLITE_OK) {
+        sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) {
+            code = sqlite3_extended_errcode(c->mirror);
+            rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        } else if (sqlite3_changes64(c->mirror) == 0) {
+            code = SQLITE_DONE; /* OR IGNORE */
+        }
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_step(twin->row);
+    if (code != SQLITE_ROW) return sqlite3_reset(twin->row) == SQLITE_OK ? SQLITE_INTERNAL : SQLITE_ERROR;
+    for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
+    return SQLITE_OK;
 }
 
 /* One SELECT gives the parts and WHERE clauses of all evaluated indexes, in order. */
@@ -183,46 +335,49 @@ static int prepare_select(rst_table *table, char **message) {
         }
     }
     sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
-    return prepare_mirror(table->connection, text, &table->twin_select, message);
+    return prepare_mirror(table, text, &table->twins[table->twin_used].select, message);
 }
 
 int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message) {
+    rst_twin *twin = &table->twins[table->twin_used];
     int column = 0, code;
-    if (table->twin_select == NULL) {
+    if (twin->select == NULL) {
         code = prepare_select(table, message);
         if (code != SQLITE_OK) return code;
     }
-    if (!sqlite3_stmt_busy(table->twin_select)) {
-        code = sqlite3_step(table->twin_select);
+    if (!sqlite3_stmt_busy(twin->select)) {
+        code = sqlite3_step(twin->select);
         if (code != SQLITE_ROW) {
-            code = sqlite3_reset(table->twin_select);
-            rst_set_message(message, "%s", sqlite3_errmsg(table->connection->mirror));
-            return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(table->connection->mirror);
+            code = sqlite3_reset(twin->select);
+            rst_set_message(message, "%s", sqlite3_errmsg(mirror_of(table)));
+            return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(mirror_of(table));
         }
     }
     for (int i = 0; i < number; i++) {
         if (table->indexes[i].evaluated) column += 1 + table->indexes[i].part_count;
     }
     {
-        double truth = sqlite3_column_double(table->twin_select, column);
-        *included = sqlite3_column_type(table->twin_select, column) != SQLITE_NULL && truth != 0.0;
+        double truth = sqlite3_column_double(twin->select, column);
+        *included = sqlite3_column_type(twin->select, column) != SQLITE_NULL && truth != 0.0;
     }
     for (int k = 0; k < table->indexes[number].part_count; k++) {
-        rst_column_value(table->twin_select, column + 1 + k, &parts[k]);
+        rst_column_value(twin->select, column + 1 + k, &parts[k]);
     }
     return SQLITE_OK;
 }
 
 void rst_twin_clear(rst_table *table) {
-    if (table->twin_select != NULL) sqlite3_reset(table->twin_select);
-    if (table->twin_row != NULL) sqlite3_reset(table->twin_row);
-    if (table->twin_insert != NULL) sqlite3_clear_bindings(table->twin_insert);
-    if (table->twin_insert_old != NULL) sqlite3_clear_bindings(table->twin_insert_old);
-    if (table->twin_delete == NULL) {
+    rst_twin *twin = &table->twins[table->twin_used];
+    if (mirror_of(table) == NULL) return;
+    if (twin->select != NULL) sqlite3_reset(twin->select);
+    if (twin->row != NULL) sqlite3_reset(twin->row);
+    if (twin->insert != NULL) sqlite3_clear_bindings(twin->insert);
+    if (twin->insert_old != NULL) sqlite3_clear_bindings(twin->insert_old);
+    if (twin->remove == NULL) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", table->name);
-        if (prepare_mirror(table->connection, text, &table->twin_delete, NULL) != SQLITE_OK) return;
+        if (prepare_mirror(table, text, &twin->remove, NULL) != SQLITE_OK) return;
     }
-    sqlite3_step(table->twin_delete);
-    sqlite3_reset(table->twin_delete);
+    sqlite3_step(twin->remove);
+    sqlite3_reset(twin->remove);
 }

@@ -20,6 +20,7 @@ static int declare(rst_table *table, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *sql;
     int code;
+    table->missing_collation = NULL;
     sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (int i = 0; i < table->column_count; i++) {
         const rst_column *column = &table->columns[i];
@@ -28,7 +29,13 @@ static int declare(rst_table *table, char **message) {
         sqlite3_str_appendf(text, "\"%w\" ", column->name);
         if (type[0] != '\0') sqlite3_str_appendf(text, "\"%w\"", type);
         if (sqlite3_stricmp(column->collation_name, "BINARY") != 0) {
-            sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation_name);
+            /* Not registered yet: whatever would read the table is refused (plan.c), until the application has (declare.c). */
+            if (column->collation == UINT8_MAX && !c->sidecar && !rst_collation_known(c, column->collation_name)) {
+                table->missing_collation = column->collation_name;
+                c->collations_missing = true;
+            } else {
+                sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation_name);
+            }
         }
         if (column->not_null) sqlite3_str_appendall(text, " NOT NULL");
         sqlite3_str_appendall(text, ",");

@@ -445,6 +445,11 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     bool any = false;
     int hidden = table->column_count + HIDDEN_ROW, hint = -1;
     const char *hinted = NULL;
+    if (table->missing_collation != NULL) {
+        sqlite3_free(vtab->zErrMsg);
+        vtab->zErrMsg = sqlite3_mprintf("no such collation sequence: %s", table->missing_collation);
+        return SQLITE_ERROR;
+    }
     for (int i = 0; i < info->nConstraint; i++) {
         if (info->aConstraint[i].iColumn == hidden && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
             if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;

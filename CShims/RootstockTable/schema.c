@@ -116,7 +116,9 @@ static int collation_of(const char *name, uint8_t *collation, char **message) {
     else if (sqlite3_stricmp(name, "RTRIM") == 0)
         *collation = ROOTSTOCK_COLLATION_RTRIM;
     else {
-        rst_set_message(message, "no such collation sequence: %s", name);
+        rst_set_message(message,
+                        "no key or index of a store under collation %s: keys are ordered by BINARY, NOCASE or RTRIM",
+                        name);
         return SQLITE_ERROR;
     }
     return SQLITE_OK;
@@ -444,7 +446,7 @@ static int read_clauses(rst_table *table) {
                 continue;
             }
         }
-        if (rst_token_is(&token, "CHECK")) table->needs_mirror = true;
+        if (rst_token_is(&token, "CHECK")) table->needs_mirror = table->has_check = true;
         if (rst_token_is(&token, "NOT")) negated = true;
         if (rst_token_is(&token, "NULL") && negated) {
             int conflict = read_conflict(&p, end, &table->has_conflict_clauses);

@@ -472,6 +472,11 @@ static int own_bytes(const rst_table *table, rst_hand *row) {
 
 /* NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. The values may move into row->hold. */
 int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+    return rst_check_update(table, NULL, row, conflict, UINT64_MAX, message);
+}
+
+int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
+                     char **message) {
     rst_connection *c = table->connection;
     int code;
     if (!table->needs_mirror) {
@@ -492,6 +497,8 @@ int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message)
         }
     }
     code = rst_twin_insert(table, row->values, row->rowid, conflict, false, message);
+    if ((code == SQLITE_CONSTRAINT_CHECK || code == SQLITE_DONE) && old != NULL && table->has_check)
+        code = rst_twin_update(table, old->values, old->rowid, row->values, row->rowid, conflict, changed, message);
     if (code != SQLITE_OK) {
         rst_twin_clear(table);
         if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
@@ -783,7 +790,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
             rst_hand_end(table, &again);
         }
     }
-    if (code == SQLITE_OK) code = rst_check_row(table, row, conflict, message);
+    if (code == SQLITE_OK) code = rst_check_update(table, old, row, conflict, changed, message);
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, changed, &known, message);
     same_key =

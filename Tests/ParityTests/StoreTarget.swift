@@ -23,8 +23,10 @@ final class StoreTarget: Target {
     private func open() throws -> Connection {
         // The data is thrown away: waiting for the disk would buy nothing.
         let options = StoreOptions(durability: .off)
-        return try Connection(
+        let connection = try Connection(
             path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
+        registerApplicationFunctions(on: connection.handle)
+        return connection
     }
 
     func reopen() throws {

@@ -43,6 +43,7 @@ final class NativeTarget: Target {
         sqlite3_extended_result_codes(db, 1)
         // The data is thrown away: waiting for the disk would buy nothing.
         sqlite3_exec(db, "PRAGMA synchronous=OFF", nil, nil, nil)
+        registerApplicationFunctions(on: db)
     }
 
     func reopen() throws {

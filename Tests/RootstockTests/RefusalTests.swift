@@ -2,6 +2,7 @@
 //
 // The table "What is still refused" of Vendor-notes/sqlite.md names these cases one by one.
 
+import CSQLite
 import Foundation
 import Rootstock
 import Testing
@@ -39,6 +40,25 @@ import Testing
             name: "parameter 1024 in a program", sql: "INSERT INTO t(b) VALUES (?1024) RETURNING a",
             message: "too many parameters for a statement on a store (at most 1023)"),
     ]
+
+    /// Registered it is known, and columns may have it; keys may not.
+    @Test(arguments: [
+        "CREATE INDEX i ON t(b COLLATE app)", "CREATE TABLE u(a TEXT COLLATE app PRIMARY KEY)",
+        "CREATE TABLE u(a TEXT COLLATE app UNIQUE)",
+        "CREATE TABLE u(a COLLATE app, b, PRIMARY KEY(b, a)) WITHOUT ROWID",
+    ])
+    func aKeyUnderAnApplicationsCollationIsRefused(sql: String) throws {
+        let folder = try TemporaryFolder()
+        let connection = try Connection(path: folder.path(), engine: .lmdb)
+        sqlite3_create_collation_v2(connection.handle, "app", SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
+        try connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+        let error = try databaseError { try connection.execute(sql) }
+        #expect(
+            error?.message
+                == "no key or index of a store under collation app: keys are ordered by BINARY, NOCASE or RTRIM")
+        try #expect(connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
+        try connection.execute("CREATE TABLE v(a TEXT COLLATE app)")
+    }
 
     @Test(arguments: cases) func isRefusedByName(_ refused: Case) throws {
         let folder = try TemporaryFolder()

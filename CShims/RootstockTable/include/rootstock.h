@@ -18,6 +18,10 @@
 **   - SELECT * FROM kv_trees('path') lists a file's trees: name, entries, flags, depth, pages.
 **   Neither can be used from a view or trigger (SQLITE_VTAB_DIRECTONLY), and a store's own trees are refused by kv.
 **
+** Functions and collations that the application registers on db with SQLite's own calls, before or after it opens the store, serve
+** CHECKs, generated columns, index expressions and WHERE clauses of partial indexes too. They run as SELECTs on db, so they must be
+** allowed there. A key or index under an application's collation is refused.
+**
 ** CONVENTIONS
 **  1. Results are SQLite codes (extended ones where SQLite has them). Out-parameters named `message` get text from
 **     sqlite3_malloc that the caller frees with sqlite3_free; they may be null.
