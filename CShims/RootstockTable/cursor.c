@@ -378,6 +378,40 @@ static int give_candidate(rst_cursor *k) {
 }
 
 /* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
+/* Merging keeps equal ones in key order. */
+static int sort_candidates(rst_cursor *k) {
+    size_t count = (size_t)k->candidate_count;
+    rst_candidate *from = k->candidates, *to;
+    if (count < 2) return SQLITE_OK;
+    to = sqlite3_malloc64(count * sizeof *to);
+    if (to == NULL) return SQLITE_NOMEM;
+    for (size_t run = 1; run < count; run *= 2) {
+        rst_candidate *swap;
+        for (size_t start = 0; start < count; start += 2 * run) {
+            size_t middle = start + run < count ? start + run : count;
+            size_t end = middle + run < count ? middle + run : count;
+            size_t a = start, b = middle;
+            for (size_t at = start; at < end; at++) {
+                bool first = b >= end;
+                if (a < middle && b < end) {
+                    const rst_candidate *one = &from[a], *other = &from[b];
+                    int order =
+                        rootstock_key_compare(one->bytes + one->order_from, one->key_size - one->order_from,
+                                              other->bytes + other->order_from, other->key_size - other->order_from);
+                    first = k->plan->descending ? order >= 0 : order <= 0;
+                }
+                to[at] = first ? from[a++] : from[b++];
+            }
+        }
+        swap = from;
+        from = to;
+        to = swap;
+    }
+    k->candidates = from;
+    sqlite3_free(to);
+    return SQLITE_OK;
+}
+
 static int collect(rst_cursor *k, const rst_part *parts) {
     int capacity = 0;
     int code;
@@ -410,19 +444,8 @@ static int collect(rst_cursor *k, const rst_part *parts) {
         code = rst_cursor_next(&k->base);
     }
     if (code != SQLITE_OK) return code;
-    /* Insertion keeps equal ones in key order; the lists are short. */
-    for (int i = 1; i < k->candidate_count; i++) {
-        rst_candidate moving = k->candidates[i];
-        int j = i - 1;
-        for (; j >= 0; j--) {
-            const rst_candidate *other = &k->candidates[j];
-            int order = rootstock_key_compare(other->bytes + other->order_from, other->key_size - other->order_from,
-                                              moving.bytes + moving.order_from, moving.key_size - moving.order_from);
-            if (k->plan->descending ? order >= 0 : order <= 0) break;
-            k->candidates[j + 1] = k->candidates[j];
-        }
-        k->candidates[j + 1] = moving;
-    }
+    code = sort_candidates(k);
+    if (code != SQLITE_OK) return code;
     k->candidate = 0;
     return give_candidate(k);
 }

@@ -14,6 +14,7 @@
 */
 #include "declare.h"
 #include "foreign.h"
+#include "pack.h"
 #include "runner.h"
 #include "trigger.h"
 
@@ -301,19 +302,6 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
     return SQLITE_OK;
 }
 
-static int append_arguments(const rst_parameters *parameters, sqlite3_str *out, char **message) {
-    int used = 0;
-    for (int n = 1; n <= parameters->highest; n++) {
-        if (parameters->names[n] == NULL) continue;
-        if (++used > 120) {
-            rst_set_message(message, "more than 120 parameters in one statement that a store runs itself");
-            return SQLITE_ERROR;
-        }
-        sqlite3_str_appendf(out, ",%s", parameters->names[n]);
-    }
-    return SQLITE_OK;
-}
-
 static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     rst_statement_parts parts;
     rst_table *table;
@@ -340,7 +328,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         } else {
             sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_run(%Q", whole);
         }
-        if (code == SQLITE_OK) code = append_arguments(&compiled->parameters, text, message);
+        rst_pack_arguments(&compiled->parameters, text);
         sqlite3_str_appendall(text, ")");
         sqlite3_free(whole);
         *out = sqlite3_str_finish(text);

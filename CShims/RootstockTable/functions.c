@@ -159,5 +159,6 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_vacuum_register(c);
     if (code == SQLITE_OK) code = rst_check_register(c);
     if (code == SQLITE_OK) code = rst_shadow_register(c);
+    if (code == SQLITE_OK) code = rst_pack_register(c);
     return code;
 }

@@ -542,6 +542,7 @@ int rst_maintain_register(rst_connection *c);
 int rst_vacuum_register(rst_connection *c);
 int rst_runner_register(rst_connection *c);
 int rst_shadow_register(rst_connection *c);
+int rst_pack_register(rst_connection *c);
 void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values);
 void rst_upserts_free(rst_connection *c);
 void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values);

@@ -10,6 +10,7 @@
 #include "runner.h"
 
 #include "foreign.h"
+#include "pack.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -243,10 +244,6 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     }
     code->returning_columns = sqlite3_column_count(statement);
     rst_statement_done(c, statement);
-    if (code->returning_columns > RETURNING_COLUMNS) {
-        rst_set_message(message, "RETURNING gives at most %d columns on a store", RETURNING_COLUMNS);
-        return SQLITE_ERROR;
-    }
     return SQLITE_OK;
 }
 
@@ -277,11 +274,10 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     code->epoch = c->epoch;
     code->text = sqlite3_mprintf("%s", text);
     numbered = sqlite3_str_new(NULL);
-    result = rst_parameters_number(text, text + strlen(text), &code->parameters, numbered);
+    result = rst_parameters_number(c, text, text + strlen(text), &code->parameters, numbered, message);
     normal = sqlite3_str_finish(numbered);
-    if (result == SQLITE_RANGE)
-        rst_set_message(message, "too many parameters for a statement on a store (at most %d)", 1023);
-    if (code->text == NULL || normal == NULL) result = SQLITE_NOMEM;
+    if (result == SQLITE_RANGE) result = SQLITE_ERROR;
+    if (code->text == NULL || (normal == NULL && result == SQLITE_OK)) result = SQLITE_NOMEM;
     if (result == SQLITE_OK) {
         rst_statement_parse(normal, normal + strlen(normal), &parts);
         table =
@@ -448,6 +444,9 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
     }
     if (code == SQLITE_OK && c->immediate_violations > 0 && savepoint) {
+        /* The statement has been counted; one that changes nothing takes its number back. */
+        (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0",
+                          rst_table_find(c, program->code->table_name)->declared_name);
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
@@ -630,13 +629,17 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     rst_connection *c = sqlite3_user_data(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
+    sqlite3_value **flat = NULL;
     rst_program program;
-    int code;
+    int code, total = 0;
     if (text == NULL || c->shared == NULL) {
         rst_function_fail(context, c, SQLITE_MISUSE, sqlite3_mprintf("no store is open on this connection"));
         return;
     }
-    code = rst_program_run(c, text, count - 1, values + 1, &program, &message);
+    memset(&program, 0, sizeof program);
+    code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat, &program, &message);
+    sqlite3_free(flat);
     rst_program_clear(&program);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);
@@ -667,9 +670,10 @@ static int returning_connect(sqlite3 *db, void *context, int count, const char *
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
+    /* More columns than these are taken from the whole row. */
     sqlite3_str_appendall(text, "CREATE TABLE x(");
-    for (int i = 0; i < RETURNING_COLUMNS; i++) sqlite3_str_appendf(text, "c%d,", i);
-    sqlite3_str_appendall(text, "statement HIDDEN");
+    for (int i = 0; i < RETURNING_COLUMNS - 1; i++) sqlite3_str_appendf(text, "c%d,", i);
+    sqlite3_str_appendall(text, "whole HIDDEN,statement HIDDEN");
     for (int i = 0; i < RETURNING_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
     sqlite3_str_appendall(text, ")");
     sql = sqlite3_str_finish(text);
@@ -728,12 +732,15 @@ static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *t
     rst_connection *c = ((returning_vtab *)base->pVtab)->connection;
     const char *sql = count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
     char *message = NULL;
-    int code;
+    sqlite3_value **flat = NULL;
+    int code, total = 0;
     UNUSED(number);
     UNUSED(text);
     rst_program_clear(&cursor->program);
     if (sql == NULL || c->shared == NULL) return SQLITE_MISUSE;
-    code = rst_program_run(c, sql, count - 1, values + 1, &cursor->program, &message);
+    code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = rst_program_run(c, sql, total, flat, &cursor->program, &message);
+    sqlite3_free(flat);
     cursor->row = cursor->program.first;
     cursor->number = 1;
     if (code != SQLITE_OK) {
@@ -759,7 +766,10 @@ static int returning_eof(sqlite3_vtab_cursor *base) {
 
 static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     returning_cursor *cursor = (returning_cursor *)base;
-    if (column < cursor->program.code->returning_columns) sqlite3_result_value(context, cursor->row->values[column]);
+    if (column == RETURNING_COLUMNS - 1)
+        rst_pack_row(context, cursor->row->values);
+    else if (column < cursor->program.code->returning_columns)
+        sqlite3_result_value(context, cursor->row->values[column]);
     return SQLITE_OK;
 }
 
@@ -789,7 +799,10 @@ int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *ou
         return result;
     }
     for (int i = 0; i < code->returning_columns; i++) {
-        sqlite3_str_appendf(out, "%sc%d AS \"%w\"", i > 0 ? "," : "", i, sqlite3_column_name(statement, i));
+        sqlite3_str_appendf(out,
+                            code->returning_columns < RETURNING_COLUMNS ? "%sc%d AS \"%w\""
+                                                                        : "%srootstock_value(whole,%d) AS \"%w\"",
+                            i > 0 ? "," : "", i, sqlite3_column_name(statement, i));
     }
     rst_statement_done(c, statement);
     return SQLITE_OK;

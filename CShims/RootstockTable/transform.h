@@ -22,10 +22,13 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */
 typedef struct rst_parameters {
-    char *names[1024]; /* by number from 1; null: none; "?" unnamed */
+    char **names; /* by number from 1; null: none; "?N" unnamed */
     int highest;
+    int capacity;
 } rst_parameters;
-int rst_parameters_number(const char *text, const char *end, rst_parameters *parameters, sqlite3_str *out);
+/* SQLITE_RANGE where SQLite would refuse the number, with its words. */
+int rst_parameters_number(rst_connection *c, const char *text, const char *end, rst_parameters *parameters,
+                          sqlite3_str *out, char **message);
 void rst_parameters_free(rst_parameters *parameters);
 
 #endif

@@ -10,6 +10,7 @@
 #include "shadow.h"
 #include "trigger.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -651,6 +652,51 @@ static int complete_generated(rst_table *table, rst_hand *row, char **message) {
     return code;
 }
 
+/* STRICT, as SQLite asks it before BEFORE triggers; otherwise the mirror finds it. */
+static int check_types(rst_table *table, const rst_hand *row, char **message) {
+    static const char *const names[] = {"INT", "REAL", "TEXT", "BLOB", "NULL"};
+    for (int i = 0; table->strict && i < table->column_count; i++) {
+        const rst_column *column = &table->columns[i];
+        int type = row->values[i].type;
+        char wanted[16];
+        bool fits = true;
+        if (column->generated || type == VALUE_NULL || i == table->rowid_column) continue;
+        sqlite3_snprintf(sizeof wanted, wanted, "%s", column->type);
+        for (char *p = wanted; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
+        if (strcmp(wanted, "INT") == 0 || strcmp(wanted, "INTEGER") == 0) fits = type == VALUE_INTEGER;
+        if (strcmp(wanted, "REAL") == 0) fits = type == VALUE_REAL;
+        if (strcmp(wanted, "TEXT") == 0) fits = type == VALUE_TEXT;
+        if (strcmp(wanted, "BLOB") == 0) fits = type == VALUE_BLOB;
+        if (fits) continue;
+        rst_set_message(message, "cannot store %s value in %s column %s.%s", names[type - 1], wanted, table->name,
+                        column->name);
+        return SQLITE_CONSTRAINT_DATATYPE;
+    }
+    return SQLITE_OK;
+}
+
+static bool has_before(const rst_table *table, int event) {
+    for (const rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+        if (trigger->event == event && trigger->before) return true;
+    }
+    return false;
+}
+
+/* A rowid that is taken comes before a type that does not fit, where no CHECK and no trigger has asked for the types. */
+static int taken_before_type(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, int event, int code,
+                             char **message) {
+    rootstock_buffer found = {0};
+    int mode = mode_of(conflict, table->rowid_on_conflict), result;
+    if (code != SQLITE_CONSTRAINT_DATATYPE || table->has_check || table->without_rowid || mode == SQLITE_REPLACE ||
+        has_before(table, event) || (old != NULL && old->rowid == row->rowid))
+        return code;
+    result = rst_row_key(table, row->values, row->rowid, &row->key);
+    if (result == SQLITE_OK) result = rst_find_conflict(table, -1, row, old, &found, message);
+    rootstock_buffer_free(&found);
+    if (result == SQLITE_ROW) return refuse(table, -1, mode, message);
+    return result == SQLITE_DONE ? code : result;
+}
+
 int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **message) {
     int code;
     if (!has_rowid) row->rowid = -1;
@@ -658,7 +704,8 @@ int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **me
         row->values[table->rowid_column].type = VALUE_INTEGER;
         row->values[table->rowid_column].as.integer = row->rowid;
     }
-    code = complete_generated(table, row, message);
+    code = has_before(table, TRIGGER_INSERT) ? check_types(table, row, message) : SQLITE_OK;
+    if (code == SQLITE_OK) code = complete_generated(table, row, message);
     return code == SQLITE_OK ? rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message) : code;
 }
 
@@ -694,7 +741,10 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         row->values[table->rowid_column].type = VALUE_INTEGER;
         row->values[table->rowid_column].as.integer = row->rowid;
     }
-    if (code == SQLITE_OK) code = rst_check_row(table, row, conflict, message);
+    if (code == SQLITE_OK) {
+        code = rst_check_row(table, row, conflict, message);
+        if (code != SQLITE_OK) code = taken_before_type(table, row, NULL, conflict, TRIGGER_INSERT, code, message);
+    }
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = learn_last_key(table);
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
@@ -762,7 +812,8 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
     if (table->triggers != NULL) {
-        code = complete_generated(table, row, message);
+        if (has_before(table, TRIGGER_UPDATE)) code = check_types(table, row, message);
+        if (code == SQLITE_OK) code = complete_generated(table, row, message);
         if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_OK && rst_trigger_any(table, TRIGGER_UPDATE)) {
             /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
@@ -790,7 +841,10 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
             rst_hand_end(table, &again);
         }
     }
-    if (code == SQLITE_OK) code = rst_check_update(table, old, row, conflict, changed, message);
+    if (code == SQLITE_OK) {
+        code = rst_check_update(table, old, row, conflict, changed, message);
+        if (code != SQLITE_OK) code = taken_before_type(table, row, old, conflict, TRIGGER_UPDATE, code, message);
+    }
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) code = check_unique(table, row, old, conflict, changed, &known, message);
     same_key =
@@ -877,7 +931,7 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
         if (table->columns[i].affinity == AFFINITY_TEXT) text += 48; /* a number's digits */
     }
     if (text > 0 && rootstock_buffer_reserve(&row->hold, text) != SQLITE_OK) return SQLITE_NOMEM;
-    if (all_fit || table->strict) return SQLITE_OK; /* the mirror applies affinity and says what does not fit */
+    if (all_fit) return SQLITE_OK;
     for (int i = 0; i < table->column_count; i++) {
         int code;
         if ((*changed & ((uint64_t)1 << (i < 63 ? i : 63))) == 0) continue;

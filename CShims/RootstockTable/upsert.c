@@ -441,7 +441,7 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
             }
         } else {
             rootstock_value converted = value;
-            if (!table->strict) code = rst_value_affinity(&converted, copy, table->columns[column].affinity, &row.hold);
+            code = rst_value_affinity(&converted, copy, table->columns[column].affinity, &row.hold);
             row.values[column] = converted;
         }
         if (column >= 0) changed |= (uint64_t)1 << (column < 63 ? column : 63);

@@ -27,6 +27,11 @@ private func firstDifference(_ script: [String], actual make: () throws -> any T
         parity.actual.close()
     }
     for statement in script {
+        if statement == ScriptGenerator.reopening {
+            try parity.expected.reopen()
+            try parity.actual.reopen()
+            continue
+        }
         if let difference = parity.run(statement) { return difference }
         // What changes nothing need not be followed by the whole content.
         if statement.hasPrefix("SELECT") || statement.hasPrefix("WITH") { continue }
@@ -96,6 +101,7 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
             defer { native.close() }
             for statement in generator.script(count: 100) {
                 let outcome = native.run(statement)
+                if statement == ScriptGenerator.reopening { continue }
                 statements += 1
                 heads[String(statement.prefix { $0 != " " }), default: 0] += outcome.failure == nil ? 1 : 0
                 guard let failure = outcome.failure else { continue }

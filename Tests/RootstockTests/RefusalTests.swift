@@ -27,18 +27,6 @@ import Testing
         Case(
             name: "DETACH of the store", sql: "DETACH rootstock",
             message: "database rootstock is the store's own and stays attached"),
-        Case(
-            name: "257 columns of RETURNING",
-            sql: "INSERT INTO t(b) VALUES (1) RETURNING " + Array(repeating: "a", count: 257).joined(separator: ","),
-            message: "RETURNING gives at most 256 columns on a store"),
-        Case(
-            name: "121 parameters in a program",
-            sql: "INSERT INTO t(b) VALUES " + Array(repeating: "(?)", count: 121).joined(separator: ",")
-                + " RETURNING a",
-            message: "more than 120 parameters in one statement that a store runs itself"),
-        Case(
-            name: "parameter 1024 in a program", sql: "INSERT INTO t(b) VALUES (?1024) RETURNING a",
-            message: "too many parameters for a statement on a store (at most 1023)"),
     ]
 
     /// Registered it is known, and columns may have it; keys may not.

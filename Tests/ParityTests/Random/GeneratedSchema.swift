@@ -11,6 +11,7 @@ enum Feature: String, CaseIterable, Sendable {
     case check, defaults, strict, generated, autoincrement, foreignKeys, triggers
     case partialIndexes, expressionIndexes
     case upsert, returning, updateFrom, alter, views, longKeys
+    case temporary, attached, raise, recursion, renames, clauses, long, pragmas, reopen
 }
 
 struct GeneratedColumn: Sendable {
@@ -47,6 +48,8 @@ struct GeneratedTable: Sendable {
 
     /// Some foreign key refers to it.
     var isParent = false
+    /// It lies in temp or in an attached database.
+    var isElsewhere = false
     /// Some CREATE INDEX named it.
     var hasIndex = false
 
@@ -84,17 +87,18 @@ extension ScriptGenerator {
             schema.tables.append(table)
             emit(table.declaration)
         }
+        makeTablesElsewhere()
         for _ in 0..<random.number(0...4) { emit(makeIndex()) }
         if has(.triggers) { for _ in 0..<random.number(0...2) { makeTrigger() } }
         if has(.views), random.once(in: 3) {
-            let table = random.pick(schema.tables)
+            let table = random.pick(schema.tables.filter { !$0.isElsewhere })
             let name = "v\(schema.views.count)"
             schema.views.append(name)
             emit("CREATE VIEW \(name) AS SELECT * FROM \(table.name) WHERE \(predicate(table, table.name))")
         }
     }
 
-    private mutating func makeTable(_ name: String) -> GeneratedTable {
+    mutating func makeTable(_ name: String, elsewhere: Bool = false) -> GeneratedTable {
         let strict = has(.strict) && random.once(in: 5)
         var table = GeneratedTable(name: name, columns: [])
         var bodies: [String] = []
@@ -106,20 +110,23 @@ extension ScriptGenerator {
         var options: [String] = strict ? ["STRICT"] : []
         switch random.number(0...5) {
         case 0: break
-        // A rowid that is taken and a value that a STRICT column cannot take: which is told first is not kept to.
-        case 1 where !strict, 2 where !strict:
+        case 1, 2:
             table.columns[0] = GeneratedColumn(name: "c0", type: "INTEGER", kind: .integer)
             table.columns[0].constraints =
                 " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) ? " AUTOINCREMENT" : "")
             table.key = [0]
             table.hasAlias = true
-        case 3 where !strict:
+        case 3:
             table.columns[0].constraints += " PRIMARY KEY"
             table.key = [0]
             table.hasAlias = table.columns[0].type == "INTEGER"
         default:
             table.key = Array(table.columns.indices.shuffled(using: &random).prefix(random.number(1...3)))
-            let terms = table.key.map { table.columns[$0].name + (random.once(in: 4) ? " DESC" : "") }
+            let terms = table.key.map { index in
+                // A collation of the key's own; never on the only column, where UPSERT would have to name it.
+                let own = table.key.count > 1 && table.columns[index].kind == .text && random.once(in: 6)
+                return table.columns[index].name + (own ? " COLLATE NOCASE" : "") + (random.once(in: 4) ? " DESC" : "")
+            }
             tableConstraints.append("PRIMARY KEY(\(terms.joined(separator: ", ")))")
             if random.once(in: 3) {
                 // A key of one INTEGER column would be an alias.
@@ -139,7 +146,7 @@ extension ScriptGenerator {
                 tableConstraints.append("UNIQUE(\(group.map { table.columns[$0].name }.joined(separator: ", ")))")
             }
         }
-        if has(.foreignKeys),
+        if has(.foreignKeys), !elsewhere,
             let parent = schema.tables.filter({ parent in
                 // REAL keys: RESTRICT and the count of violations of SQLite 3.40.1 do not agree on what refers to them.
                 !parent.key.isEmpty && parent.key.count <= 2
@@ -246,7 +253,7 @@ extension ScriptGenerator {
     }
 
     mutating func makeIndex() -> String {
-        let table = random.pick(schema.tables)
+        let table = random.pick(schema.tables.filter { !$0.isElsewhere })
         let name = "i\(schema.indexes.count)"
         schema.indexes.append(name)
         var terms: [String] = []
@@ -296,13 +303,16 @@ extension ScriptGenerator {
         ])
         let row = random.pick(rows)
         let condition = random.once(in: 3) ? " WHEN \(row).\(column) IS NOT NULL" : ""
-        let body = random.pick([
+        var body = random.pick([
             "UPDATE tally SET n = n + 1 WHERE event = '\(name)'",
             "UPDATE tally SET n = n + coalesce(length(\(row).\(column)), 100) WHERE event = '\(name)'",
         ])
         schema.tables[at].isOrderSensitive = true
-        // A STRICT table with BEFORE triggers says first what does not fit its type, a store's what is NULL.
-        let moment = table.declaration.contains("STRICT") ? "AFTER" : random.pick(["BEFORE", "AFTER"])
+        if has(.raise), random.once(in: 5) { body = raisingBody(row, column) }
+        if has(.raise), !table.isElsewhere, random.once(in: 5) {
+            body = writingBody(row, column, from: table) ?? body
+        }
+        let moment = random.pick(["BEFORE", "AFTER"])
         emit(
             "CREATE TRIGGER \(name) \(moment) \(event) ON \(table.name)\(condition) BEGIN \(body); END"
         )

@@ -75,6 +75,17 @@ extension ScriptGenerator {
         let target = targets.randomElement(using: &random).map { group in
             "(" + group.map { table.columns[$0].name }.joined(separator: ", ") + ")"
         }
+        if has(.clauses), targets.count > 1, random.once(in: 3) {
+            // Several clauses: the first whose target is violated decides; the last may go without a target.
+            let chosen = targets.shuffled(using: &random).prefix(random.number(2...3))
+            return chosen.enumerated().map { at, group in
+                let names = group.map { table.columns[$0].name }.joined(separator: ", ")
+                let column = table.columns[random.pick(plainColumns(table))].name
+                let bare = at == chosen.count - 1 && random.once(in: 3)
+                return " ON CONFLICT\(bare ? "" : " (\(names))") "
+                    + (random.once(in: 3) ? "DO NOTHING" : "DO UPDATE SET \(column) = excluded.\(column)")
+            }.joined()
+        }
         guard let target, !random.once(in: 3) else {
             return " ON CONFLICT\(random.once(in: 2) ? "" : target ?? "") DO NOTHING"
         }
@@ -106,6 +117,13 @@ extension ScriptGenerator {
             columns = [random.pick(plainColumns(table))]
             source = " FROM (SELECT * FROM \(other.name) AS s ORDER BY \(other.totalOrder("s")) LIMIT 1) AS f"
             assignments = columns.map { "\(table.columns[$0].name) = f.\(random.pick(other.columns).name)" }
+        } else if has(.clauses), random.once(in: 12), columns.count == 2 {
+            let other = random.pick(schema.tables)
+            assignments = [
+                "(\(columns.map { table.columns[$0].name }.joined(separator: ", "))) = (SELECT "
+                    + "s.\(random.pick(other.columns).name), s.\(random.pick(other.columns).name) FROM \(other.name) AS s "
+                    + "ORDER BY \(other.totalOrder("s")) LIMIT 1)"
+            ]
         } else {
             assignments = columns.map { column in
                 let name = table.columns[column].name

@@ -10,6 +10,7 @@ struct ScriptGenerator {
     let features: Set<Feature>
     var schema = GeneratedSchema()
     var triggers = 0
+    var renames = 0
     private(set) var statements: [String] = []
 
     init(seed: UInt64, features: Set<Feature>) {
@@ -24,6 +25,7 @@ struct ScriptGenerator {
     /// A script of about `count` statements and queries.
     mutating func script(count: Int) -> [String] {
         makeSchema()
+        if has(.recursion), triggers > 0, random.once(in: 3) { makeRecursiveTrigger() }
         for _ in 0..<random.number(5...20) { emit(insert(random.pick(schema.tables))) }
         for _ in 0..<count {
             switch random.number(0...19) {
@@ -32,6 +34,9 @@ struct ScriptGenerator {
             case 9, 10: emit(delete(random.pick(schema.tables)))
             case 11: emit(transaction())
             case 12 where random.once(in: 3): emit(schemaChange())
+            case 12 where has(.renames) && schema.views.isEmpty && random.once(in: 3): emit(alteration())
+            case 13 where has(.pragmas) && random.once(in: 3): emit(pragma())
+            case 14 where has(.long): emit(longQuery())
             default: emit(query())
             }
         }
@@ -41,6 +46,7 @@ struct ScriptGenerator {
         for query in queries { emit(query) }
         for index in schema.indexes { emit("DROP INDEX IF EXISTS \(index)") }
         for query in queries { emit(query) }
+        if has(.pragmas) { emit("PRAGMA integrity_check") }
         return statements
     }
 }

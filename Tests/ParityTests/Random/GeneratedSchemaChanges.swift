@@ -1,0 +1,121 @@
+// GeneratedSchemaChanges.swift - schema statements in the middle of a script: renamed and dropped columns and tables, tables made of
+// queries, temp tables and attached ones beside the store's, triggers that raise, recur and write other tables.
+
+import Foundation
+import TestSupport
+
+extension ScriptGenerator {
+    /// Tables outside of main take part in every kind of statement. They have no indexes of their own and no foreign keys.
+    mutating func makeTablesElsewhere() {
+        if has(.temporary), random.once(in: 3) { makeTableElsewhere("x0", create: "CREATE TEMP TABLE x0") }
+        if has(.attached), random.once(in: 4) {
+            emit("ATTACH ':memory:' AS aux")
+            makeTableElsewhere("y0", create: "CREATE TABLE aux.y0")
+        }
+    }
+
+    private mutating func makeTableElsewhere(_ name: String, create: String) {
+        var table = makeTable(name, elsewhere: true)
+        table.isElsewhere = true
+        schema.tables.append(table)
+        emit(table.declaration.replacingOccurrences(of: "CREATE TABLE \(name)", with: create))
+    }
+
+    /// A trigger's body besides the counting ones: it stops the statement, or writes another table.
+    mutating func raisingBody(_ row: String, _ column: String) -> String {
+        let mode = random.pick(["ABORT", "ABORT", "IGNORE", "FAIL", "ROLLBACK"])
+        let raise = mode == "IGNORE" ? "RAISE(IGNORE)" : "RAISE(\(mode), 'raised')"
+        return "SELECT \(raise) WHERE \(row).\(column) = \(value())"
+    }
+
+    mutating func writingBody(_ row: String, _ column: String, from table: GeneratedTable) -> String? {
+        let others = schema.tables.indices.filter {
+            schema.tables[$0].name != table.name && !schema.tables[$0].isElsewhere
+        }
+        guard let at = others.randomElement(using: &random) else { return nil }
+        let other = schema.tables[at]
+        schema.tables[at].isOrderSensitive = true
+        let columns = other.writable
+        let target = other.columns[random.pick(columns)].name
+        switch random.number(0...2) {
+        case 0:
+            let values = columns.map { index in
+                other.hasAlias && other.key == [index]
+                    ? "NULL" : random.once(in: 2) ? "\(row).\(column)" : value(for: index, of: other)
+            }
+            let mode = other.declaration.contains("STRICT") ? "" : random.pick(["", " OR IGNORE", " OR REPLACE"])
+            return
+                "INSERT\(mode) INTO \(other.name)(\(columns.map { other.columns[$0].name }.joined(separator: ", "))) "
+                + "VALUES (\(values.joined(separator: ", ")))"
+        case 1: return "DELETE FROM \(other.name) WHERE \(singleRow(other))"
+        default: return "UPDATE \(other.name) SET \(target) = \(row).\(column) WHERE \(singleRow(other))"
+        }
+    }
+
+    /// Counts once more for each count that ends in 3: a trigger that fires itself where recursive_triggers is on.
+    mutating func makeRecursiveTrigger() {
+        emit("PRAGMA recursive_triggers = \(random.pick(["ON", "OFF"]))")
+        emit(
+            "CREATE TRIGGER recurring AFTER UPDATE ON tally WHEN new.n % 10 BETWEEN 3 AND 5 BEGIN "
+                + "UPDATE tally SET n = n + 1 WHERE event = new.event; END")
+    }
+
+    /// What an ALTER TABLE makes of a table's names. Outside of any transaction: a ROLLBACK would take it away from under the model.
+    mutating func alteration() -> String {
+        emit("ROLLBACK")
+        let at = random.number(0...schema.tables.count - 1)
+        let table = schema.tables[at]
+        switch random.number(0...5) {
+        case 0, 1:
+            let column = random.number(0...table.columns.count - 1)
+            let old = table.columns[column].name
+            renames += 1
+            // A view of an older name would be in the way of the check that SQLite makes of the whole schema.
+            schema.tables[at].columns[column].name = "n\(renames)"
+            return "ALTER TABLE \(table.name) RENAME COLUMN \(old) TO n\(renames)"
+        case 2:
+            renames += 1
+            schema.tables[at].name = "m\(renames)"
+            return "ALTER TABLE \(table.name) RENAME TO m\(renames)"
+        case 3:
+            renames += 1
+            let name = "k\(renames)"
+            let terms = (0..<random.number(1...3)).map { "\(term(table, "t")) AS e\($0)" }.joined(separator: ", ")
+            emit(
+                "CREATE TABLE \(name) AS SELECT \(terms) FROM \(table.name) AS t ORDER BY \(table.totalOrder("t")) LIMIT 8"
+            )
+            emit("SELECT *, rowid FROM \(name)")
+            return "DROP TABLE \(name)"
+        default:
+            let name = "added\(schema.tables[at].columns.count)"
+            var column = GeneratedColumn(name: name, type: "TEXT", kind: .text)
+            if random.once(in: 2) { column.constraints = " DEFAULT 'added'" }
+            if random.once(in: 4), has(.check) { column.constraints += " CHECK (\(name) <> 'no')" }
+            if random.once(in: 5), has(.generated) {
+                // It must not name a column that stands after it.
+                emit("ALTER TABLE \(table.name) ADD COLUMN \(name) TEXT\(column.constraints)")
+                return "ALTER TABLE \(table.name) DROP COLUMN \(name)"
+            }
+            schema.tables[at].columns.append(column)
+            return "ALTER TABLE \(table.name) ADD COLUMN \(name) TEXT\(column.constraints)"
+        }
+    }
+
+    /// Switches that change what later statements mean, and questions of the whole database.
+    mutating func pragma() -> String {
+        switch random.number(0...7) {
+        case 0 where has(.foreignKeys):
+            return "PRAGMA foreign_keys = \(random.pick(["ON", "ON", "OFF"]))"
+        case 1 where has(.foreignKeys): return "PRAGMA defer_foreign_keys = \(random.pick(["ON", "OFF"]))"
+        case 2 where has(.recursion): return "PRAGMA recursive_triggers = \(random.pick(["ON", "OFF"]))"
+        case 3: return "SELECT count(*) FROM pragma_foreign_key_check"
+        case 4 where has(.reopen): return ScriptGenerator.reopening
+        case 5: return "PRAGMA user_version = \(random.number(0...9))"
+        case 6: return "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type <> 'index' OR sql IS NOT NULL"
+        default: return "ANALYZE"
+        }
+    }
+
+    /// Closes the database and opens it again.
+    static let reopening = "-- @reopen"
+}

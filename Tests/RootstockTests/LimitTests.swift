@@ -1,0 +1,73 @@
+// LimitTests.swift - statements that a store runs itself have SQLite's own limits of parameters and columns.
+
+import Foundation
+import Rootstock
+import Testing
+
+@Suite struct LimitTests {
+    private func open(_ folder: TemporaryFolder) throws -> Connection {
+        let connection = try Connection(path: folder.path(), engine: .lmdb)
+        try connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+        return connection
+    }
+
+    /// Past the number of arguments that an SQL function takes, and past that number squared.
+    @Test(arguments: [100, 101, 127, 128, 999, 10_000, 10_001, 20_123])
+    func parametersKeepTheirOrder(count: Int) throws {
+        let folder = try TemporaryFolder()
+        let connection = try open(folder)
+        let tuples = Array(repeating: "(?)", count: count).joined(separator: ",")
+        let values = (0..<count).map { Value.integer(Int64($0) * 7) }
+        let rows = try connection.query("INSERT INTO t(b) VALUES \(tuples) RETURNING b", values)
+        #expect(rows.map { $0[0] } == values)
+        let clause = "ON CONFLICT (a) DO UPDATE SET b = excluded.b"
+        try connection.execute(
+            "INSERT INTO t(a, b) VALUES \(Array(repeating: "(?, ?)", count: count / 2).joined(separator: ",")) \(clause)",
+            (0..<count / 2).flatMap { [Value.integer(Int64($0) + 1), .integer(-Int64($0))] })
+        try #expect(
+            connection.queryValue("SELECT count(*) FROM t WHERE a <= ?1 AND b = 1 - a", [.integer(Int64(count / 2))])
+                == .integer(Int64(count / 2)))
+    }
+
+    @Test func namedAndNumberedParameters() throws {
+        let folder = try TemporaryFolder()
+        let connection = try open(folder)
+        let statement = try connection.prepare("INSERT INTO t(a, b) VALUES (?2000, :name), (?3, ?2000) RETURNING a, b")
+        try #require(statement.parameterCount == 2001)
+        try statement.bind([.integer(7)], at: 2000)
+        try statement.bind([.text("named")], at: 2001)
+        try statement.bind([.integer(8)], at: 3)
+        var rows: [[Value]] = []
+        while try statement.step() { rows.append([statement[0], statement[1]]) }
+        #expect(rows == [[7, "named"], [8, 7]])
+    }
+
+    @Test(arguments: [
+        ("INSERT INTO t(b) VALUES (?0) RETURNING a", "variable number must be between ?1 and ?250000"),
+        ("INSERT INTO t(b) VALUES (?250001) RETURNING a", "variable number must be between ?1 and ?250000"),
+        ("INSERT INTO t(b) VALUES (?250000), (?) RETURNING a", "too many SQL variables"),
+    ])
+    func beyondThemSQLiteSpeaks(sql: String, message: String) throws {
+        let folder = try TemporaryFolder()
+        let connection = try open(folder)
+        let native = try Connection(path: ":memory:", engine: .sqlite)
+        try native.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+        let expected = try databaseError { try native.execute(sql) }
+        let error = try databaseError { try connection.execute(sql) }
+        #expect(error?.message == expected?.message)
+        #expect(error?.code == expected?.code)
+        #expect(error?.message == message)
+    }
+
+    @Test(arguments: [255, 256, 257, 2000]) func columnsOfReturning(count: Int) throws {
+        let folder = try TemporaryFolder()
+        let connection = try open(folder)
+        let list = (0..<count).map { "b + \($0) AS c\($0)" }.joined(separator: ", ")
+        let rows = try connection.query("INSERT INTO t(b) VALUES (1), (?) RETURNING \(list)", [1000])
+        #expect(
+            rows.map { row in (0..<count).map { row[$0] } } == [
+                (0..<count).map { Value.integer(Int64($0) + 1) }, (0..<count).map { Value.integer(Int64($0) + 1000) },
+            ])
+        #expect(rows[0].columnNames.last == "c\(count - 1)")
+    }
+}
