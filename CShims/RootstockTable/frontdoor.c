@@ -328,7 +328,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         } else {
             sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_run(%Q", whole);
         }
-        rst_pack_arguments(&compiled->parameters, text);
+        if (code == SQLITE_OK) code = rst_pack_arguments(&compiled->parameters, text);
         sqlite3_str_appendall(text, ")");
         sqlite3_free(whole);
         *out = sqlite3_str_finish(text);

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { GROUP = 100 };
+/* FEW: SQLite checks the arguments of a table-valued function behind the sixteenth anew, against columns that are NULL. */
+enum { GROUP = 100, FEW = 12 };
 
 static const char pack_type[] = "rootstock_pack";
 
@@ -87,33 +88,35 @@ static void value_function(sqlite3_context *context, int count, sqlite3_value **
     if (row != NULL) sqlite3_result_value(context, row[sqlite3_value_int(values[1])]);
 }
 
-void rst_pack_arguments(const rst_parameters *parameters, sqlite3_str *out) {
-    int used = 0, groups = 0, number = 0, group = 0;
-    for (int n = 1; n <= parameters->highest; n++) used += parameters->names[n] != NULL;
-    if (used <= GROUP) {
-        for (int n = 1; n <= parameters->highest; n++) {
-            if (parameters->names[n] != NULL) sqlite3_str_appendf(out, ",%s", parameters->names[n]);
-        }
-        return;
-    }
-    groups = (used + GROUP - 1) / GROUP;
-    for (int n = 1; n <= parameters->highest; n++) {
-        if (parameters->names[n] == NULL) continue;
-        if (number % GROUP == 0) {
-            /* Packs of packs where there are very many. */
-            if (groups > GROUP && group % GROUP == 0) sqlite3_str_appendall(out, ",rootstock_pack(");
-            sqlite3_str_appendall(out, groups > GROUP && group % GROUP == 0 ? "rootstock_pack(" : ",rootstock_pack(");
-            group++;
+/* Names [from, to) as arguments, no more than GROUP in a call. */
+static void append_names(sqlite3_str *out, const char *const *names, int from, int to) {
+    int size = 1;
+    while ((to - from + size - 1) / size > GROUP) size *= GROUP;
+    for (int at = from; at < to; at += size) {
+        int end = at + size < to ? at + size : to;
+        if (at > from) sqlite3_str_appendall(out, ",");
+        if (size == 1) {
+            sqlite3_str_appendall(out, names[at]);
         } else {
-            sqlite3_str_appendall(out, ",");
-        }
-        sqlite3_str_appendall(out, parameters->names[n]);
-        number++;
-        if (number % GROUP == 0 || number == used) {
+            sqlite3_str_appendall(out, "rootstock_pack(");
+            append_names(out, names, at, end);
             sqlite3_str_appendall(out, ")");
-            if (groups > GROUP && (group % GROUP == 0 || number == used)) sqlite3_str_appendall(out, ")");
         }
     }
+}
+
+int rst_pack_arguments(const rst_parameters *parameters, sqlite3_str *out) {
+    const char **names = sqlite3_malloc64(((sqlite3_uint64)parameters->highest + 1) * sizeof *names);
+    int used = 0;
+    if (names == NULL) return SQLITE_NOMEM;
+    for (int n = 1; n <= parameters->highest; n++) {
+        if (parameters->names[n] != NULL) names[used++] = parameters->names[n];
+    }
+    if (used > 0) sqlite3_str_appendall(out, used > FEW ? ",rootstock_pack(" : ",");
+    append_names(out, names, 0, used);
+    if (used > FEW) sqlite3_str_appendall(out, ")");
+    sqlite3_free(names);
+    return SQLITE_OK;
 }
 
 int rst_pack_register(rst_connection *c) {

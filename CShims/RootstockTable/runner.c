@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { CODES_KEPT = 128, RETURNING_COLUMNS = 256, RETURNING_ARGUMENTS = 120 };
+enum { CODES_KEPT = 128, RETURNING_COLUMNS = 256, RETURNING_ARGUMENTS = 13 };
 
 static void code_free(rst_code *code) {
     sqlite3_free(code->text);
@@ -376,11 +376,17 @@ void rst_program_clear(rst_program *program) {
 static void bind_arguments(const rst_parameters *parameters, sqlite3_value **values, int count,
                            sqlite3_stmt *statement) {
     int used = 0, highest = sqlite3_bind_parameter_count(statement);
-    for (int n = 1; n <= parameters->highest; n++) {
+    for (int n = 1; n <= parameters->highest && n <= highest; n++) {
         if (parameters->names[n] == NULL) continue;
-        if (used < count && n <= highest) sqlite3_bind_value(statement, n, values[used]);
+        if (used < count) sqlite3_bind_value(statement, n, values[used]);
         used++;
     }
+}
+
+/* A refused statement has been counted already: one that changes nothing takes changes() back to 0. */
+static void uncount(rst_connection *c, const rst_code *code) {
+    const rst_table *table = rst_table_find(c, code->table_name);
+    if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
 
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
@@ -444,9 +450,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
     }
     if (code == SQLITE_OK && c->immediate_violations > 0 && savepoint) {
-        /* The statement has been counted; one that changes nothing takes its number back. */
-        (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0",
-                          rst_table_find(c, program->code->table_name)->declared_name);
+        uncount(c, program->code);
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
@@ -471,6 +475,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
                     rst_set_message(message, "FOREIGN KEY constraint failed");
                 }
                 if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+                uncount(c, program->code);
             }
         }
     }
@@ -673,7 +678,7 @@ static int returning_connect(sqlite3 *db, void *context, int count, const char *
     /* More columns than these are taken from the whole row. */
     sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (int i = 0; i < RETURNING_COLUMNS - 1; i++) sqlite3_str_appendf(text, "c%d,", i);
-    sqlite3_str_appendall(text, "whole HIDDEN,statement HIDDEN");
+    sqlite3_str_appendall(text, "whole,statement HIDDEN");
     for (int i = 0; i < RETURNING_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
     sqlite3_str_appendall(text, ")");
     sql = sqlite3_str_finish(text);

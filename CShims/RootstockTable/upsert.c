@@ -383,10 +383,9 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         return code;
     }
-    for (int n = 1; n <= parameters->highest; n++) {
+    for (int n = 1, highest = sqlite3_bind_parameter_count(statement); n <= parameters->highest && n <= highest; n++) {
         if (parameters->names[n] == NULL) continue;
-        if (used < value_count && n <= sqlite3_bind_parameter_count(statement))
-            sqlite3_bind_value(statement, n, values[used]);
+        if (used < value_count) sqlite3_bind_value(statement, n, values[used]);
         used++;
     }
     table->images[0] = &there;
