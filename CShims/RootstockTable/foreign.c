@@ -49,7 +49,11 @@ static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_
             bool all = true;
             for (int k = 0; k < count && all; k++) {
                 bool there = false;
-                for (int p = 0; p < count; p++) there |= parent->key[p].column == columns[k];
+                for (int p = 0; p < count && columns[k] >= 0; p++) {
+                    there |=
+                        parent->key[p].column == columns[k] &&
+                        sqlite3_stricmp(parent->key[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
+                }
                 all = there;
             }
             unique |= all;
@@ -320,26 +324,46 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
     return code;
 }
 
+static bool is_set(uint64_t changed, int column) {
+    return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
+}
+
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
-int rst_foreign_check_schema(rst_table *table, bool as_child, bool as_parent, char **message) {
+int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
     int columns[64];
-    for (int i = 0; as_child && i < table->foreign_key_count; i++) {
+    for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
+        bool touched = changed == UINT64_MAX || sqlite3_stricmp(foreign->parent, table->name) == 0;
         int code;
+        for (int k = 0; k < foreign->column_count && !touched; k++)
+            touched = is_set(changed, foreign->child_columns[k]);
+        if (!touched) continue;
         if (parent == NULL) {
-            rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
+            rst_set_message(message, "no such table: main.%s", foreign->parent);
             return SQLITE_ERROR;
         }
         code = parent_columns(table, foreign, parent, columns, message);
         if (code != SQLITE_OK) return code;
     }
-    for (int t = 0; as_parent && table->is_parent && t < c->table_count; t++) {
+    /* The newest is looked at first. */
+    for (int t = c->table_count - 1; table->is_parent && t >= 0; t--) {
         for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
             const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
+            bool touched = changed == UINT64_MAX;
             int code;
             if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+            if (deferred_only && !foreign->deferred && !all_deferred(c)) continue;
+            for (int n = 0; n < table->column_count && !touched; n++) {
+                if (!is_set(changed, n)) continue;
+                for (int k = 0; k < foreign->column_count && !touched; k++) {
+                    touched = foreign->parent_columns[0] == NULL
+                                  ? table->columns[n].primary_key > 0
+                                  : sqlite3_stricmp(foreign->parent_columns[k], table->columns[n].name) == 0;
+                }
+            }
+            if (!touched) continue;
             code = parent_columns(c->tables[t], foreign, table, columns, message);
             if (code != SQLITE_OK) return code;
         }

@@ -28,7 +28,9 @@ struct rst_foreign_key {
 ** columns that an UPDATE sets, all for an INSERT or DELETE. */
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
                       const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message);
-int rst_foreign_check_schema(rst_table *table, bool as_child, bool as_parent, char **message);
+/* changed: bits of the columns that an UPDATE sets, else all. deferred_only: of the keys that refer to the table, only those
+** that are deferred. */
+int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message);
 bool rst_foreign_enabled(rst_connection *c);
 /* The same type and bytes. */
 bool rst_value_same(const rootstock_value *a, const rootstock_value *b);

@@ -35,6 +35,8 @@ static const pragma_definition definitions[] = {
      true, "SELECT * FROM pragma_foreign_key_list(?1)"},
     {"rootstock_pragma_table_list", "schema TEXT, name TEXT, type TEXT, ncol INT, wr INT, strict INT", 6, true,
      "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)"},
+    {"rootstock_pragma_foreign_key_check", "\"table\" TEXT, rowid INT, parent TEXT, fkid INT", 4, true,
+     "SELECT * FROM rootstock_foreign_key_check WHERE ?1 IS NULL OR \"table\"=?1 COLLATE NOCASE"},
 };
 
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
@@ -174,7 +176,10 @@ static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text
             code = sqlite3_prepare_v2(vtab->connection->db, sql, -1, &cursor->statement, NULL);
             sqlite3_free(sql);
         } else {
-            code = sqlite3_prepare_v2(vtab->connection->mirror, vtab->definition->sql, -1, &cursor->statement, NULL);
+            /* Rows are the store's, everything else the mirror's. */
+            bool rows = strcmp(vtab->definition->name, "rootstock_pragma_foreign_key_check") == 0;
+            code = sqlite3_prepare_v2(rows ? vtab->connection->db : vtab->connection->mirror, vtab->definition->sql, -1,
+                                      &cursor->statement, NULL);
         }
     }
     if (code != SQLITE_OK) return code;

@@ -105,10 +105,9 @@ static bool names_rowid(const rst_table *table, rst_span columns) {
 }
 
 /* Whether SQLite sees at once that the statement writes one row and no more. */
-static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
+static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start;
     rst_token token;
-    bool immediate = false;
     bool replaces = parts->conflict == SQLITE_REPLACE &&
                     (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
     for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++)
@@ -116,8 +115,6 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
     if (parts->kind != KIND_INSERT || replaces || parts->returning.start != NULL ||
         rst_trigger_any(table, TRIGGER_INSERT))
         return false;
-    for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
-    if (!immediate) return false;
     if (parts->source == SOURCE_DEFAULT) return true;
     if (parts->source != SOURCE_VALUES) return false;
     token = rst_token_next(&p, parts->source_text.end); /* VALUES */
@@ -125,6 +122,12 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
     if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return false;
     token = rst_token_next(&p, parts->source_text.end);
     return !rst_token_mark(&token, ",");
+}
+
+static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
+    bool immediate = false;
+    for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
+    return immediate && is_one_row(table, parts);
 }
 
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
@@ -292,6 +295,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->kind = parts.kind;
         code->conflict = parts.conflict;
         code->single_insert = is_single_insert(table, &parts);
+        code->one_row = is_one_row(table, &parts);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL) code->set_columns = columns_set(table, parts.set);
         code->table_name = sqlite3_mprintf("%s", table->name);
         if (code->table_name == NULL) result = SQLITE_NOMEM;
@@ -327,6 +331,16 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             code->clause_count = 1;
             result = rst_set_parse(c, table, parts.set, with, &parts.alias, &code->clauses[0], message);
         }
+    }
+    for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* What is wrong with an assignment is said when the statement is prepared, not at its first row. */
+        sqlite3_stmt *statement = NULL;
+        if (code->clauses[i].select == NULL) continue;
+        result = rst_statement_get(c, code->clauses[i].select, &statement);
+        if (result == SQLITE_OK)
+            rst_statement_done(c, statement);
+        else
+            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     }
     if (result == SQLITE_OK && table->triggers != NULL) {
         int event = parts.kind == KIND_INSERT   ? TRIGGER_INSERT
@@ -405,8 +419,9 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     program->values = values;
     program->value_count = count;
     if ((program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c)) {
-        code = rst_foreign_check_schema(program->table, program->code->kind != KIND_UPDATE,
-                                        program->code->kind == KIND_DELETE, message);
+        code = rst_foreign_check_schema(program->table,
+                                        program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,
+                                        program->code->kind == KIND_INSERT && program->code->one_row, message);
         if (code != SQLITE_OK) return code;
     }
     touches = program->table->autoincrement && program->code->kind == KIND_INSERT;

@@ -31,6 +31,7 @@ typedef struct rst_code {
     rst_clause *clauses;
     int clause_count;
     bool single_insert; /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
+    bool one_row;       /* an INSERT of one row: it can neither make nor cure an immediate violation of its children */
     uint64_t set_columns; /* bits of the columns that an UPDATE sets; 0: not known */
     bool judged;          /* its text stands in a schema and has been found fit to run (untrusted.h) */
     bool rowwise;         /* an UPDATE evaluated row by row: its SET list is clauses[0] */

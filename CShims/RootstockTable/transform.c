@@ -74,6 +74,10 @@ static void append_hint(sqlite3_str *str, const char **copied, const rst_token *
 static const char *const pragma_names[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
                                            "index_xinfo", "foreign_key_list", "table_list", "foreign_key_check"};
 
+static bool temp_has(rst_connection *c, const char *name) {
+    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
     sqlite3_str *str;
     const char *p = text, *copied = text;
@@ -151,6 +155,12 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
                 if (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")) {
                     replacement = "rootstock_schema";
                     alias = rst_token_same_name(&token, "sqlite_master") ? "sqlite_master" : "sqlite_schema";
+                } else if (!dotted &&
+                           (rst_token_same_name(&token, "sqlite_sequence") ||
+                            rst_token_same_name(&token, "sqlite_stat1")) &&
+                           temp_has(c,
+                                    rst_token_same_name(&token, "sqlite_stat1") ? "sqlite_stat1" : "sqlite_sequence")) {
+                    /* temp's own hides the store's */
                 } else if (rst_token_same_name(&token, "sqlite_sequence") &&
                            rst_table_find(c, "sqlite_sequence") != NULL) {
                     replacement = "rootstock_sequence";

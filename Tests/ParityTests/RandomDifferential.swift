@@ -32,6 +32,14 @@ private func firstDifference(_ script: [String], actual make: () throws -> any T
             try parity.actual.reopen()
             continue
         }
+        if statement == ScriptGenerator.checking {
+            // SQLite 3.40.1 itself finds NULLs in generated columns WITHOUT ROWID: what counts is that the store finds nothing.
+            let answer = parity.actual.run(statement)
+            if answer.rows != [[.text(Array("ok".utf8))]] {
+                return Difference(statement: statement, what: ["\(answer.rows) \(answer.failure?.message ?? "")"])
+            }
+            continue
+        }
         if let difference = parity.run(statement) { return difference }
         // What changes nothing need not be followed by the whole content.
         if statement.hasPrefix("SELECT") || statement.hasPrefix("WITH") { continue }

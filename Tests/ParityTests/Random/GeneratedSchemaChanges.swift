@@ -118,4 +118,7 @@ extension ScriptGenerator {
 
     /// Closes the database and opens it again.
     static let reopening = "-- @reopen"
+
+    /// Asked of the store alone.
+    static let checking = "PRAGMA integrity_check"
 }

@@ -46,7 +46,7 @@ struct ScriptGenerator {
         for query in queries { emit(query) }
         for index in schema.indexes { emit("DROP INDEX IF EXISTS \(index)") }
         for query in queries { emit(query) }
-        if has(.pragmas) { emit("PRAGMA integrity_check") }
+        if has(.pragmas) { emit(ScriptGenerator.checking) }
         return statements
     }
 }

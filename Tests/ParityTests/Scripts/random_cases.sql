@@ -243,3 +243,52 @@ SELECT * FROM sqlite_sequence;
 DROP TABLE t1;
 DROP TABLE t0;
 PRAGMA foreign_keys = OFF;
+-- The foreign key check as a function.
+CREATE TABLE fkParent(id INTEGER PRIMARY KEY);
+CREATE TABLE fkChild(id INTEGER PRIMARY KEY, p REFERENCES fkParent(id));
+INSERT INTO fkChild VALUES (1, 1), (2, 2);
+SELECT count(*) FROM pragma_foreign_key_check;
+SELECT * FROM pragma_foreign_key_check('fkChild') ORDER BY rowid;
+SELECT * FROM pragma_foreign_key_check('fkParent');
+DROP TABLE fkChild;
+-- A key under another collation than its column's is no parent.
+PRAGMA foreign_keys = ON;
+CREATE TABLE collatedKey(a TEXT, b TEXT, PRIMARY KEY(a COLLATE NOCASE, b)) WITHOUT ROWID;
+CREATE TABLE collatedChild(x, y, FOREIGN KEY(x, y) REFERENCES collatedKey(a, b));
+INSERT INTO collatedKey VALUES ('a', 'b');
+INSERT INTO collatedChild VALUES ('a', 'b');
+INSERT INTO collatedChild VALUES (NULL, NULL);
+SELECT * FROM collatedChild;
+DROP TABLE collatedChild;
+PRAGMA foreign_keys = OFF;
+-- A temp table's sqlite_sequence hides the store's.
+CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+INSERT INTO counted(a) VALUES (1);
+CREATE TEMP TABLE countedToo(id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+INSERT INTO countedToo(a) VALUES (1), (2);
+SELECT * FROM sqlite_sequence;
+SELECT * FROM main.sqlite_sequence WHERE name = 'counted';
+SELECT * FROM temp.sqlite_sequence;
+DROP TABLE countedToo;
+-- What an assignment misses is said without a row.
+CREATE TABLE emptyTable(id INTEGER PRIMARY KEY, a, b);
+UPDATE emptyTable SET (a, b) = (SELECT x, y FROM missingTable);
+UPDATE emptyTable SET a = (SELECT x FROM missingTable WHERE x = a);
+INSERT INTO emptyTable VALUES (1, 2, 3) ON CONFLICT (id) DO UPDATE SET a = (SELECT x FROM missingTable);
+SELECT * FROM emptyTable;
+-- A child whose key does not fit is found by an INSERT into the parent that could make or cure its violations.
+PRAGMA foreign_keys = ON;
+CREATE TABLE unfit(a TEXT, b TEXT, PRIMARY KEY(a COLLATE NOCASE, b)) WITHOUT ROWID;
+CREATE TABLE unfitChild(x, y, FOREIGN KEY(x, y) REFERENCES unfit(a, b));
+INSERT INTO unfit VALUES ('a', 'b');
+INSERT INTO unfit VALUES ('b', 'b'), ('c', 'b');
+INSERT INTO unfit SELECT 'd', 'd';
+CREATE TABLE unfitLater(x, y, FOREIGN KEY(x, y) REFERENCES unfit(a, b) DEFERRABLE INITIALLY DEFERRED);
+INSERT INTO unfit VALUES ('e', 'b') ON CONFLICT DO NOTHING;
+INSERT INTO unfit VALUES ('e', 'b');
+UPDATE unfit SET a = 'z' WHERE false;
+UPDATE unfitLater SET x = 1;
+UPDATE unfitChild SET y = 2, x = 'x' WHERE x = 5;
+DROP TABLE unfitLater;
+DROP TABLE unfitChild;
+PRAGMA foreign_keys = OFF;
