@@ -108,7 +108,10 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, char
 /* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
 static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
+    int code =
+        rst_forwards_sync(c, c->mirror, &c->forwards); /* it may name what the application has registered since */
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
     sqlite3_finalize(statement);
     if (code == SQLITE_OK || strncmp(sqlite3_errmsg(c->mirror), "unknown database", 16) == 0) return SQLITE_OK;
     rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));

@@ -39,6 +39,10 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
         do {
             code = rst_untrusted_create(mirror, object, message);
         } while (code != SQLITE_OK && rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror)));
+        if (code == SQLITE_OK && message != NULL) {
+            sqlite3_free(*message); /* of the try before the placeholder */
+            *message = NULL;
+        }
     }
     rst_forwards_end_placeholders(mirror, forwards);
     return code;
