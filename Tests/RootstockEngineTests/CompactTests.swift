@@ -172,6 +172,7 @@ import Testing
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory)
         #expect(left.filter { $0.contains("vacuum") } == [])
         #expect(kills > 1)
+        print("killed \(kills) times while compacting, engine \(engine.name)")
     }
 }
 
