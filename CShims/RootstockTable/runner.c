@@ -336,6 +336,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         /* What is wrong with an assignment is said when the statement is prepared, not at its first row. */
         sqlite3_stmt *statement = NULL;
         if (code->clauses[i].select == NULL) continue;
+        if (parts.upsert.start != NULL && !table->without_rowid && code->clauses[i].target_count == 1 &&
+            code->clauses[i].targets[0] == -1 && table->rowid_column >= 0 && !names_rowid(table, parts.columns))
+            continue; /* left out, see above */
         result = rst_statement_get(c, code->clauses[i].select, &statement);
         if (result == SQLITE_OK)
             rst_statement_done(c, statement);

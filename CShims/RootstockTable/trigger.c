@@ -143,7 +143,7 @@ static void append_row_names(sqlite3_str *out, const char *text, const char *end
                                 token.text);
             copied = token.text + token.size;
         }
-        if (rst_token_is(&token, "RAISE")) {
+        if (table != NULL && rst_token_is(&token, "RAISE")) { /* a native table's trigger raises natively */
             /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's end. */
             const char *q = p, *close;
             rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);

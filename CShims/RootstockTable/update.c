@@ -690,6 +690,10 @@ static int taken_before_type(rst_table *table, rst_hand *row, const rst_hand *ol
     if (code != SQLITE_CONSTRAINT_DATATYPE || table->has_check || table->without_rowid || mode == SQLITE_REPLACE ||
         has_before(table, event) || (old != NULL && old->rowid == row->rowid))
         return code;
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated == 3)
+            return code; /* a stored generated column is computed of checked ones, first of all */
+    }
     result = rst_row_key(table, row->values, row->rowid, &row->key);
     if (result == SQLITE_OK) result = rst_find_conflict(table, -1, row, old, &found, message);
     rootstock_buffer_free(&found);

@@ -52,7 +52,9 @@ int rst_bind(sqlite3_stmt *statement, int number, const rootstock_value *value) 
     case VALUE_INTEGER: return sqlite3_bind_int64(statement, number, value->as.integer);
     case VALUE_REAL: return sqlite3_bind_double(statement, number, value->as.real);
     case VALUE_TEXT:
-        return sqlite3_bind_text64(statement, number, value->as.data, value->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+        /* No bytes are a text, not a NULL. */
+        return sqlite3_bind_text64(statement, number, value->size == 0 ? "" : value->as.data, value->size,
+                                   SQLITE_TRANSIENT, SQLITE_UTF8);
     case VALUE_BLOB:
         if (value->size == 0) return sqlite3_bind_zeroblob(statement, number, 0);
         return sqlite3_bind_blob64(statement, number, value->as.data, value->size, SQLITE_TRANSIENT);

@@ -30,7 +30,9 @@ final class Parity {
         // at the statement's end: after a failure it is nobody's promise until the next INSERT that succeeds.
         if expectedOutcome.failure != nil {
             rowIDIsOpen = true
-        } else if expectedOutcome.changes > 0, statement.hasPrefix("INSERT") || statement.hasPrefix("REPLACE") {
+        } else if expectedOutcome.changes > 0, expectedOutcome.lastInsertRowID == actualOutcome.lastInsertRowID,
+            statement.hasPrefix("INSERT") || statement.hasPrefix("REPLACE")
+        {
             rowIDIsOpen = false
         }
         // ALTER TABLE ADD COLUMN has the columns of a check that SQLite runs inside it.

@@ -56,7 +56,7 @@ extension ScriptGenerator {
         }
         let count = random.once(in: 3) ? random.number(2...4) : 1
         // SQLite 3.40.1 itself keeps the rows before a "datatype mismatch" when the statement has an OR: none in several rows.
-        let keepsToNumbers = count > 1 && head.hasPrefix("INSERT OR")
+        let keepsToNumbers = count > 1 && (head.hasPrefix("INSERT OR") || upserts)
         let rows = (0..<count).map { _ in
             "("
                 + columns.map { column in

@@ -292,3 +292,23 @@ UPDATE unfitChild SET y = 2, x = 'x' WHERE x = 5;
 DROP TABLE unfitLater;
 DROP TABLE unfitChild;
 PRAGMA foreign_keys = OFF;
+-- An empty text that stands in for a NULL reaches the twin as a text.
+CREATE TABLE emptyDefault(c0 TEXT PRIMARY KEY, c1 REAL NOT NULL DEFAULT '');
+CREATE INDEX emptyDefaultIndex ON emptyDefault(typeof(c0));
+INSERT OR REPLACE INTO emptyDefault(c0, c1) VALUES (7, NULL), (8, 1);
+SELECT c0, c1, typeof(c1) FROM emptyDefault;
+-- A trigger of a temp table raises as SQLite's own do.
+CREATE TEMP TABLE raising(a);
+CREATE TRIGGER raisingRollback BEFORE INSERT ON raising BEGIN SELECT RAISE(ROLLBACK, 'raised') WHERE new.a = 1; END;
+BEGIN;
+INSERT INTO raising VALUES (1);
+COMMIT;
+DROP TABLE raising;
+-- A stored generated column makes SQLite look at the types before the rowid.
+CREATE TABLE strictStored(id INTEGER PRIMARY KEY, a INT, g ANY AS (a || 'g') STORED) STRICT;
+INSERT INTO strictStored(id, a) VALUES (1, 1);
+INSERT INTO strictStored(id, a) VALUES (1, 'no');
+-- A clause that no row can meet is not compiled.
+CREATE TABLE leftOut(id INTEGER PRIMARY KEY, a);
+INSERT INTO leftOut(a) VALUES (1) ON CONFLICT (id) DO UPDATE SET a = (SELECT x FROM missingTable);
+SELECT * FROM leftOut;
