@@ -12,6 +12,7 @@ PACKAGES = libsqlite3-dev liblmdb-dev lmdb-utils pkg-config sqlite3 gcc libc6-de
 BUDGET ?= 70s
 CONFORMANCE ?= ../shared/conformance
 FUZZ_SECONDS ?= 20
+CORRUPT_SECONDS ?= 20
 LONG_SECONDS ?= 3600
 TEST_SECONDS ?= 10
 TEST_SEED ?= 50000
@@ -22,7 +23,8 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-report test-long test-grdb results conformance fuzz compare extension lint format asan tsan ubsan docs clean
+.PHONY: help deps build test test-report test-long test-grdb results conformance fuzz corrupt compare extension lint format asan tsan ubsan \
+	sanitized docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -54,6 +56,7 @@ test: extension ## every test that ends in minutes
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Extension/run.sh $(EXTENSION)
+	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
@@ -76,6 +79,9 @@ conformance: extension ## SQLite's and Turso's test corpora on a store, where th
 
 fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
 	Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+
+corrupt: ## a damaged store opened in thousands of processes, CORRUPT_SECONDS
+	Tests/Corruption/run.sh $(CORRUPT_SECONDS)
 
 compare: deps ## the microbenchmark and a case or two of each other suite, in BUDGET of time, with build/compare.html
 	@mkdir -p build
@@ -106,14 +112,24 @@ format: ## format Swift and C in place
 	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
 
 asan: ## the tests under AddressSanitizer, with leaks
-	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks.txt $(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-asan --sanitize=address
+	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks.txt $(MAKE) --no-print-directory sanitized \
+		SANITIZED="--scratch-path .build-asan --sanitize=address"
 
 tsan: ## the tests under ThreadSanitizer
-	$(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-tsan --sanitize=thread
+	@$(MAKE) --no-print-directory sanitized SANITIZED="--scratch-path .build-tsan --sanitize=thread"
 
 # SwiftPM has no switch for this one: the C code traps where its behaviour would be undefined.
 ubsan: ## the tests with the C code checked for undefined behaviour
-	$(SWIFT) test $(SWIFTFLAGS) --scratch-path .build-ubsan -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
+	@$(MAKE) --no-print-directory sanitized \
+		SANITIZED="--scratch-path .build-ubsan -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined"
+
+# As `make test`: the engine tests fork, alone in their process.
+sanitized:
+	$(SWIFT) build $(SWIFTFLAGS) $(SANITIZED) --build-tests
+	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
+		$(SWIFT) test $(SWIFTFLAGS) $(SANITIZED) --skip-build --no-parallel --filter RootstockEngineTests
+	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
+		$(SWIFT) test $(SWIFTFLAGS) $(SANITIZED) --skip-build --skip RootstockEngineTests
 
 docs: ## the documentation of the Swift API, into build/docs
 	rm -rf build/docs .build-docs && mkdir -p build .build-docs/symbols

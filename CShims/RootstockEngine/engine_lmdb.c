@@ -152,10 +152,19 @@ static int lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tr
     return ROOTSTOCK_OK;
 }
 
+/* A value that does not lie in a page of the file. */
+__attribute__((noinline)) static int check_value(const rootstock_transaction *transaction,
+                                                 const rootstock_slice *value) {
+    return rootstock_lmdb_check_run(transaction->environment, (const MDB_val *)value, transaction->write);
+}
+
 static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
                     rootstock_slice *value) {
+    rootstock_environment *environment = transaction->environment;
     /* LMDB does not write through the key of MDB_SET. */
-    return lmdb_result(transaction->environment, mdb_get(transaction->txn, tree, (MDB_val *)key, (MDB_val *)value));
+    int code = mdb_get(transaction->txn, tree, (MDB_val *)key, (MDB_val *)value);
+    if (code == MDB_SUCCESS && !lmdb_in_page(environment, (MDB_val *)value)) code = check_value(transaction, value);
+    return lmdb_result(environment, code);
 }
 
 static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
@@ -259,6 +268,15 @@ static int move_after_change(rootstock_cursor *cursor, rootstock_move move, MDB_
     return code;
 }
 
+/* LMDB hands out what a damaged page says. */
+__attribute__((noinline)) static int check_entry(const rootstock_cursor *cursor, const MDB_val *key,
+                                                 const MDB_val *value) {
+    const rootstock_environment *environment = cursor->transaction->environment;
+    if (key->mv_size > LMDB_KEY_ROOM || (!cursor->write && !lmdb_in_page(environment, key))) return MDB_CORRUPTED;
+    return lmdb_in_page(environment, value) ? MDB_SUCCESS
+                                            : check_value(cursor->transaction, (const rootstock_slice *)value);
+}
+
 /* A move from nowhere, or of a write transaction's cursor. Not inlined, to keep the common step short. */
 __attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
                                                     MDB_val *value) {
@@ -267,6 +285,7 @@ __attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, ro
     int code = cursor->write && cursor->changes != cursor->transaction->changes
                    ? move_after_change(cursor, move, key, value)
                    : mdb_cursor_get(cursor->cursor, key, value, cursor_operations[move]);
+    if (code == MDB_SUCCESS) code = check_entry(cursor, key, value);
     cursor->positioned = code == MDB_SUCCESS;
     if (cursor->write && code == MDB_SUCCESS) {
         cursor->key_size = key->mv_size;
@@ -285,7 +304,14 @@ static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, roots
                             rootstock_slice *value) {
     if (cursor->write || !cursor->positioned) return move_with_care(cursor, move, (MDB_val *)key, (MDB_val *)value);
     int code = mdb_cursor_get(cursor->cursor, (MDB_val *)key, (MDB_val *)value, cursor_operations[move]);
-    return code == MDB_SUCCESS ? ROOTSTOCK_OK : stop(cursor, code);
+    if (code == MDB_SUCCESS) {
+        const rootstock_environment *environment = cursor->transaction->environment;
+        if (lmdb_in_page(environment, (MDB_val *)key) && lmdb_in_page(environment, (MDB_val *)value))
+            return ROOTSTOCK_OK;
+        code = check_entry(cursor, (MDB_val *)key, (MDB_val *)value);
+        if (code == MDB_SUCCESS) return ROOTSTOCK_OK;
+    }
+    return stop(cursor, code);
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its ten files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its eleven files:
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
@@ -9,6 +9,7 @@
 **   engine_lmdb_lock.c          its lock file
 **   engine_lmdb_compact.c       the file rewritten without free pages, and what an opener has to know of that
 **   engine_lmdb_pack.c          that file's content, written key by key
+**   engine_lmdb_slices.c        is what a page points to inside the file?
 **   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
 **   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
 **
@@ -28,6 +29,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine_internal.h"
 
@@ -66,6 +68,7 @@ struct rootstock_environment {
     size_t page_bytes;
     void *first_page;               /* of the file, mapped for the mark */
     const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
+    size_t page_mask;               /* of addresses inside a page: its size less 1 */
     MDB_dbi unnamed;                /* handle of the tree that lists the trees */
     atomic_int must_reopen;
     atomic_int writing;
@@ -177,6 +180,15 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
     int code = rootstock_lmdb_reserve(environment, transaction->txn, bytes);
     if (code != MDB_SUCCESS) transaction->broken = 1;
     return code;
+}
+
+/* engine_lmdb_slices.c */
+/* A value that leaves its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. write: of a write transaction. */
+int rootstock_lmdb_check_run(rootstock_environment *environment, const MDB_val *value, int write);
+
+/* Whether a slice of a read transaction lies inside its page: any key, and a value that is no overflow run's. */
+static inline int lmdb_in_page(const rootstock_environment *environment, const MDB_val *slice) {
+    return ((uintptr_t)slice->mv_data & environment->page_mask) + slice->mv_size <= environment->page_mask + 1;
 }
 
 /* engine_lmdb_lock.c */

@@ -128,10 +128,15 @@ static int configure(MDB_env *env, const rootstock_options *options, const lmdb_
 /* What is left to do with LMDB's environment open. Returns LMDB's code. */
 static int settle(rootstock_environment *environment, const lmdb_file_facts *facts) {
     MDB_txn *txn;
+    MDB_stat page;
     int descriptor;
     /* LMDB leaves this one open across exec; the other descriptors it closes. */
     if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     int code = environment->space.mapped ? rootstock_lmdb_open_space(environment, facts->file_bytes) : MDB_SUCCESS;
+    if (code == MDB_SUCCESS) code = mdb_env_stat(environment->env, &page);
+    /* Pages larger than the system's (a file from another machine) do not stand at addresses that tell them apart. */
+    if (code == MDB_SUCCESS)
+        environment->page_mask = page.ms_psize <= (size_t)sysconf(_SC_PAGESIZE) ? page.ms_psize - 1 : SIZE_MAX >> 1;
     if (code == MDB_SUCCESS) code = mdb_reader_check(environment->env, NULL);
     if (code == MDB_SUCCESS) code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
     if (code == MDB_SUCCESS) {

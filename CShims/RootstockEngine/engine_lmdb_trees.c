@@ -152,7 +152,9 @@ int rootstock_lmdb_commit_trees(rootstock_transaction *transaction) {
 
 int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value) {
     rootstock_environment *environment = transaction->environment;
-    if (value->mv_size != LMDB_TREE_RECORD_SIZE || memchr(key->mv_data, 0, key->mv_size) != NULL) return 0;
+    if (value->mv_size != LMDB_TREE_RECORD_SIZE || key->mv_size > LMDB_KEY_ROOM ||
+        memchr(key->mv_data, 0, key->mv_size) != NULL)
+        return 0;
     char name[LMDB_KEY_ROOM + 1];
     memcpy(name, key->mv_data, key->mv_size);
     name[key->mv_size] = 0;

@@ -323,6 +323,12 @@ int rootstock_kv_cursor_move(rootstock_kv_cursor *cursor, rootstock_kv_move move
         else
             code = mdb_cursor_get(cursor->cursor, lmdb_key, lmdb_value, backwards ? MDB_PREV : MDB_NEXT);
     }
+    if (code == MDB_SUCCESS && lmdb_key->mv_size > LMDB_KEY_ROOM) code = MDB_CORRUPTED;
+    if (code == MDB_SUCCESS && !cursor->transaction->write &&
+        (!lmdb_in_page(cursor->transaction->environment, lmdb_key) ||
+         (!lmdb_in_page(cursor->transaction->environment, lmdb_value) &&
+          rootstock_lmdb_check_run(cursor->transaction->environment, lmdb_value, 0) != MDB_SUCCESS)))
+        code = MDB_CORRUPTED;
     if (code == MDB_SUCCESS && cursor->transaction->write) keep_place(cursor, lmdb_key, lmdb_value);
     cursor->positioned = code == MDB_SUCCESS;
     return lmdb_result(cursor->transaction->environment, code);

@@ -105,6 +105,14 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, char
     return SQLITE_ERROR;
 }
 
+/* Of one statement: more may follow it in the text. */
+static int transform_object(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    char *text = span_text(sql, end);
+    int code = text == NULL ? SQLITE_NOMEM : rst_transform_object(c, text, out, message);
+    sqlite3_free(text);
+    return code;
+}
+
 /* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
 static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
     sqlite3_stmt *statement = NULL;
@@ -167,14 +175,14 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
         }
         if (trigger && temporary) {
             if (rst_target(c, &on_schema, &table) != NULL) return quoted_call("rootstock_temp_trigger", sql, end, out);
-            return rst_transform_object(c, sql, out, message);
+            return transform_object(c, sql, end, out, message);
         }
         if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
-            return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
+            return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
         }
         if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) &&
             elsewhere(c, &table, false)) {
-            return trigger ? rst_transform_object(c, sql, out, message) : SQLITE_OK;
+            return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
         }
     }
     if (temporary || (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main"))) {

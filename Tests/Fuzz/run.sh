@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the libFuzzer targets of this folder and runs each for SECONDS (default 20), starting from and adding to a corpus in
-# the build folder. Usage: Tests/Fuzz/run.sh [SECONDS [TARGET ...]]
+# Builds the libFuzzer targets of this folder and runs each for SECONDS (default 20), starting from the seeds here and
+# adding to a corpus in the build folder. Usage: Tests/Fuzz/run.sh [SECONDS [TARGET ...]]
 # CLANG names the compiler (libFuzzer comes with the Swift toolchain's clang, not with gcc).
 set -eu
 seconds=${1:-20}
@@ -11,19 +11,22 @@ table=$root/CShims/RootstockTable
 engine=$root/CShims/RootstockEngine
 out=$root/build/fuzz
 clang=${CLANG:-$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang}
-[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file
+[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file fuzz_frontdoor fuzz_catalog
 mkdir -p "$out"
 for target in "$@"; do
     case $target in
     fuzz_lmdb_file) sources=$engine/engine_lmdb_file.c ;;
+    fuzz_frontdoor | fuzz_catalog) sources="$engine/*.c $table/*.c" ;;
     *) sources="$table/values.c $table/keys.c $table/rows.c" ;;
     esac
     "$clang" -std=c11 -g -O1 -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined -fuse-ld=lld \
-        -I"$table" -I"$engine" -I"$engine/include" "$here/$target.c" $sources -lsqlite3 -o "$out/$target"
-    mkdir -p "$out/corpus-$target"
+        -I"$table" -I"$table/include" -I"$engine" -I"$engine/include" "$here/$target.c" $sources -lsqlite3 -llmdb -lpthread -o "$out/$target"
+    mkdir -p "$out/corpus-$target" "$here/seeds/$target"
+    dictionary=
+    [ ! -f "$here/$target.dict" ] || dictionary=-dict=$here/$target.dict
     echo "$target: $seconds seconds"
-    "$out/$target" -max_total_time="$seconds" -max_len=4096 -print_final_stats=0 -verbosity=0 \
-        -artifact_prefix="$out/$target-" "$out/corpus-$target" >"$out/$target.log" 2>&1 || {
+    "$out/$target" -max_total_time="$seconds" -max_len=4096 -timeout=25 -print_final_stats=0 -verbosity=0 \
+        $dictionary -artifact_prefix="$out/$target-" "$out/corpus-$target" "$here/seeds/$target" >"$out/$target.log" 2>&1 || {
         tail -n 60 "$out/$target.log" >&2
         echo "$target failed: its input stands beside $out/$target.log" >&2
         exit 1

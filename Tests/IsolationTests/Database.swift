@@ -159,10 +159,12 @@ final class Session {
 }
 
 /// A database of a test's own. `engine` nil: plain SQLite in WAL mode.
-final class Database {
+final class Database: @unchecked Sendable {
     let path: String
     let engine: String?
     private let folder: URL
+    /// A store in memory lives as long as a session to it.
+    private var keeper: Session?
 
     init(engine: String?) throws {
         _ = Version.engines  // registers the engines that are written in Swift
@@ -171,6 +173,7 @@ final class Database {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appendingPathComponent("database").path
         self.engine = engine
+        if engine == "memory" { keeper = try session() }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

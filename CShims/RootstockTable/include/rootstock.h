@@ -16,6 +16,8 @@
 **     keys (MDB_INTEGERKEY) key=int. Further arguments: engine=lmdb, readonly=yes, mapsize=BYTES, width=4|8. Its writes belong to the
 **     connection's transaction; a commit over several files is atomic in each, not over all. DROP TABLE leaves the tree alone.
 **   - SELECT * FROM kv_trees('path') lists a file's trees: name, entries, flags, depth, pages.
+**   A table of kv that is found in a native file's schema is opened only if the application has named its path on this connection:
+**   by running its CREATE, or SELECT rootstock_allow('path').
 **   Neither can be used from a view or trigger (SQLITE_VTAB_DIRECTONLY), and a store's own trees are refused by kv.
 **
 ** Functions and collations that the application registers on db with SQLite's own calls, before or after it opens the store, serve

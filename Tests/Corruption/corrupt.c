@@ -1,0 +1,279 @@
+/*
+** corrupt.c - a store's file damaged in every way and opened again, each time in a process of its own.
+**
+** Usage: corrupt FOLDER SECONDS SEED. First the file is cut at every page and at odd sizes, then page headers are overwritten, then bits
+** flip at random for SECONDS. Each child opens the damaged copy, reads every table in several ways, checks the store, writes to it,
+** and tells how that went: sound (every answer as before), rows (answers that decode but are others), refused (an error), or crashed,
+** inside liblmdb or outside of it. Invariant tested: no child crashes in code of ours, and a file
+** that was cut is always refused. What LMDB itself does not survive (its assertions end the process, it checks no entry of a page
+** against the page's size, and pages that lead to each other in a ring make a walk without end) is counted and told.
+*/
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <rootstock.h>
+
+enum { SOUND = 10, ROWS, REFUSED, IN_LMDB, IN_OURS, HUNG, OUTCOMES };
+static const char *const names[OUTCOMES] = {[SOUND] = "sound",     [ROWS] = "other rows",     [REFUSED] = "refused",
+                                            [IN_LMDB] = "in LMDB", [IN_OURS] = "in our code", [HUNG] = "hung"};
+static unsigned long counts[OUTCOMES];
+static uint64_t expected;
+static char folder[512], original[600], damaged[600];
+
+static const char *const queries[] = {
+    "SELECT * FROM t",
+    "SELECT * FROM t ORDER BY b, id DESC",
+    "SELECT count(*), sum(length(c)) FROM t WHERE b BETWEEN 3 AND 60",
+    "SELECT * FROM w ORDER BY k DESC",
+    "SELECT v FROM w WHERE k >= 'k5'",
+    "SELECT * FROM t JOIN w ON v = b",
+    "SELECT name, sql FROM sqlite_master",
+};
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* SQLITE_DONE or the error that ended it. */
+static int run(sqlite3 *db, const char *sql, uint64_t *hash) {
+    sqlite3_stmt *statement = NULL;
+    char *rewritten = NULL;
+    int code = rootstock_rewrite(db, sql, -1, &rewritten, NULL, NULL);
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, rewritten == NULL ? sql : rewritten, -1, &statement, NULL);
+    sqlite3_free(rewritten);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+            int type = sqlite3_column_type(statement, i);
+            const void *bytes = sqlite3_column_blob(statement, i);
+            *hash = mix(*hash, &type, sizeof type);
+            if (bytes != NULL) *hash = mix(*hash, bytes, (size_t)sqlite3_column_bytes(statement, i));
+        }
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static int open_store(const char *path, sqlite3 **db) {
+    int code = sqlite3_open(":memory:", db);
+    return code == SQLITE_OK ? rootstock_open(*db, path, "lmdb", "{\"durability\":\"off\"}", NULL, NULL) : code;
+}
+
+static int answers(sqlite3 *db, uint64_t *hash, int *check) {
+    int result = SQLITE_DONE;
+    uint64_t said = 14695981039346656037u, ok = said;
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        int code = run(db, queries[i], hash);
+        if (code != SQLITE_DONE) result = code;
+    }
+    int type = SQLITE_TEXT;
+    ok = mix(mix(ok, &type, sizeof type), "ok", 2);
+    *check = run(db, "PRAGMA integrity_check", &said) == SQLITE_DONE && said == ok;
+    return result;
+}
+
+static void crashed(int number, siginfo_t *information, void *context) {
+    Dl_info where;
+    const ucontext_t *machine = context;
+    (void)number, (void)information;
+#ifdef __x86_64__
+    void *at = (void *)machine->uc_mcontext.gregs[REG_RIP];
+#else
+    void *at = (void *)machine->uc_mcontext.pc;
+#endif
+    /* In the C library (a copy, an abort by LMDB's own assertions): the first frame that is not tells. */
+    void **frames = (void **)&at;
+#ifdef __x86_64__
+    void **stack = (void **)machine->uc_mcontext.gregs[REG_RSP];
+#else
+    void **stack = (void **)machine->uc_mcontext.sp;
+#endif
+    for (int i = -1; i < 64; i++) {
+        if (!dladdr(i < 0 ? frames[0] : stack[i], &where) || where.dli_fname == NULL) continue;
+        if (strstr(where.dli_fname, "liblmdb") != NULL) _exit(IN_LMDB);
+        if (strstr(where.dli_fname, "libc.so") == NULL) break;
+    }
+    _exit(IN_OURS);
+}
+
+static void child(void) {
+    static char stack[65536];
+    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sqlite3 *db;
+    uint64_t hash = 14695981039346656037u;
+    int check = 0, code;
+    sigaltstack(&alternative, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) sigaction(signals[i], &action, NULL);
+    if (freopen("/dev/null", "w", stderr) == NULL) _exit(REFUSED);
+    alarm(5);
+    code = open_store(damaged, &db);
+    if (code != SQLITE_OK) {
+        sqlite3_close(db);
+        _exit(REFUSED);
+    }
+    code = answers(db, &hash, &check);
+    uint64_t ignored = 0;
+    int written = run(db, "INSERT INTO t(b, c) VALUES (7, 'seven')", &ignored);
+    if (written == SQLITE_DONE) written = run(db, "UPDATE t SET b = b + 1 WHERE id % 7 = 0", &ignored);
+    if (written == SQLITE_DONE) written = run(db, "DELETE FROM w WHERE v > 30", &ignored);
+    sqlite3_close(db);
+    _exit(code != SQLITE_DONE || written != SQLITE_DONE || (!check && hash == expected) ? REFUSED
+          : hash == expected                                                            ? SOUND
+                                                                                        : ROWS);
+}
+
+static int try_it(const char *what, unsigned long where) {
+    static unsigned char told[OUTCOMES];
+    int status, outcome;
+    char lock[640];
+    snprintf(lock, sizeof lock, "%s-lock", damaged);
+    unlink(lock);
+    pid_t pid = fork();
+    if (pid == 0) child();
+    waitpid(pid, &status, 0);
+    outcome = WIFEXITED(status) && WEXITSTATUS(status) >= SOUND && WEXITSTATUS(status) < OUTCOMES ? WEXITSTATUS(status)
+              : WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM                                ? HUNG
+                                                                                                  : IN_OURS;
+    counts[outcome]++;
+    if (outcome >= IN_LMDB && told[outcome]++ < (outcome == IN_LMDB ? 1 : 5))
+        printf("%s at %lu: %s\n", what, where, names[outcome]);
+    return outcome;
+}
+
+static unsigned char *bytes;
+static size_t size;
+
+static void write_damaged(size_t length) {
+    int descriptor = open(damaged, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (descriptor < 0 || write(descriptor, bytes, length) != (ssize_t)length) {
+        perror(damaged);
+        exit(2);
+    }
+    close(descriptor);
+}
+
+static uint64_t state;
+static uint64_t draw(uint64_t below) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state % below;
+}
+
+static void report(const char *what) {
+    printf("%s:", what);
+    for (int i = SOUND; i < OUTCOMES; i++) printf(" %s %lu%s", names[i], counts[i], i + 1 < OUTCOMES ? "," : "\n");
+    fflush(stdout);
+}
+
+static void make_store(void) {
+    static const char *const script[] = {
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, b INT, c TEXT CHECK (c <> ''), UNIQUE (b, id))",
+        "CREATE INDEX i ON t(c, b)",
+        "CREATE TABLE w(k TEXT PRIMARY KEY, v INT) WITHOUT ROWID",
+        "CREATE VIEW vw AS SELECT b FROM t",
+        "BEGIN",
+        "INSERT INTO t(b, c) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i % 70, hex(i "
+        "* 7919) || "
+        "substr('some text that fills the row a little', i % 9) FROM n",
+        "INSERT INTO t(b, c) VALUES (71, hex(zeroblob(6000))), (72, hex(zeroblob(300))), (73, hex(zeroblob(9000)))",
+        "INSERT INTO w WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90) SELECT 'k' || i, i % 70 FROM "
+        "n",
+        "COMMIT",
+        "DELETE FROM t WHERE id % 11 = 0",
+    };
+    sqlite3 *db;
+    int check = 0;
+    unlink(original);
+    if (open_store(original, &db) != SQLITE_OK) exit(2);
+    for (size_t i = 0; i < sizeof script / sizeof script[0]; i++) {
+        uint64_t ignored = 0;
+        if (run(db, script[i], &ignored) != SQLITE_DONE) {
+            fprintf(stderr, "%s: %s\n", script[i], sqlite3_errmsg(db));
+            exit(2);
+        }
+    }
+    expected = 14695981039346656037u;
+    if (answers(db, &expected, &check) != SQLITE_DONE || !check) exit(2);
+    sqlite3_close(db);
+    struct stat status;
+    int descriptor = open(original, O_RDONLY);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) exit(2);
+    size = (size_t)status.st_size;
+    bytes = malloc(size);
+    if (bytes == NULL || read(descriptor, bytes, size) != (ssize_t)size) exit(2);
+    close(descriptor);
+}
+
+int main(int count, char **arguments) {
+    if (count != 4) {
+        fprintf(stderr, "usage: corrupt FOLDER SECONDS SEED\n");
+        return 2;
+    }
+    snprintf(folder, sizeof folder, "%s", arguments[1]);
+    snprintf(original, sizeof original, "%s/original", folder);
+    snprintf(damaged, sizeof damaged, "%s/damaged", folder);
+    time_t until = time(NULL) + atoi(arguments[2]);
+    state = strtoull(arguments[3], NULL, 10) * 2 + 1;
+    printf("seed %s\n", arguments[3]);
+    make_store();
+    write_damaged(size);
+    if (try_it("nothing changed", 0) != SOUND) return 1;
+    memset(counts, 0, sizeof counts);
+    for (size_t length = 0; length < size; length += 4096) {
+        static const int odd[] = {0, 1, 511, 2048, 4095};
+        for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+            write_damaged(length + (size_t)odd[i] < size ? length + (size_t)odd[i] : size - 1);
+            if (try_it("cut", length + (size_t)odd[i]) == ROWS) {
+                printf("cut at %zu: other rows\n", length + (size_t)odd[i]);
+                return 1;
+            }
+        }
+    }
+    report("cuts");
+    if (counts[IN_LMDB] != 0) return 1; /* sizes are checked before anything is mapped */
+    unsigned long ours = counts[IN_OURS];
+    memset(counts, 0, sizeof counts);
+    for (size_t page = 0; page < size / 4096; page++) {
+        static const size_t places[] = {0, 1, 10, 11, 12, 13, 14, 15}; /* number, flags, where entries begin and end */
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+            size_t k = places[i];
+            unsigned char saved = bytes[page * 4096 + k];
+            bytes[page * 4096 + k] = (unsigned char)(k % 2 == 0 ? 0xFF : saved ^ (1u << draw(8)));
+            write_damaged(size);
+            try_it("page header", page * 4096 + k);
+            bytes[page * 4096 + k] = saved;
+        }
+    }
+    report("page headers");
+    ours += counts[IN_OURS];
+    memset(counts, 0, sizeof counts);
+    while (time(NULL) < until) {
+        size_t at[4] = {0}, flips = 1 + draw(4);
+        unsigned char bit[4];
+        for (size_t i = 0; i < flips; i++) {
+            at[i] = draw(size);
+            bit[i] = (unsigned char)(1u << draw(8));
+            bytes[at[i]] ^= bit[i];
+        }
+        write_damaged(size);
+        try_it("bit flip", at[0]);
+        for (size_t i = flips; i-- > 0;) bytes[at[i]] ^= bit[i];
+    }
+    report("bit flips");
+    ours += counts[IN_OURS];
+    return ours == 0 ? 0 : 1;
+}

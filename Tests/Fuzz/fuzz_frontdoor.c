@@ -1,0 +1,104 @@
+/*
+** fuzz_frontdoor.c - libFuzzer target for the front door: any bytes as SQL text.
+**
+** Invariant tested: rewriting ends, stays inside the text (a copy of exactly its size, without a NUL behind it), goes forward by at least
+** a byte a statement, and gives what SQLite prepares or refuses; what came out goes in again unchanged, so that nobody who rewrites
+** twice runs something else. Nothing is run.
+*/
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rootstock.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const schema[] = {
+    "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT DEFAULT 'x', c INT CHECK (c > 0), UNIQUE (b, c))",
+    "CREATE TABLE w(k TEXT PRIMARY KEY, v REAL DEFAULT (abs(-1)), g AS (v + 1)) WITHOUT ROWID",
+    "CREATE TABLE child(a REFERENCES t ON DELETE CASCADE, \"odd name\" INT)",
+    "CREATE INDEX i ON t(c) WHERE c > 1",
+    "CREATE INDEX e ON t(lower(b))",
+    "CREATE VIEW v AS SELECT a, b FROM t",
+    "CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO child VALUES (new.a, 1) ON CONFLICT DO NOTHING; END",
+    "CREATE TRIGGER q INSTEAD OF UPDATE ON v BEGIN DELETE FROM w WHERE k = new.b; END",
+    "CREATE TEMP TABLE other(a, b)",
+};
+
+static void must(int holds, const char *what) {
+    if (holds) return;
+    fprintf(stderr, "not so: %s\n", what);
+    abort();
+}
+
+static sqlite3 *open_store(void) {
+    static char path[] = "/tmp/rootstock-fuzz-XXXXXX";
+    sqlite3 *db;
+    char *message = NULL;
+    int descriptor = mkstemp(path);
+    must(descriptor >= 0, "a temporary file");
+    close(descriptor);
+    must(sqlite3_open(":memory:", &db) == SQLITE_OK, "sqlite3_open");
+    if (rootstock_open(db, path, "lmdb", "{\"durability\":\"off\"}", NULL, &message) != SQLITE_OK) {
+        fprintf(stderr, "%s\n", message);
+        abort();
+    }
+    for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++) {
+        char *text = NULL;
+        must(rootstock_rewrite(db, schema[i], -1, &text, NULL, &message) == SQLITE_OK, schema[i]);
+        must(sqlite3_exec(db, text == NULL ? schema[i] : text, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+        sqlite3_free(text);
+    }
+    unlink(path);
+    return db;
+}
+
+static void check_statement(sqlite3 *db, const char *text, int bytes) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, text, bytes, &statement, NULL);
+    must(code != SQLITE_MISUSE && code != SQLITE_INTERNAL && (code & 0xFF) != SQLITE_CORRUPT, sqlite3_errmsg(db));
+    sqlite3_finalize(statement);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static sqlite3 *db;
+    char *text, *end, *p;
+    if (db == NULL) db = open_store();
+    if (size == 0) return 0;
+    text = malloc(size);
+    if (text == NULL) return 0;
+    memcpy(text, data, size);
+    end = text + size;
+    for (p = text; p < end;) {
+        char *rewritten = NULL, *message = NULL;
+        const char *tail = NULL;
+        int code = rootstock_rewrite(db, p, (int)(end - p), &rewritten, &tail, &message);
+        must(code == SQLITE_OK || rewritten == NULL, "a refusal without text");
+        if (code == SQLITE_OK && rewritten != NULL) {
+            char *again = NULL;
+            check_statement(db, rewritten, -1);
+            if (rootstock_rewrite(db, rewritten, -1, &again, NULL, NULL) == SQLITE_OK && again != NULL &&
+                strcmp(again, rewritten) != 0) {
+                fprintf(stderr, "once:  %s\ntwice: %s\n", rewritten, again);
+                abort();
+            }
+            sqlite3_free(again);
+        } else if (code == SQLITE_OK) {
+            check_statement(db, p, (int)(tail - p));
+        }
+        sqlite3_free(rewritten);
+        sqlite3_free(message);
+        if (tail == NULL || tail <= p) {
+            /* Only where nothing is left: blanks, comments, a NUL. */
+            must(tail != NULL, "where the statement ends");
+            break;
+        }
+        must(tail <= end, "the end lies in the text");
+        p += tail - p;
+    }
+    free(text);
+    return 0;
+}

@@ -1,0 +1,185 @@
+// IsolationTests.swift - the sentences about isolation, one test each, on every engine and on plain SQLite in WAL mode: what is
+// asserted is asserted of both.
+
+import CSQLite
+import Foundation
+import Testing
+
+/// WAL mode, then the engines.
+private let everywhere: [String?] = [nil] + storeEngines
+
+@Suite struct IsolationTests {
+    private func filled(_ engine: String?) throws -> Database {
+        let database = try Database(engine: engine)
+        let session = try database.session()
+        for sql in [
+            "CREATE TABLE t(a INTEGER PRIMARY KEY, b INT)", "CREATE INDEX tb ON t(b)", "CREATE TABLE u(a)",
+            "INSERT INTO t SELECT value, value * 10 FROM json_each('[1,2,3,4,5,6,7,8,9]')", "INSERT INTO u VALUES (0)",
+        ] { #expect(session.run(sql).code == SQLITE_OK, "\(sql)") }
+        return database
+    }
+
+    private func both(_ session: Session) -> [String] {
+        session.run("SELECT (SELECT count(*) FROM t), (SELECT max(a) FROM u)").rows
+    }
+
+    @Test(arguments: everywhere, ["BEGIN", "SAVEPOINT s"])
+    func allStatementsAndTablesOfATransactionSeeOneSnapshot(_ engine: String?, _ begin: String) throws {
+        let database = try filled(engine)
+        let (reader, writer) = (try database.session(), try database.session())
+        _ = reader.run(begin)
+        #expect(reader.run("SELECT count(*) FROM t").rows == ["9"])
+        #expect(writer.run("BEGIN IMMEDIATE").code == SQLITE_OK, "the reader does not block the writer")
+        _ = writer.run("DELETE FROM t WHERE a > 5")
+        _ = writer.run("UPDATE u SET a = 1")
+        #expect(both(writer) == ["5|1"], "a writer sees its own writes")
+        #expect(both(reader) == ["9|0"], "nor the writer the reader")
+        #expect(writer.run("COMMIT").code == SQLITE_OK)
+        #expect(both(reader) == ["9|0"], "a table first read after the commit is read as of the snapshot, too")
+        #expect(reader.run("INSERT INTO u VALUES (5)").code == SQLITE_BUSY | 2 << 8, "SQLITE_BUSY_SNAPSHOT")
+        _ = reader.run(begin == "BEGIN" ? "COMMIT" : "RELEASE s")
+        #expect(both(reader) == ["5|1"])
+    }
+
+    @Test(arguments: everywhere, ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+    func aWriteTransactionBegunAtOnceKeepsOthersFromWritingOnly(_ engine: String?, _ begin: String) throws {
+        let database = try filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        #expect(first.run(begin).code == SQLITE_OK)
+        #expect(both(second) == ["9|0"])
+        for sql in ["INSERT INTO u VALUES (1)", begin, "CREATE TABLE n(a)"] {
+            #expect(second.run(sql).code == SQLITE_BUSY, "\(sql)")
+        }
+        #expect(first.run("ROLLBACK").code == SQLITE_OK)
+        #expect(second.run("INSERT INTO u VALUES (1)").code == SQLITE_OK, "an undone transaction has let go")
+    }
+
+    @Test(arguments: everywhere) func theSecondWriterWaitsAndAsks(_ engine: String?) throws {
+        let database = try filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        _ = first.run("BEGIN IMMEDIATE")
+        sqlite3_busy_timeout(second.database, 150)
+        for sql in ["INSERT INTO u VALUES (1)", "BEGIN IMMEDIATE"] {
+            let start = Date()
+            #expect(second.run(sql).code == SQLITE_BUSY)
+            #expect(Date().timeIntervalSince(start) > 0.1, "\(sql) waits")
+        }
+        let questions = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+        defer { questions.deallocate() }
+        questions.pointee = 0
+        sqlite3_busy_handler(
+            second.database,
+            { context, number in
+                let questions = context!.assumingMemoryBound(to: Int32.self)
+                questions.pointee += 1
+                return number < 4 ? 1 : 0
+            }, questions)
+        #expect(second.run("INSERT INTO u VALUES (1)").code == SQLITE_BUSY)
+        #expect(questions.pointee == 5, "asked until it says no")
+        _ = first.run("COMMIT")
+        #expect(second.run("INSERT INTO u VALUES (1)").code == SQLITE_OK)
+        #expect(questions.pointee == 5)
+    }
+
+    @Test(arguments: everywhere) func anOwnCommitIsSeenBesideAnOpenStatement(_ engine: String?) throws {
+        let database = try filled(engine)
+        let session = try database.session()
+        _ = session.open(0, "SELECT a FROM t ORDER BY b")
+        #expect(session.step(0, 2).rows == ["1", "2"])
+        #expect(session.run("INSERT INTO u VALUES (7)").code == SQLITE_OK)
+        #expect(both(session) == ["9|7"])
+        #expect(session.run("BEGIN").code == SQLITE_OK)
+        #expect(session.run("INSERT INTO u VALUES (8)").code == SQLITE_OK)
+        #expect(session.run("COMMIT").code == SQLITE_OK)
+        #expect(both(session) == ["9|8"])
+        #expect(session.step(0, 100).rows == ["3", "4", "5", "6", "7", "8", "9"])
+        #expect(try database.session().run("SELECT max(a) FROM u").rows == ["8"])
+    }
+
+    @Test(arguments: everywhere) func rowsAreChangedWhileTheyAreScanned(_ engine: String?) throws {
+        for order in ["a", "a DESC", "b", "b DESC"] {
+            for begin in ["SELECT 1", "BEGIN"] {
+                let database = try filled(engine)
+                let session = try database.session()
+                _ = session.run(begin)
+                _ = session.run("INSERT INTO t VALUES (10, 100)")
+                _ = session.open(0, "SELECT a FROM t ORDER BY \(order)")
+                #expect(session.step(0, 3).rows.count == 3)
+                #expect(session.run("DELETE FROM t WHERE a % 2 = 0").code == SQLITE_OK)
+                #expect(session.run("UPDATE t SET b = b + 1").code == SQLITE_OK)
+                #expect(session.step(0, 100).code == SQLITE_DONE, "\(order)")
+                if begin == "BEGIN" { #expect(session.run("COMMIT").code == SQLITE_OK) }
+                #expect(session.run("SELECT a, b FROM t").rows == ["1|11", "3|31", "5|51", "7|71", "9|91"])
+            }
+        }
+    }
+
+    @Test(arguments: everywhere) func aTransactionEndsUnderAnOpenStatement(_ engine: String?) throws {
+        for end in ["ROLLBACK", "COMMIT"] {
+            let database = try filled(engine)
+            let session = try database.session()
+            _ = session.run("BEGIN")
+            _ = session.run("DELETE FROM t WHERE a = 9")
+            _ = session.open(0, "SELECT a FROM t ORDER BY a")
+            #expect(session.step(0, 2).rows == ["1", "2"])
+            #expect(session.run(end).code == SQLITE_OK)
+            let rest = session.step(0, 100)
+            #expect(rest.code == SQLITE_DONE)
+            #expect(rest.rows.starts(with: ["3", "4", "5", "6", "7", "8"]))
+            #expect(session.run("SELECT count(*) FROM t").rows == [end == "COMMIT" ? "8" : "9"])
+            #expect(try database.session().run("INSERT INTO u VALUES (1)").code == SQLITE_OK, "the lock is free")
+        }
+    }
+
+    @Test(arguments: everywhere) func savepointsOpenedBeforeTheFirstWriteCanBeRolledBack(_ engine: String?) throws {
+        for write in ["INSERT INTO u VALUES (5)", "CREATE TABLE n(a)", "DROP TABLE u", "CREATE INDEX i ON u(a)"] {
+            let database = try filled(engine)
+            let session = try database.session()
+            for sql in [
+                "BEGIN", "SAVEPOINT one", "SAVEPOINT two", "SAVEPOINT three", write, "ROLLBACK TO two", "COMMIT",
+            ] {
+                #expect(session.run(sql).code == SQLITE_OK, "\(sql)")
+            }
+            #expect(both(session) == ["9|0"])
+            #expect(session.run("SELECT count(*) FROM sqlite_master").rows == ["3"], "\(write)")
+            #expect(session.run("PRAGMA integrity_check").rows == ["ok"])
+        }
+    }
+
+    @Test(arguments: everywhere) func readersAndTheWriterRunAtOnce(_ engine: String?) throws {
+        let database = try filled(engine)
+        let failures = Failures()
+        let until = Date().addingTimeInterval(0.5)
+        let threads = (0..<4).map { number in
+            Thread {
+                do {
+                    let session = try database.session()
+                    sqlite3_busy_timeout(session.database, 5000)
+                    repeat {
+                        if number == 0 {
+                            // Moves an amount between rows: the sum stays.
+                            for sql in [
+                                "BEGIN IMMEDIATE", "UPDATE t SET b = b - 1 WHERE a = 1",
+                                "UPDATE t SET b = b + 1 WHERE a = 9",
+                                "COMMIT",
+                            ] where session.run(sql).code != SQLITE_OK { failures.add("writer: \(sql)") }
+                        } else {
+                            let sum = session.run("SELECT sum(b), count(*) FROM t")
+                            if sum.code != SQLITE_OK || sum.rows != ["450|9"] { failures.add("reader: \(sum)") }
+                        }
+                    } while Date() < until
+                } catch { failures.add("\(error)") }
+            }
+        }
+        for thread in threads { thread.start() }
+        while !threads.allSatisfy(\.isFinished) { Thread.sleep(forTimeInterval: 0.01) }
+        #expect(failures.all == [])
+    }
+}
+
+private final class Failures: @unchecked Sendable {
+    private let lock = NSLock()
+    private var texts: [String] = []
+    func add(_ text: String) { lock.withLock { texts.append(text) } }
+    var all: [String] { lock.withLock { Array(Set(texts)) } }
+}
