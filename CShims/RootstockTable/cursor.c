@@ -37,10 +37,10 @@ typedef struct rst_cursor {
     bool walking;        /* the next row is the tree's next entry, in a read snapshot */
     rootstock_move move; /* ... by this move */
     bool unbounded;      /* the range under way ends where the tree does */
-    bool
-        quick; /* row is open, compact and narrow, its bytes stable and its key short: rst_cursor_column may read them */
-    bool quick_entry; /* the index entry is stable, short, and its key gives its columns */
-    bool raw_key;     /* the primary key is one ascending column whose bytes stand in the key as they are */
+    bool quick;          /* row is open, compact and narrow, and its key short: rst_cursor_column may read them */
+    sqlite3_destructor_type lifetime; /* of quick's bytes: static in a snapshot, else copied */
+    bool quick_entry;                 /* the index entry is short, and its key gives its columns */
+    bool raw_key; /* the primary key is one ascending column whose bytes stand in the key as they are */
     rootstock_slice entry_key, entry_value;
     rootstock_slice row_key, row_value; /* of the table's tree */
     bool row_located, row_open;
@@ -254,10 +254,11 @@ static int attach(rst_cursor *k, rst_tree *tree) {
 }
 
 /*
-** Makes ready what rst_cursor_column reads without looking further: a stable row of the common shape, laid open. Any other row,
-** malformed ones too, is left to column_slowly.
+** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, laid open, where it stays until the
+** cursor moves. Any other row, malformed ones too, is left to column_slowly.
 */
 static inline void open_quickly(rst_cursor *k) {
+    k->lifetime = k->stable && k->row_value.data != k->hold.data ? SQLITE_STATIC : SQLITE_TRANSIENT;
     k->quick = rootstock_row_open_narrow(&k->row, k->row_value.data, k->row_value.size) && k->row.compact;
     k->row_open = k->quick;
 }
@@ -270,13 +271,14 @@ static inline void noted(rst_cursor *k) {
         k->row_located = false;
         k->row_gone = false;
         k->entry_row_open = false;
-        k->quick_entry = k->stable && k->entry_key.size < k->connection->long_key_limit &&
+        k->lifetime = k->stable ? SQLITE_STATIC : SQLITE_TRANSIENT;
+        k->quick_entry = k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit &&
                          k->entry_value.size == k->exact_entry_size;
     } else {
         k->row_key = k->entry_key;
         k->row_value = k->entry_value;
         k->row_located = true;
-        if (k->stable && k->row_key.size < k->connection->long_key_limit) open_quickly(k);
+        if (k->walker.run == NULL && k->row_key.size < k->connection->long_key_limit) open_quickly(k);
     }
 }
 
@@ -532,7 +534,7 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     k->quick = false;
     k->row_open = false;
     k->row_located = true;
-    if (k->stable) open_quickly(k);
+    open_quickly(k);
     k->eof = false;
     return SQLITE_OK;
 }
@@ -928,10 +930,9 @@ static int locate(rst_cursor *k) {
     k->row_located = true;
     k->row_open = false;
     k->quick = false;
-    if (k->stable && k->row_value.data != k->hold.data && k->row_key.size < k->connection->long_key_limit) {
-        open_quickly(k);
-    }
-    return keep_row(k);
+    code = keep_row(k);
+    if (code == SQLITE_OK && k->row_key.size < k->connection->long_key_limit) open_quickly(k);
+    return code;
 }
 
 /* terminated: a text that ends before a NUL and has none inside. Given by its terminator, SQLite need not copy it to put one there. */
@@ -1049,7 +1050,7 @@ static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) 
             const unsigned char *end = memchr(bytes + 1, 0, left - 1);
             if (end == NULL || end + 1 == bytes + left || end[1] != KEY_TEXT_END) break;
             if (wanted) {
-                sqlite3_result_text(context, (const char *)bytes + 1, -1, SQLITE_STATIC);
+                sqlite3_result_text(context, (const char *)bytes + 1, -1, k->lifetime);
                 return SQLITE_OK;
             }
             left -= (size_t)(end + 2 - bytes);
@@ -1070,6 +1071,7 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     const unsigned char *data;
     size_t start, end;
     int slot;
+    if (k->on_writer && (k->quick || k->quick_entry) && sqlite3_vtab_nochange(context)) return SQLITE_OK;
     if (!k->quick || column >= k->table->column_count) {
         if (k->quick_entry && !k->row_located && column < k->table->column_count) {
             return column_of_entry(k, context, column);
@@ -1082,11 +1084,11 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
         end = k->row_key.size;
         if (!k->raw_key || end < 2) return column_slowly(k, context, column);
         if (data[0] == KEY_RAW_BLOB) {
-            sqlite3_result_blob(context, data + 1, (int)(end - 1), SQLITE_STATIC);
+            sqlite3_result_blob(context, data + 1, (int)(end - 1), k->lifetime);
             return SQLITE_OK;
         }
         if (data[0] == KEY_RAW_TEXT) {
-            sqlite3_result_text(context, (const char *)data + 1, (int)(end - 1), SQLITE_STATIC);
+            sqlite3_result_text(context, (const char *)data + 1, (int)(end - 1), k->lifetime);
             return SQLITE_OK;
         }
         return column_slowly(k, context, column);
@@ -1106,12 +1108,12 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     switch (k->row.types[slot]) {
     case ROW_BLOB:
         if (end == 0) break;
-        sqlite3_result_blob(context, data, (int)end, SQLITE_STATIC);
+        sqlite3_result_blob(context, data, (int)end, k->lifetime);
         return SQLITE_OK;
     case ROW_TEXT:
         if (end == 0 || data[end - 1] != 0) break;
         /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
-        sqlite3_result_text(context, (const char *)data, -1, SQLITE_STATIC);
+        sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
         return SQLITE_OK;
     case ROW_NULL:
         if (end != 0) break;
