@@ -103,6 +103,12 @@ let package = Package(
         .testTarget(
             name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/KeyValueTests"),
+        // What happens when memory, files, the process or the power fail: a program of its own, because it takes the place of
+        // the C library's functions; CrashTests run it.
+        .executableTarget(
+            name: "rootstock-fault-harness", dependencies: ["RootstockEngine", "RootstockTable", "CSQLite"],
+            path: "Tests/FaultHarness"),
+        .testTarget(name: "CrashTests", dependencies: ["TestSupport"], path: "Tests/CrashTests"),
         .testTarget(
             name: "HostileTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/HostileTests"),

@@ -48,6 +48,7 @@ void rst_check_fault(rst_check *check, const char *format, ...) {
 
 const char *rst_check_words(const rst_check *check, int code) {
     rst_connection *c = check->connection;
+    if (code == ROOTSTOCK_NO_MEMORY) rst_call_no_memory(); /* no fault of the store */
     return c->engine->describe(c->shared->environment, code);
 }
 

@@ -97,6 +97,7 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
         }
     }
     rst_sentinel_touch(c);
+    if (!c->sentinel_alive) return SQLITE_NOMEM; /* without it nothing would finalize the statement */
     kept = sqlite3_malloc64(sizeof *kept);
     if (kept == NULL) return SQLITE_NOMEM;
     kept->sql = sqlite3_mprintf("%s", sql);
@@ -281,7 +282,7 @@ static const char pointer_type[] = "rootstock_connection";
 static void connection_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection **out = sqlite3_value_pointer(values[0], pointer_type);
     UNUSED(count);
-    if (out != NULL) *out = sqlite3_user_data(context);
+    if (out != NULL) *out = rst_function_connection(context);
 }
 
 rst_connection *rst_connection_of(sqlite3 *db) {
@@ -300,11 +301,48 @@ static int register_module(rst_connection *c, const char *name, const sqlite3_mo
     return sqlite3_create_module_v2(c->db, name, module, c, connection_release); /* releases on failure too */
 }
 
+int rst_leave(rst_connection *c, int code) {
+    int result = rst_call_leave(code);
+    if (rst_call_code(SQLITE_OK) != SQLITE_OK && c->shared != NULL) {
+        c->schema_stale = true;
+        c->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */
+        c->checked_transaction = 0;
+    }
+    return result;
+}
+
+typedef struct function_binding {
+    rst_connection *connection;
+    void (*function)(sqlite3_context *, int, sqlite3_value **);
+} function_binding;
+
+static void binding_release(void *context) {
+    connection_release(((function_binding *)context)->connection);
+    sqlite3_free(context);
+}
+
+static void call_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    const function_binding *binding = sqlite3_user_data(context);
+    rst_call_enter();
+    binding->function(context, count, values);
+    if (rst_leave(binding->connection, SQLITE_OK) != SQLITE_OK) {
+        binding->connection->last_error = SQLITE_NOMEM;
+        sqlite3_result_error_nomem(context);
+    }
+}
+
+rst_connection *rst_function_connection(sqlite3_context *context) {
+    return ((const function_binding *)sqlite3_user_data(context))->connection;
+}
+
 int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **)) {
+    function_binding *binding = sqlite3_malloc64(sizeof *binding);
+    if (binding == NULL) return SQLITE_NOMEM;
+    *binding = (function_binding){c, function};
     c->references++;
-    return sqlite3_create_function_v2(c->db, name, count, SQLITE_UTF8 | flags, c, function, NULL, NULL,
-                                      connection_release);
+    return sqlite3_create_function_v2(c->db, name, count, SQLITE_UTF8 | flags, binding, call_function, NULL, NULL,
+                                      binding_release);
 }
 
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) {
@@ -379,21 +417,34 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
     sqlite3_stmt *statement;
     int code = sqlite3_prepare_v2(c->db, "SELECT key, value, type FROM json_each(?1)", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC);
+    if (sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC) != SQLITE_OK) {
+        sqlite3_finalize(statement);
+        return SQLITE_NOMEM;
+    }
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        bool is_member = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
+        bool has_value = sqlite3_column_type(statement, 1) != SQLITE_NULL;
         const char *key = (const char *)sqlite3_column_text(statement, 0);
         const char *type = (const char *)sqlite3_column_text(statement, 2);
         const char *text = (const char *)sqlite3_column_text(statement, 1);
-        bool flag = strcmp(type, "true") == 0, is_flag = flag || strcmp(type, "false") == 0;
+        bool flag, is_flag, is_number, good = true;
         sqlite3_int64 number = sqlite3_column_int64(statement, 1);
-        bool is_number = strcmp(type, "integer") == 0 && number > 0, good = true;
-        if (sqlite3_column_type(statement, 0) != SQLITE_TEXT) {
+        if (type == NULL || (is_member && key == NULL) || (has_value && text == NULL)) {
+            sqlite3_finalize(statement);
+            return SQLITE_NOMEM;
+        }
+        flag = strcmp(type, "true") == 0;
+        is_flag = flag || strcmp(type, "false") == 0;
+        is_number = strcmp(type, "integer") == 0 && number > 0;
+        if (!is_member) {
             rst_set_message(message, "options must be a JSON object, as {\"durability\":\"normal\"}");
             sqlite3_finalize(statement);
             return SQLITE_ERROR;
         }
         if (strcmp(key, "durability") == 0) {
-            if (strcmp(text, "off") == 0)
+            if (text == NULL)
+                good = false;
+            else if (strcmp(text, "off") == 0)
                 options->durability = ROOTSTOCK_DURABILITY_OFF;
             else if (strcmp(text, "normal") == 0)
                 options->durability = ROOTSTOCK_DURABILITY_NORMAL;
@@ -431,6 +482,7 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
         }
     }
     sqlite3_finalize(statement);
+    if (code == SQLITE_NOMEM) return code;
     if (code != SQLITE_DONE) {
         rst_set_message(message, "options are not JSON: %s", json);
         return SQLITE_ERROR;
@@ -438,8 +490,8 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
     return SQLITE_OK;
 }
 
-int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const char *options_json, int *tables,
-                   char **message) {
+static int open_store(sqlite3 *db, const char *path, const char *engine_name, const char *options_json, int *tables,
+                      char **message) {
     rootstock_options options;
     const rootstock_engine *engine;
     rst_connection *c;
@@ -492,7 +544,7 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
         code = parse_options(c, options_json, &options, message);
     }
     if (code == SQLITE_OK) {
-        code = rst_store_open(c, path, engine, &options, message);
+        code = rst_call_code(rst_store_open(c, path, engine, &options, message));
         if (code != SQLITE_OK) open_failed(c);
     }
     if (code == SQLITE_OK && tables != NULL) {
@@ -502,9 +554,22 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
     return code;
 }
 
+int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const char *options_json, int *tables,
+                   char **message) {
+    int code;
+    rst_call_enter();
+    code = rst_call_leave(open_store(db, path, engine_name, options_json, tables, message));
+    if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
+    return code;
+}
+
 int rootstock_refresh(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
-    return c == NULL ? SQLITE_OK : rst_schema_refresh(c, NULL);
+    int code;
+    if (c == NULL) return SQLITE_OK;
+    rst_call_enter();
+    code = rst_schema_refresh(c, NULL);
+    return rst_leave(c, code);
 }
 
 int rootstock_last_error(sqlite3 *db) {

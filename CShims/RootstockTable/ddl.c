@@ -61,7 +61,7 @@ static int snapshot_take(rst_connection *c, snapshot *s) {
         rows[s->count].sql = column_copy(statement, 4);
         s->count++;
     }
-    return sqlite3_finalize(statement);
+    return rst_call_code(sqlite3_finalize(statement));
 }
 
 static const snapshot_row *snapshot_find(const snapshot *s, int64_t rowid) {
@@ -610,7 +610,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     code = rst_change_join(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) code = run_change(c, sql, message);
-    if (code == SQLITE_OK) code = rst_schema_declare(c, message);
+    if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
         (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");

@@ -137,7 +137,11 @@ static int note_declared(rst_connection *c, const char *type, const char *name, 
     declared->name = sqlite3_mprintf("%s", name);
     declared->sql = sqlite3_mprintf("%s", sql);
     declared->identifier = identifier;
-    if (declared->name == NULL || declared->sql == NULL) return SQLITE_NOMEM;
+    if (declared->name == NULL || declared->sql == NULL) {
+        sqlite3_free(declared->name);
+        sqlite3_free(declared->sql);
+        return SQLITE_NOMEM;
+    }
     c->declared_count++;
     return SQLITE_OK;
 }
@@ -310,12 +314,15 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     uint64_t identifier = 0;
     int code;
     if (c->shared == NULL) return SQLITE_OK;
+    if (c->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
     if (c->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
     if (c->declared_in_transaction) {
         /* Has a ROLLBACK taken away what was declared since? */
         if (declared_version(c) != c->declared_version) c->schema_stale = true;
         if (sqlite3_get_autocommit(c->db)) c->declared_in_transaction = false;
     }
+    /* The twins' transaction lasts for good; out of memory ends it, and with it the twins. */
+    if (c->mirror != NULL && sqlite3_get_autocommit(c->mirror)) c->schema_stale = true;
     if (!c->schema_stale) {
         if (c->writer != NULL || c->reader_pinned) return SQLITE_OK; /* this transaction's snapshot was compared */
         code = rst_check_usable(c, message);

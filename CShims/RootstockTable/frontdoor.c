@@ -480,7 +480,7 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
     return true;
 }
 
-int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
     const char *stop = rst_statement_end(sql, end), *p = sql, *last = stop;
     rst_token token = rst_token_next(&p, stop);
@@ -535,6 +535,18 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
         }
     }
     return SQLITE_OK;
+}
+
+int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+    int code;
+    rst_call_enter();
+    code = rst_leave(c, rewrite(c, sql, bytes, rewritten, tail, message));
+    if (code != SQLITE_OK) {
+        sqlite3_free(*rewritten);
+        *rewritten = NULL;
+    }
+    if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
+    return code;
 }
 
 int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {

@@ -19,7 +19,7 @@ void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, ch
 }
 
 static void open_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     char *message = NULL;
     int tables = 0;
     int code = rootstock_open(c->db, (const char *)sqlite3_value_text(values[0]),
@@ -33,7 +33,7 @@ static void open_function(sqlite3_context *context, int count, sqlite3_value **v
 
 /* Every statement of the text; unchanged where none has to change. */
 static void rewrite_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     char *message = NULL;
     const char *sql = (const char *)sqlite3_value_text(values[0]), *p = sql, *end;
     sqlite3_str *out;
@@ -78,7 +78,7 @@ static void rewrite_function(sqlite3_context *context, int count, sqlite3_value 
 
 /* rootstock_ddl(sql): runs a schema change; always 0, so that "SELECT 1 WHERE rootstock_ddl(...)" has no rows. */
 static void ddl_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     char *message = NULL;
     const char *sql = (const char *)sqlite3_value_text(values[0]);
     int code;
@@ -113,7 +113,7 @@ static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_
 
 /* rootstock_count(table): rows, as the engine counts them. */
 static void count_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *name = (const char *)sqlite3_value_text(values[0]);
     rst_table *table = name == NULL || c->shared == NULL ? NULL : rst_table_find(c, name);
     rootstock_transaction *transaction;

@@ -103,7 +103,7 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
 }
 
 void rst_info_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     sqlite3_str *out;
     char *message = NULL, *text;
     int code;

@@ -8,6 +8,7 @@
 #ifndef ROOTSTOCK_INTERNAL_H
 #define ROOTSTOCK_INTERNAL_H
 
+#include "allocation.h"
 #include "keys.h"
 #include "rootstock_engine.h"
 #include "rows.h"
@@ -381,7 +382,7 @@ void rst_write_rollback(rst_connection *c);
 void rst_write_unreserved(rst_connection *c);
 /* The SQLite transaction is over (control file unlocked). */
 void rst_transaction_ended(rst_connection *c);
-void rst_savepoint(rst_connection *c, int number);
+int rst_savepoint(rst_connection *c, int number);
 void rst_savepoint_release(rst_connection *c, int number);
 int rst_savepoint_rollback(rst_connection *c, int number);
 /* Internal savepoints: everything after the mark can be undone until it is released. */
@@ -535,6 +536,11 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
 void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message);
 int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **));
+/* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory is
+** suspect: SQLite rolls the twins' transaction back, schema and all. It is read and built anew before the next statement. */
+int rst_leave(rst_connection *c, int code);
+/* The connection for which the function was registered. */
+rst_connection *rst_function_connection(sqlite3_context *context);
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);
 void rst_programs_free(rst_connection *c);
 int rst_pragma_register(rst_connection *c);

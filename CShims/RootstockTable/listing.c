@@ -161,7 +161,9 @@ static int listing_filter(sqlite3_vtab_cursor *base, int number, const char *tex
     }
     listing_clear(&cursor->listing);
     cursor->row = 0;
+    rst_call_enter();
     code = vtab->definition->fill(vtab->connection, arguments, &cursor->listing, &message);
+    code = rst_leave(vtab->connection, code);
     if (code != SQLITE_OK && message != NULL) {
         sqlite3_free(base->pVtab->zErrMsg);
         base->pVtab->zErrMsg = message;

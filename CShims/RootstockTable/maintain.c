@@ -92,7 +92,7 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
 
 static void text_call(sqlite3_context *context, sqlite3_value **values,
                       int (*run)(rst_connection *, const char *, char **)) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *sql = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
@@ -262,6 +262,7 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
     }
     if (statistics == NULL || transaction == NULL) return SQLITE_OK;
     code = rst_walker_open(c, transaction, &statistics->tree, &walker);
+    if (code == SQLITE_NOMEM) return code;
     if (code != SQLITE_OK) return SQLITE_OK; /* being created */
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
@@ -312,7 +313,7 @@ int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **mes
 int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message);
 
 static void meta_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *which = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int64_t value = 0;

@@ -291,8 +291,7 @@ static int table_rollback(sqlite3_vtab *base) {
 }
 
 static int table_savepoint(sqlite3_vtab *base, int number) {
-    rst_savepoint(((rst_vtab *)base)->connection, number);
-    return SQLITE_OK;
+    return rst_savepoint(((rst_vtab *)base)->connection, number);
 }
 
 static int table_release(sqlite3_vtab *base, int number) {
@@ -325,22 +324,62 @@ static int table_shadow_name(const char *suffix) {
     return sqlite3_stricmp(suffix, "keys") == 0 || sqlite3_strnicmp(suffix, "foreign", 7) == 0;
 }
 
+/* ---- the methods that do most of the work, as watched calls (allocation.h) ---- */
+
+/* SQLite will not disconnect what a failed call has made. */
+static int leave_made(rst_connection *c, int code, sqlite3_vtab **out) {
+    int result = rst_leave(c, code);
+    if (code == SQLITE_OK && result != SQLITE_OK) {
+        (void)table_disconnect(*out);
+        *out = NULL;
+    }
+    return result;
+}
+
+static int watched_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    rst_call_enter();
+    return leave_made(context, table_create(db, context, count, arguments, out, message), out);
+}
+
+static int watched_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                           char **message) {
+    rst_call_enter();
+    return leave_made(context, table_connect(db, context, count, arguments, out, message), out);
+}
+
+static int watched_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
+    rst_call_enter();
+    return rst_leave(((rst_vtab *)base)->connection, rst_best_index(base, info));
+}
+
+static int watched_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
+                          sqlite3_value **values) {
+    rst_call_enter();
+    return rst_leave(((rst_vtab *)cursor->pVtab)->connection, rst_cursor_filter(cursor, number, text, count, values));
+}
+
+static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_call_enter();
+    return rst_leave(((rst_vtab *)base)->connection, rst_update(base, count, values, rowid));
+}
+
 const sqlite3_module rst_table_module = {
     .iVersion = 3,
     .xShadowName = table_shadow_name,
-    .xCreate = table_create,
-    .xConnect = table_connect,
-    .xBestIndex = rst_best_index,
+    .xCreate = watched_create,
+    .xConnect = watched_connect,
+    .xBestIndex = watched_best_index,
     .xDisconnect = table_disconnect,
     .xDestroy = table_destroy,
     .xOpen = rst_cursor_open,
     .xClose = rst_cursor_close,
-    .xFilter = rst_cursor_filter,
+    .xFilter = watched_filter,
     .xNext = rst_cursor_next,
     .xEof = rst_cursor_eof,
     .xColumn = rst_cursor_column,
     .xRowid = rst_cursor_rowid,
-    .xUpdate = rst_update,
+    .xUpdate = watched_update,
     .xBegin = table_begin,
     .xSync = table_sync,
     .xCommit = table_commit,

@@ -314,11 +314,17 @@ static int intern(rst_table *table, const rst_plan *plan, int *number) {
     }
     if (table->plan_count % 16 == 0) {
         rst_plan **more = sqlite3_realloc64(table->plans, ((sqlite3_uint64)table->plan_count + 16) * sizeof *more);
-        if (more == NULL) return SQLITE_NOMEM;
+        if (more == NULL) {
+            sqlite3_free(plan->description);
+            return SQLITE_NOMEM;
+        }
         table->plans = more;
     }
     copy = sqlite3_malloc64(sizeof *copy);
-    if (copy == NULL) return SQLITE_NOMEM;
+    if (copy == NULL) {
+        sqlite3_free(plan->description);
+        return SQLITE_NOMEM;
+    }
     memcpy(copy, plan, sizeof *copy);
     if (table->plan_count > PLAN_NUMBERS) return SQLITE_NOMEM;
     *number = table->plan_count;

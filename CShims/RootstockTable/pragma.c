@@ -121,7 +121,7 @@ static int pragma_close(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-static int pragma_next(sqlite3_vtab_cursor *base) {
+static int next_row(sqlite3_vtab_cursor *base) {
     pragma_cursor *cursor = (pragma_cursor *)base;
     int code = sqlite3_step(cursor->statement);
     cursor->eof = code != SQLITE_ROW;
@@ -138,7 +138,7 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
             -1, &cursor->statement, NULL);
         if (code != SQLITE_OK) return code;
         if (cursor->name != NULL) sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
-        return pragma_next(base);
+        return next_row(base);
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         sqlite3_free(base->pVtab->zErrMsg);
@@ -148,7 +148,12 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+static int pragma_next(sqlite3_vtab_cursor *base) {
+    rst_call_enter();
+    return rst_leave(((pragma_vtab *)base->pVtab)->connection, next_row(base));
+}
+
+static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     pragma_cursor *cursor = (pragma_cursor *)base;
     const pragma_vtab *vtab = (pragma_vtab *)base->pVtab;
     int code;
@@ -184,7 +189,12 @@ static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text
     }
     if (code != SQLITE_OK) return code;
     if (number == 1 && count > 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
-    return pragma_next(base);
+    return next_row(base);
+}
+
+static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_call_enter();
+    return rst_leave(((pragma_vtab *)base->pVtab)->connection, ask(base, number, text, count, values));
 }
 
 static int pragma_eof(sqlite3_vtab_cursor *base) {

@@ -472,6 +472,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
+    code = rst_call_code(code);
     if (code == SQLITE_CONSTRAINT_FOREIGNKEY && program->code->single_insert)
         sqlite3_set_last_insert_rowid(c->db, last);
     if (program->rolls_back && code != SQLITE_OK) {
@@ -626,7 +627,7 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
 
 /* rootstock_commit(sql): COMMIT, END or RELEASE, unless a deferred foreign key is violated. */
 static void commit_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int code;
@@ -649,7 +650,7 @@ static void commit_function(sqlite3_context *context, int count, sqlite3_value *
 }
 
 static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     sqlite3_value **flat = NULL;
@@ -761,8 +762,10 @@ static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *t
     UNUSED(text);
     rst_program_clear(&cursor->program);
     if (sql == NULL || c->shared == NULL) return SQLITE_MISUSE;
+    rst_call_enter();
     code = rst_pack_open(count - 1, values + 1, &flat, &total);
     if (code == SQLITE_OK) code = rst_program_run(c, sql, total, flat, &cursor->program, &message);
+    code = rst_leave(c, code);
     sqlite3_free(flat);
     cursor->row = cursor->program.first;
     cursor->number = 1;

@@ -611,6 +611,7 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     if (code == SQLITE_OK) code = lay_out(table);
     if (code == SQLITE_OK) code = read_missing(table);
     if (table->strict || table->has_generated) table->needs_mirror = true;
+    code = rst_call_code(code); /* of a name or a text that could not be copied */
     if (code != SQLITE_OK) {
         rst_table_release(table);
         return code;

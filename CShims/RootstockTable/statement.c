@@ -4,7 +4,7 @@
 */
 #include "statement.h"
 
-#include "sqlite_api.h"
+#include "allocation.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 */
 #include "tokens.h"
 
-#include "sqlite_api.h"
+#include "allocation.h"
 
 #include <string.h>
 

@@ -44,8 +44,10 @@ static const int code_map[] = {
 };
 
 int rst_map_code(rst_connection *c, int code) {
+    if (code == ROOTSTOCK_NO_MEMORY) rst_call_no_memory();
     if (c != NULL && c->writer != NULL &&
-        (code == ROOTSTOCK_FULL || code == ROOTSTOCK_IO || code == ROOTSTOCK_CORRUPT)) {
+        (code == ROOTSTOCK_FULL || code == ROOTSTOCK_IO || code == ROOTSTOCK_CORRUPT || code == ROOTSTOCK_NO_MEMORY ||
+         code == ROOTSTOCK_TRANSACTION_BROKEN)) {
         c->writer_broken = true;
     }
     if (code < 0 || code >= (int)(sizeof code_map / sizeof code_map[0])) return SQLITE_ERROR;
@@ -208,6 +210,7 @@ void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction
 static int control_statement(rst_connection *c) {
     if (c->control_read != NULL) return SQLITE_OK;
     rst_sentinel_touch(c);
+    if (!c->sentinel_alive) return SQLITE_NOMEM;
     return sqlite3_prepare_v3(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, SQLITE_PREPARE_PERSISTENT,
                               &c->control_read, NULL);
 }
@@ -288,6 +291,7 @@ static void writer_finished(rst_connection *c) {
 }
 
 static void writer_abandon(rst_connection *c) {
+    if (c->writer == NULL) return; /* a failure in between has rolled everything back already */
     rst_cursors_detach(c);
     c->engine->abort(c->writer);
     writer_finished(c);
@@ -514,8 +518,8 @@ static bool logging(const rst_connection *c) {
     return c->mark_count > 0 || c->forced_logging > 0;
 }
 
-void rst_savepoint(rst_connection *c, int number) {
-    if (number < c->mark_count) return; /* another table of this store announced it */
+int rst_savepoint(rst_connection *c, int number) {
+    if (number < c->mark_count) return SQLITE_OK; /* another table of this store announced it */
     if (number >= c->mark_capacity) {
         int capacity = number + 16;
         rst_mark *marks = sqlite3_realloc64(c->marks, (sqlite3_uint64)capacity * sizeof *marks);
@@ -525,7 +529,7 @@ void rst_savepoint(rst_connection *c, int number) {
         if (violations != NULL) c->mark_violations = violations;
         if (marks == NULL || violations == NULL) {
             c->writer_broken = true; /* cannot promise the way back: the transaction must not go on */
-            return;
+            return SQLITE_NOMEM;
         }
         c->mark_capacity = capacity;
     }
@@ -535,6 +539,7 @@ void rst_savepoint(rst_connection *c, int number) {
         c->mark_violations[i] = c->deferred_violations;
     }
     c->mark_count = number + 1;
+    return SQLITE_OK;
 }
 
 void rst_savepoint_release(rst_connection *c, int number) {
@@ -614,6 +619,7 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
         /* The schema as of the mark is in the catalog again; what we hold in memory is not. */
         c->schema_stale = true;
     }
+    if (c->writer_broken) return SQLITE_OK; /* nobody sees it any more: it can only be rolled back as a whole */
     while (c->undo.size > mark) {
         undo_trailer trailer;
         rootstock_slice key, value;

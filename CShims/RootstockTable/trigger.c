@@ -481,7 +481,7 @@ bool rst_recursive_triggers(rst_connection *c) {
 
 /* rootstock_raised(mode): a RAISE of that conflict mode comes next. */
 void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     UNUSED(count);
     c->raised = sqlite3_value_int(values[0]);
     sqlite3_result_int(context, 1);
@@ -489,7 +489,7 @@ void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **va
 
 /* rootstock_moment(n): 1 when a body begins, 2 when it ends. */
 void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     UNUSED(count);
     c->moment = sqlite3_value_int(values[0]);
 }

@@ -517,7 +517,7 @@ void rst_once_free(struct rst_once **list) {
 }
 
 void rst_once_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     int column = sqlite3_value_int(values[1]);
     struct rst_once *local = NULL, **list = c->once != NULL ? c->once : &local;
@@ -620,7 +620,7 @@ void rst_upserts_free(rst_connection *c) {
 
 /* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation column. */
 void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     rst_upsert *upsert;
     rst_code *code = NULL;

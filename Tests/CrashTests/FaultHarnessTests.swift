@@ -1,0 +1,73 @@
+// What a store keeps when memory, files, the process or the power fail: runs Tests/FaultHarness, which prints its figures.
+
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// A program's output and status.
+    struct Run {
+        var output: String
+        var status: Int32
+    }
+
+    /// The program that lies beside the tests.
+    func program(_ name: String) -> URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent(name)
+    }
+
+    /// Runs the program; what it writes to either stream is the output.
+    func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> Run {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Run(output: String(decoding: output, as: UTF8.self), status: process.terminationStatus)
+    }
+
+    /// An empty folder, gone with the object.
+    final class Folder {
+        let path: String
+
+        init() throws {
+            path =
+                FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-crash-\(UUID().uuidString)")
+                .path
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// The tests share two seconds or more of `ROOTSTOCK_TEST_SECONDS`; each harness run stops by itself when its part is over.
+    @Suite(.serialized) struct FaultHarnessTests {
+        private func harness(_ what: String, part: Double, _ more: [String] = []) throws {
+            let folder = try Folder()
+            let seed = SeededGenerator.environmentSeed()
+            let seconds = environmentSeconds(default: 10) * part
+            let result = try run(
+                program("rootstock-fault-harness"), [what, folder.path, "\(seconds)", "\(seed)"] + more,
+                environment: ["ROOTSTOCK_FAULT_STACK": "1"])
+            print(result.output)
+            #expect(result.status == 0, "\(what) \(more), seed \(seed): \(result.output)")
+            #expect(result.output.hasPrefix(what), "figures are printed")
+        }
+
+        @Test func theNthAllocationFails() throws { try harness("allocations", part: 1) }
+
+        @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtTheNthCall(_ durability: String) throws {
+            try harness("kills", part: 0.3, [#"{"durability":"\#(durability)"}"#])
+        }
+
+        @Test(arguments: ["full", "normal", "off"]) func thePowerFails(_ durability: String) throws {
+            try harness("power", part: 0.3, [durability])
+        }
+    }
+#endif

@@ -1,0 +1,25 @@
+/* harness.h - the parts of the harness, and what they share. */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include "interpose.h"
+#include "session.h"
+
+typedef struct settings {
+    const char *folder;  /* an empty directory of ours, resolved */
+    double seconds;      /* how long to take at most */
+    uint64_t seed;       /* of what is chosen by chance */
+    const char *options; /* of the store: JSON */
+} settings;
+
+/* Each prints one line of figures and returns 0, or ends the program with status 1 and a line beginning WRONG. */
+int run_allocations(const settings *how, const expectation *expected);
+int run_calls(const settings *how, const expectation *expected);
+int run_kills(const settings *how, const expectation *expected);
+int run_power(const settings *how, const expectation *expected, const char *durability);
+
+/* A store at path with the setup and the first count units run. */
+void make_store(const char *path, const char *options, int count);
+uint64_t random_number(uint64_t *state);
+
+#endif

@@ -1,0 +1,1 @@
+/* include - SwiftPM wants a folder of public headers; this program has none. */

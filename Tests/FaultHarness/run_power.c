@@ -1,0 +1,248 @@
+/*
+** run_power.c - the power goes off, at the file: every write and sync of a run is recorded, and files are made of what could be on the
+** disk at each moment.
+**
+** What a disk may hold at a moment: all that was written before the last sync that ended before it, every write through
+** O_DSYNC, and of the other writes since then any choice, each whole or in part by sectors of 512 bytes. Made of each moment:
+**   ordered    all of them (the next call had not begun)
+**   dropped    none of them
+**   torn       all of them, the last one in part
+**   chosen     a random choice of them, some in part; several draws
+** Promises:
+**   full    each content is that of the last acknowledged unit or a later one
+**   normal  the content is whole, and at most the last acknowledged commit is missing
+**   off     without the write map, ordered: as full. Otherwise nothing is promised: the file may be refused, found damaged by the check, or wrong in a way that
+**           nothing can see, since there is nothing to check by; how often each happens is printed.
+** Each file is opened in a child, so that a crash is seen and counted; none is allowed except with off.
+*/
+#define _GNU_SOURCE
+#include "harness.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECTOR = 512, DRAWS = 3 };
+typedef enum variant { ORDERED, DROPPED, TORN, CHOSEN, VARIANTS } variant;
+static const char *const variant_names[VARIANTS] = {"ordered", "dropped", "torn", "chosen"};
+
+typedef struct image {
+    unsigned char *bytes;
+    size_t size, room;
+} image;
+
+/* What a child found; its exit status. */
+enum {
+    FOUND_REFUSED = 250,
+    FOUND_DAMAGED = 251,
+    FOUND_WRONG = 252,
+    FOUND_EMPTY = 253 /* some of the setup */,
+    FOUND_FAILED = 254
+};
+
+static void resize(image *file, size_t size) {
+    if (size > file->room) {
+        file->room = size * 2;
+        file->bytes = realloc(file->bytes, file->room);
+        if (file->bytes == NULL) abort();
+    }
+    if (size > file->size) memset(file->bytes + file->size, 0, size - file->size);
+    file->size = size;
+}
+
+static void apply(image *file, const event *what, size_t from, size_t to) {
+    if (what->kind == EVENT_TRUNCATE) {
+        resize(file, what->offset);
+        return;
+    }
+    if (what->offset + to > file->size) resize(file, what->offset + to);
+    memcpy(file->bytes + what->offset + from, what->bytes + from, to - from);
+}
+
+static void apply_whole(image *file, const event *what) {
+    apply(file, what, 0, what->size);
+}
+
+/* Some of its sectors, which begin at multiples of 512 in the file. */
+static void apply_torn(image *file, const event *what, uint64_t *seed) {
+    for (size_t at = 0; at < what->size;) {
+        size_t end = (size_t)((what->offset + at) / SECTOR * SECTOR + SECTOR - what->offset);
+        if (end > what->size) end = what->size;
+        if (random_number(seed) % 2 == 0) apply(file, what, at, end);
+        at = end;
+    }
+}
+
+static int look(const char *path, const expectation *expected) {
+    sqlite3 *db;
+    uint64_t content;
+    int code = session_open(path, NULL, &db);
+    if (code != SQLITE_OK) return FOUND_REFUSED;
+    code = session_content(db, &content);
+    if (code != SQLITE_OK)
+        return (code & 0xff) == SQLITE_CORRUPT || code == SQLITE_NOTADB ? FOUND_DAMAGED : FOUND_FAILED;
+    int number = content_number(expected, content);
+    code = session_check(db);
+    if (code != SQLITE_OK) return FOUND_DAMAGED;
+    if (number >= 0) return number;
+    for (int i = 0; i < expected->setup_count; i++)
+        if (expected->setup[i] == content) return FOUND_EMPTY;
+    return FOUND_WRONG;
+}
+
+/* The number of the content; a FOUND_; or minus the signal that ended the child. */
+static int ask_child(const char *path, const image *file, const expectation *expected) {
+    char lock[4104];
+    int status;
+    snprintf(lock, sizeof lock, "%s-lock", path);
+    unlink(lock);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (descriptor < 0 || write(descriptor, file->bytes, file->size) != (ssize_t)file->size)
+        wrong("cannot write %s", path);
+    close(descriptor);
+    pid_t child = fork();
+    if (child < 0) wrong("no fork");
+    if (child == 0) {
+        /* What damage may do under `off` is told by the status alone. */
+        alarm(20);
+        _exit(look(path, expected));
+    }
+    if (waitpid(child, &status, 0) != child) wrong("no child");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* Runs the whole script on a new store, recording. Acknowledgement 0 is that of the setup, k that of unit k - 1. */
+static void record(const char *path, const char *options) {
+    sqlite3 *db;
+    remove_store(path);
+    record_start(path);
+    if (session_open(path, options, &db) != SQLITE_OK) wrong("%s: %s", path, session_message());
+    if (session_run(db, script_setup, NULL) != SQLITE_OK) wrong("setup: %s", session_message());
+    record_acknowledged(0);
+    for (int i = 0; i < script_count; i++) {
+        int code = session_unit(db, i, NULL);
+        if ((code != SQLITE_OK) != script[i].fails) wrong("unit %d: %d %s", i, code, session_message());
+        record_acknowledged(i + 1);
+    }
+    record_stop();
+    session_close(db);
+}
+
+/* The lowest content that is allowed where unit `acknowledged` was the last acknowledged one. */
+static int lowest(const expectation *expected, const char *durability, int acknowledged) {
+    if (strcmp(durability, "normal") != 0 || acknowledged < 0) return acknowledged;
+    /* One commit may be missing; units that changed nothing made none. Each unit makes one commit at most. */
+    int before = acknowledged;
+    while (before > 0 && expected->content[before] == expected->content[acknowledged]) before--;
+    return before == acknowledged ? -1 : before;
+}
+
+/* Contents may repeat: is number as good as one not below the lowest? */
+static bool reaches(const expectation *expected, int number, int least) {
+    for (int i = least < 0 ? 0 : least; i <= script_count; i++)
+        if (number >= 0 && number <= script_count && expected->content[i] == expected->content[number]) return true;
+    return false;
+}
+
+int run_power(const settings *how, const expectation *expected, const char *durability) {
+    char path[4096], tried[4096], options[64];
+    snprintf(path, sizeof path, "%s/recorded", how->folder);
+    snprintf(tried, sizeof tried, "%s/tried", how->folder);
+    /* What is stored through the map is not seen here, and the system writes it when it pleases. */
+    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":false}", durability);
+    uint64_t seed = how->seed;
+    double start = seconds_now();
+    bool off = strcmp(durability, "off") == 0;
+    record(path, options);
+    image durable = {0}, trial = {0};
+    size_t synced = 0; /* events before it are in durable */
+    long files[VARIANTS] = {0}, refused = 0, damaged = 0, unseen = 0, crashed = 0, prefixes = 0, behind = 0, unborn = 0;
+    int acknowledged = -1;
+    size_t moments = recorded_count + 1, stride = 1;
+    /* Some 5 ms a file and 6 files a moment. */
+    if (how->seconds < 300) stride = 1 + (size_t)((double)moments * 6 * 0.008 / how->seconds);
+    size_t next = (size_t)(random_number(&seed) % stride);
+    for (size_t moment = 0; moment <= recorded_count; moment++) {
+        if (moment == next || moment == recorded_count) {
+            next += stride;
+            prefixes++;
+            for (int kind = 0; kind < VARIANTS; kind++) {
+                for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++) {
+                    resize(&trial, 0);
+                    resize(&trial, durable.size);
+                    if (durable.size > 0) memcpy(trial.bytes, durable.bytes, durable.size);
+                    for (size_t i = synced; i < moment; i++) {
+                        const event *what = &recorded[i];
+                        bool last = i + 1 == moment;
+                        if (what->kind != EVENT_WRITE && what->kind != EVENT_TRUNCATE) continue;
+                        if (kind == ORDERED || what->durable || (kind == TORN && !last))
+                            apply_whole(&trial, what);
+                        else if (kind == TORN)
+                            apply_torn(&trial, what, &seed);
+                        else if (kind == CHOSEN && random_number(&seed) % 4 == 0)
+                            apply_torn(&trial, what, &seed);
+                        else if (kind == CHOSEN && random_number(&seed) % 2 == 0)
+                            apply_whole(&trial, what);
+                    }
+                    int found = ask_child(tried, &trial, expected);
+                    int least = lowest(expected, durability, acknowledged);
+                    bool promised = !off || kind == ORDERED;
+                    files[kind]++;
+                    if (found < 0) {
+                        crashed++;
+                        if (promised)
+                            wrong("%s, moment %zu, %s: signal %d", durability, moment, variant_names[kind], -found);
+                    } else if (found == FOUND_REFUSED && acknowledged < 0) {
+                        unborn++;
+                    } else if (found == FOUND_EMPTY && least < 0) {
+                        unborn++;
+                    } else if (found == FOUND_REFUSED || found == FOUND_DAMAGED || found == FOUND_FAILED) {
+                        if (promised)
+                            wrong("%s, moment %zu, %s: %s", durability, moment, variant_names[kind],
+                                  found == FOUND_REFUSED ? "refused" : "damaged");
+                        refused += found == FOUND_REFUSED;
+                        damaged += found != FOUND_REFUSED;
+                    } else if (found == FOUND_WRONG) {
+                        if (promised)
+                            wrong("%s, moment %zu, %s: a content that never was", durability, moment,
+                                  variant_names[kind]);
+                        unseen++;
+                    } else if (found == FOUND_EMPTY) {
+                        if (promised) wrong("%s, moment %zu, %s: no content", durability, moment, variant_names[kind]);
+                        behind++;
+                    } else if (!reaches(expected, found, least)) {
+                        if (promised)
+                            wrong("%s, moment %zu, %s: content %d, acknowledged %d", durability, moment,
+                                  variant_names[kind], found, acknowledged);
+                        behind++;
+                    } else if (!reaches(expected, found, acknowledged)) {
+                        behind++;
+                    }
+                }
+            }
+        }
+        if (moment == recorded_count) break;
+        if (recorded[moment].kind == EVENT_ACKNOWLEDGED) acknowledged = recorded[moment].number;
+        if (recorded[moment].kind == EVENT_SYNC) {
+            for (; synced <= moment; synced++) {
+                if (recorded[synced].kind == EVENT_WRITE || recorded[synced].kind == EVENT_TRUNCATE)
+                    apply_whole(&durable, &recorded[synced]);
+            }
+        }
+    }
+    printf("power: %s: %zu calls recorded, %ld moments; files:", durability, recorded_count, prefixes);
+    for (int kind = 0; kind < VARIANTS; kind++) printf(" %s %ld", variant_names[kind], files[kind]);
+    printf("; before the first commit %ld, missing the last commits %ld, refused %ld, damaged %ld, damaged unseen %ld, "
+           "crashed %ld, %.0f s\n",
+           unborn, behind, refused, damaged, unseen, crashed, seconds_now() - start);
+    for (size_t i = 0; i < recorded_count; i++) free(recorded[i].bytes);
+    free(recorded);
+    free(durable.bytes);
+    free(trial.bytes);
+    remove_store(path);
+    remove_store(tried);
+    return 0;
+}
