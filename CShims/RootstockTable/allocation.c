@@ -35,12 +35,15 @@ static int note_code(int code) {
     return code;
 }
 
+/* Of no bytes SQLite gives null, too. */
 void *rst_malloc64(sqlite3_uint64 size) {
-    return note(sqlite3_malloc64(size));
+    void *memory = sqlite3_malloc64(size);
+    return size == 0 ? memory : note(memory);
 }
 
 void *rst_realloc64(void *old, sqlite3_uint64 size) {
-    return note(sqlite3_realloc64(old, size));
+    void *memory = sqlite3_realloc64(old, size);
+    return size == 0 ? memory : note(memory);
 }
 
 char *rst_vmprintf(const char *format, va_list arguments) {

@@ -398,6 +398,15 @@ int rst_write_compact(rst_connection *c, char **message) {
     return code;
 }
 
+/* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
+static void forget_positions(rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++) {
+        c->tables[i]->last_rowid_known = false;
+        c->tables[i]->last_key_transaction = 0;
+        c->tables[i]->clearing = 0;
+    }
+}
+
 int rst_write_commit(rst_connection *c, char **message) {
     uint64_t identifier = c->writer_identifier;
     bool changed = c->schema_changed;
@@ -431,6 +440,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         if (changed) c->schema_stale = true;
         c->schema_changed = false;
         writer_finished(c);
+        forget_positions(c);
         return result;
     }
     writer_finished(c);
@@ -440,15 +450,6 @@ int rst_write_commit(rst_connection *c, char **message) {
     c->schema_changed = false;
     rst_readers_watch(c, identifier);
     return SQLITE_OK;
-}
-
-/* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
-static void forget_positions(rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++) {
-        c->tables[i]->last_rowid_known = false;
-        c->tables[i]->last_key_transaction = 0;
-        c->tables[i]->clearing = 0;
-    }
 }
 
 void rst_reader_drop(rst_connection *c) {

@@ -46,7 +46,7 @@
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// The tests share two seconds or more of `ROOTSTOCK_TEST_SECONDS`; each harness run stops by itself when its part is over.
+    /// The tests share `ROOTSTOCK_TEST_SECONDS`. A run of the harness leaves out moments when its part is over, and says how many.
     @Suite(.serialized) struct FaultHarnessTests {
         private func harness(_ what: String, part: Double, _ more: [String] = []) throws {
             let folder = try Folder()
@@ -57,17 +57,17 @@
                 environment: ["ROOTSTOCK_FAULT_STACK": "1"])
             print(result.output)
             #expect(result.status == 0, "\(what) \(more), seed \(seed): \(result.output)")
-            #expect(result.output.hasPrefix(what), "figures are printed")
+            #expect(result.output.contains("\(what): "), "figures are printed")
         }
 
-        @Test func theNthAllocationFails() throws { try harness("allocations", part: 1) }
+        @Test func theNthAllocationFails() throws { try harness("allocations", part: 0.4) }
 
         @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtTheNthCall(_ durability: String) throws {
-            try harness("kills", part: 0.3, [#"{"durability":"\#(durability)"}"#])
+            try harness("kills", part: 0.1, [#"{"durability":"\#(durability)"}"#])
         }
 
         @Test(arguments: ["full", "normal", "off"]) func thePowerFails(_ durability: String) throws {
-            try harness("power", part: 0.3, [durability])
+            try harness("power", part: 0.1, [durability])
         }
     }
 #endif

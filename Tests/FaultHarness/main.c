@@ -56,8 +56,7 @@ int main(int count, char **arguments) {
     settings how = {NULL, 20, 1, "{\"durability\":\"full\"}"};
     static char folder[4096];
     if (count < 5) {
-        fputs("usage: rootstock-fault-harness allocations|calls|kills|power FOLDER SECONDS SEED [OPTIONS]\n",
-              stderr);
+        fputs("usage: rootstock-fault-harness allocations|calls|kills|power FOLDER SECONDS SEED [OPTIONS]\n", stderr);
         return 2;
     }
     if (realpath(arguments[2], folder) == NULL) {

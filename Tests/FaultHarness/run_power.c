@@ -94,7 +94,7 @@ static int look(const char *path, const expectation *expected) {
 }
 
 /* The number of the content; a FOUND_; or minus the signal that ended the child. */
-static int ask_child(const char *path, const image *file, const expectation *expected) {
+static int ask_child(const char *path, const image *file, const expectation *expected, bool quiet) {
     char lock[4104];
     int status;
     snprintf(lock, sizeof lock, "%s-lock", path);
@@ -108,6 +108,7 @@ static int ask_child(const char *path, const image *file, const expectation *exp
     if (child == 0) {
         /* What damage may do under `off` is told by the status alone. */
         alarm(20);
+        if (quiet && freopen("/dev/null", "w", stderr) == NULL) _exit(FOUND_FAILED);
         _exit(look(path, expected));
     }
     if (waitpid(child, &status, 0) != child) wrong("no child");
@@ -187,7 +188,7 @@ int run_power(const settings *how, const expectation *expected, const char *dura
                         else if (kind == CHOSEN && random_number(&seed) % 2 == 0)
                             apply_whole(&trial, what);
                     }
-                    int found = ask_child(tried, &trial, expected);
+                    int found = ask_child(tried, &trial, expected, off);
                     int least = lowest(expected, durability, acknowledged);
                     bool promised = !off || kind == ORDERED;
                     files[kind]++;
