@@ -441,6 +441,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         c->schema_changed = false;
         writer_finished(c);
         forget_positions(c);
+        reader_follow(c, false);
         return result;
     }
     writer_finished(c);
