@@ -59,11 +59,12 @@ let package = Package(
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
         .target(name: "Soak", dependencies: ["Rootstock"], path: "Sources/Soak"),
         .target(name: "History", dependencies: ["Comparison", "Rootstock"], path: "Sources/History"),
+        .target(name: "Torture", dependencies: ["Rootstock"], path: "Sources/Torture"),
         .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),
         .executableTarget(
             name: "RootstockCommand",
             dependencies: [
-                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak",
+                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak", "Torture",
                 argumentParser,
             ],
             path: "Sources/RootstockCommand"),

@@ -10,7 +10,7 @@ struct RootstockCommand: ParsableCommand {
         subcommands: [
             SQLCommand.self, Check.self, Info.self, Backup.self, SoakCommand.self, Trees.self, Compare.self,
             ReportCommand.self, Suggest.self, Import.self, Slt.self,
-            MeasureTurn.self,
+            TortureCommand.self, TortureTaskCommand.self, MeasureTurn.self,
         ]
     )
 }

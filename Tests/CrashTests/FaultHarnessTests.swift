@@ -62,6 +62,8 @@
 
         @Test func theNthAllocationFails() throws { try harness("allocations", part: 0.4) }
 
+        @Test func theDiskIsFullOrReadOnly() throws { try harness("disk", part: 1) }
+
         @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtTheNthCall(_ durability: String) throws {
             try harness("kills", part: 0.1, [#"{"durability":"\#(durability)"}"#])
         }

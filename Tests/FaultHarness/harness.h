@@ -17,6 +17,7 @@ int run_allocations(const settings *how, const expectation *expected);
 int run_calls(const settings *how, const expectation *expected);
 int run_kills(const settings *how, const expectation *expected);
 int run_power(const settings *how, const expectation *expected, const char *durability);
+int run_disk(const settings *how, const expectation *expected);
 
 /* A store at path with the setup and the first count units run. */
 void make_store(const char *path, const char *options, int count);

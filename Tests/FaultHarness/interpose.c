@@ -300,6 +300,14 @@ int fallocate(int descriptor, int mode, off_t offset, off_t size) {
     return ended(real(descriptor, mode, offset, size), after);
 }
 
+/* Gives the error itself. */
+int posix_fallocate(int descriptor, off_t offset, off_t size) {
+    REAL(int, "posix_fallocate", int, off_t, off_t);
+    bool after = false;
+    if (is_watched(descriptor) && fails(IO_FALLOCATE, &after)) return plan.error;
+    return ended(real(descriptor, offset, size), after);
+}
+
 static void *map_through(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
     REAL(void *, "mmap", void *, size_t, int, int, int, off_t);
     bool after = false;

@@ -1,7 +1,7 @@
 /*
 ** main.c - what happens to a store when memory, files, the process or the power fail at any one moment.
 **
-**   rootstock-fault-harness allocations|calls|kills FOLDER SECONDS SEED [OPTIONS]
+**   rootstock-fault-harness allocations|calls|kills|disk FOLDER SECONDS SEED [OPTIONS]
 **   rootstock-fault-harness power FOLDER SECONDS SEED off|normal|full
 ** FOLDER is an empty directory. Prints figures; status 1 and a line `WRONG: ...` when a promise is broken. Each moment is tried in
 ** turn; when SECONDS are over, the rest are left out and the figures say so.
@@ -56,7 +56,8 @@ int main(int count, char **arguments) {
     settings how = {NULL, 20, 1, "{\"durability\":\"full\"}"};
     static char folder[4096];
     if (count < 5) {
-        fputs("usage: rootstock-fault-harness allocations|calls|kills|power FOLDER SECONDS SEED [OPTIONS]\n", stderr);
+        fputs("usage: rootstock-fault-harness allocations|calls|kills|disk|power FOLDER SECONDS SEED [OPTIONS]\n",
+              stderr);
         return 2;
     }
     if (realpath(arguments[2], folder) == NULL) {
@@ -77,6 +78,7 @@ int main(int count, char **arguments) {
     if (strcmp(what, "allocations") == 0) status = run_allocations(&how, &expected);
     if (strcmp(what, "calls") == 0) status = run_calls(&how, &expected);
     if (strcmp(what, "kills") == 0) status = run_kills(&how, &expected);
+    if (strcmp(what, "disk") == 0) status = run_disk(&how, &expected);
     if (strcmp(what, "power") == 0) status = run_power(&how, &expected, count > 5 ? arguments[5] : "full");
     free(expected.content);
     free(expected.output);

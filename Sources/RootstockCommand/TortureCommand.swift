@@ -1,0 +1,104 @@
+// `rootstock torture`: kills the processes that use a store, and checks what is left of it.
+
+import ArgumentParser
+import Comparison
+import Foundation
+import Rootstock
+import Torture
+
+struct TortureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "torture",
+        abstract: "Kill processes that write to a store, and check that nothing acknowledged is lost.",
+        discussion: """
+            Writers and readers in processes of their own use one store. They are killed at random, some while the others go on, \
+            then all at once; then every transaction that a writer had noted as acknowledged must be there, transactions whole, \
+            indexes one with their tables. Ends with status 1 and leaves the folder when anything is wrong.
+
+            rootstock torture --seconds 600
+            """)
+
+    @Option(help: "Seconds to go on for.")
+    var seconds = 20.0
+
+    @Option(help: "Processes that write.")
+    var writers = 3
+
+    @Option(help: "Processes that read.")
+    var readers = 2
+
+    @Option(help: "Durability class; all in turn if none is named.")
+    var durability: StoreOptions.Durability?
+
+    @Option(help: "Milliseconds between two kills, at most.")
+    var interval = 120
+
+    @Option(help: "What is chosen by chance follows from it.")
+    var seed: UInt64 = 1
+
+    @Option(help: "The engine under the store.")
+    var engine: Engine = .lmdb
+
+    @Option(help: "An empty folder for the store and the logs; a temporary one otherwise.", completion: .directory)
+    var folder: String?
+
+    func validate() throws {
+        if writers < 1 || readers < 0 || interval < 1 {
+            throw ValidationError("There must be a writer, and time between kills.")
+        }
+    }
+
+    func run() throws {
+        let url =
+            folder.map { URL(fileURLWithPath: $0) }
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-torture-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            guard try FileManager.default.contentsOfDirectory(atPath: url.path).isEmpty else {
+                throw ValidationError("\(url.path) is not empty.")
+            }
+            var plan = Torture.Plan(folder: url)
+            plan.engine = engine.name
+            if let durability { plan.durabilities = [durability.rawValue] }
+            plan.seconds = seconds
+            plan.writers = writers
+            plan.readers = readers
+            plan.interval = interval
+            plan.seed = seed
+            var torture = Torture(plan, executable: ChildProcess.ownExecutable())
+            let figures = try torture.run()
+            print("torture: \(figures.text)")
+            try FileManager.default.removeItem(at: url)
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            throw CommandFailure(TortureFailure(folder: url.path, seed: seed, error: error))
+        }
+    }
+}
+
+/// What was wrong, and where it can be looked at.
+private struct TortureFailure: Error, CustomStringConvertible {
+    let folder: String
+    let seed: UInt64
+    let error: any Error
+
+    var description: String {
+        "\(CommandFailure(error).description) (seed \(seed); the store and the logs are in \(folder))"
+    }
+}
+
+/// One process of a torture.
+struct TortureTaskCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: TortureTask.subcommand, shouldDisplay: false)
+
+    @Argument var task: String
+
+    func run() throws {
+        do {
+            try JSONDecoder().decode(TortureTask.self, from: Data(task.utf8)).run()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
