@@ -91,6 +91,7 @@ int rootstock_lmdb_refusal(rootstock_environment *environment, int code, const c
 int rootstock_lmdb_failure(rootstock_environment *environment, int lmdb) {
     int code = rootstock_lmdb_code(lmdb);
     if (lmdb == MDB_PANIC) atomic_store(&environment->must_reopen, 1);
+    if (lmdb == MDB_MAP_FULL) atomic_store(&environment->map_was_full, 1);
     return rootstock_lmdb_refusal(environment, code, mdb_strerror(lmdb));
 }
 
@@ -319,18 +320,21 @@ static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, roots
 */
 
 static size_t lmdb_maximum_key_size(rootstock_environment *environment) {
-    return (size_t)mdb_env_get_maxkeysize(environment->env);
+    /* Between a failed reopening and the next there is no environment to ask. */
+    return environment->env == NULL ? LMDB_KEY_ROOM - 1 : (size_t)mdb_env_get_maxkeysize(environment->env);
 }
 
 static int lmdb_sync(rootstock_environment *environment) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (environment->read_only)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
+    if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
     return lmdb_result(environment, mdb_env_sync(environment->env, 1));
 }
 
 static int lmdb_check_readers(rootstock_environment *environment, int *cleared) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
     return lmdb_result(environment, mdb_reader_check(environment->env, cleared));
 }
 

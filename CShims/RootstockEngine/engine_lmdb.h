@@ -4,6 +4,7 @@
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_open.c          opening, closing, statistics, copy
+**   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_lock.c          its lock file
@@ -70,20 +71,27 @@ struct rootstock_environment {
     const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
     size_t page_mask;               /* of addresses inside a page: its size less 1 */
     MDB_dbi unnamed;                /* handle of the tree that lists the trees */
-    atomic_int must_reopen;
+    atomic_int must_reopen;         /* a meta page could not be written: see engine_lmdb_reopen.c */
+    rootstock_options options;
+    char *name;    /* what LMDB was given to open: the file, or its directory */
+    unsigned form; /* MDB_NOSUBDIR or 0 */
     atomic_int writing;
-    atomic_long live;  /* transactions holding a snapshot, this process's */
-    atomic_int moving; /* the map is being moved: do not begin */
+    atomic_long live;        /* transactions holding a snapshot, this process's */
+    atomic_int map_was_full; /* a change found no page */
+    atomic_int moving;       /* the map is being moved: do not begin */
     pthread_mutex_t map_mutex;
     pthread_mutex_t trees_mutex;
-    lmdb_tree_list trees;        /* guarded by trees_mutex */
-    atomic_size_t known_records; /* of the unnamed tree, accounted for in trees */
+    pthread_mutex_t readers_mutex;
+    rootstock_transaction *readers; /* every read transaction, live or reset; guarded by readers_mutex */
+    lmdb_tree_list trees;           /* guarded by trees_mutex */
+    atomic_size_t known_records;    /* of the unnamed tree, accounted for in trees */
     lmdb_space space;
 };
 
 struct rootstock_transaction {
-    MDB_txn *txn;
+    MDB_txn *txn; /* null: the environment was opened anew since it was reset */
     rootstock_environment *environment;
+    rootstock_transaction *next, **link; /* in environment.readers */
     int write;
     int live;            /* counted in environment.live */
     int broken;          /* no room was left for a change: fit for abort only */
@@ -104,6 +112,14 @@ struct rootstock_cursor {
     size_t key_size;
     unsigned char key[LMDB_KEY_ROOM]; /* the last key returned; kept in write transactions only */
 };
+
+/* What the file says of itself. */
+typedef struct lmdb_file_facts {
+    uint64_t file_bytes;
+    uint64_t page_bytes;
+    uint64_t map_bytes; /* that its last writer mapped */
+    uint64_t trees;     /* records in the unnamed tree */
+} lmdb_file_facts;
 
 /* engine_lmdb.c */
 /* Turns LMDB's or the system's code into ours and keeps the text for describe. */
@@ -135,6 +151,8 @@ uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transactio
 /* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
 ** Returns LMDB's code. */
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
+/* Makes the map larger if the store has outgrown three quarters of it, or a transaction all of it, and nothing is live. */
+void rootstock_lmdb_grow(rootstock_environment *environment);
 /* Counts it no longer live; it has ended. */
 void rootstock_lmdb_leave(rootstock_environment *environment);
 
@@ -144,6 +162,18 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
 void rootstock_lmdb_close(rootstock_environment *environment);
 int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 int rootstock_lmdb_copy(rootstock_environment *environment, const char *path);
+
+/* Creates and opens LMDB's environment on the checked file, by environment.options. Returns LMDB's code, with environment.env null
+** where it is not MDB_SUCCESS or *code says that the refusal is ours. */
+int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+                         char **message);
+
+/* engine_lmdb_reopen.c */
+/* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */
+int rootstock_lmdb_reopen(rootstock_environment *environment);
+/* A read transaction comes, and goes. */
+void rootstock_lmdb_add_reader(rootstock_transaction *transaction);
+void rootstock_lmdb_remove_reader(rootstock_transaction *transaction);
 
 /* engine_lmdb_trees.c */
 /* Opens handles for the trees that the last commit has and we do not: *count of them. Returns LMDB's code. */
@@ -197,13 +227,6 @@ static inline int lmdb_in_page(const rootstock_environment *environment, const M
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
 
 /* engine_lmdb_file.c */
-/* What the file says of itself. */
-typedef struct lmdb_file_facts {
-    uint64_t file_bytes;
-    uint64_t page_bytes;
-    uint64_t map_bytes; /* that its last writer mapped */
-    uint64_t trees;     /* records in the unnamed tree */
-} lmdb_file_facts;
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
 ** CORRUPT or IO, and *why a static text. */
 int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);

@@ -132,6 +132,8 @@ static int settle(rootstock_environment *environment, const lmdb_file_facts *fac
     int descriptor;
     /* LMDB leaves this one open across exec; the other descriptors it closes. */
     if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    MDB_stat statistics;
+    environment->page_bytes = mdb_env_stat(environment->env, &statistics) == MDB_SUCCESS ? statistics.ms_psize : 4096;
     int code = environment->space.mapped ? rootstock_lmdb_open_space(environment, facts->file_bytes) : MDB_SUCCESS;
     if (code == MDB_SUCCESS) code = mdb_env_stat(environment->env, &page);
     /* Pages larger than the system's (a file from another machine) do not stand at addresses that tell them apart. */
@@ -191,7 +193,9 @@ static void free_environment(rootstock_environment *environment) {
     pthread_mutex_destroy(&environment->map_mutex);
     pthread_mutex_destroy(&environment->trees_mutex);
     rootstock_lmdb_unmap_mark(environment);
+    pthread_mutex_destroy(&environment->readers_mutex);
     free(environment->path);
+    free(environment->name);
     free(environment->lock_path);
     free(environment);
 }
@@ -252,6 +256,27 @@ static int enter_file(const char *path, const rootstock_options *options, openin
     }
 }
 
+int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+                         char **message) {
+    const rootstock_options *options = &environment->options;
+    int lmdb = mdb_env_create(&environment->env);
+    if (lmdb != MDB_SUCCESS) return lmdb;
+    mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
+    lmdb = configure(environment->env, options, facts);
+    environment->space.mapped =
+        wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(environment->lock_descriptor);
+    unsigned flags = environment_flags(options, environment->space.mapped);
+    if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
+    if (lmdb == MDB_SUCCESS) *code = prepare_lock(environment, environment->name, flags, path, message);
+    if (lmdb == MDB_SUCCESS && *code == ROOTSTOCK_OK)
+        lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
+    if (lmdb != MDB_SUCCESS || *code != ROOTSTOCK_OK) {
+        mdb_env_close(environment->env);
+        environment->env = NULL;
+    }
+    return lmdb;
+}
+
 int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                         rootstock_environment **result, char **message) {
     (void)engine;
@@ -270,27 +295,21 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     environment->lock_path = file.lock_path;
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
-    int lmdb = mdb_env_create(&environment->env);
-    if (lmdb == MDB_SUCCESS) {
-        mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
-        lmdb = configure(environment->env, options, &file.facts);
-        environment->space.mapped =
-            wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(file.descriptor);
-        unsigned flags = environment_flags(options, environment->space.mapped);
-        if (!(file.form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
-        if (lmdb == MDB_SUCCESS) code = prepare_lock(environment, file.name, flags, path, message);
-        if (code != ROOTSTOCK_OK) {
-            mdb_env_close(environment->env);
-            free_environment(environment);
-            return code;
-        }
-        if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, file.name, flags, mode);
-        if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &file.facts);
-        if (lmdb == MDB_SUCCESS) lmdb = rootstock_lmdb_map_mark(environment);
-        if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
-            lmdb = MDB_VERSION_MISMATCH;
-        if (lmdb != MDB_SUCCESS) mdb_env_close(environment->env);
+    pthread_mutex_init(&environment->readers_mutex, NULL);
+    environment->options = *options;
+    environment->form = file.form;
+    environment->name = strdup(file.name);
+    int lmdb =
+        environment->name == NULL ? ENOMEM : rootstock_lmdb_start(environment, path, &file.facts, &code, message);
+    if (code != ROOTSTOCK_OK) {
+        free_environment(environment);
+        return code;
     }
+    if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &file.facts);
+    if (lmdb == MDB_SUCCESS) lmdb = rootstock_lmdb_map_mark(environment);
+    if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
+        lmdb = MDB_VERSION_MISMATCH;
+    if (lmdb != MDB_SUCCESS && environment->env != NULL) mdb_env_close(environment->env);
     if (lmdb != MDB_SUCCESS) {
         code = lmdb == MDB_READERS_FULL
                    ? cannot(message, ROOTSTOCK_READERS_FULL, path, "every reader slot of its lock file is taken",
@@ -307,7 +326,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
 void rootstock_lmdb_close(rootstock_environment *environment) {
     /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
-    if (environment->process == rootstock_process()) {
+    if (environment->process == rootstock_process() && environment->env != NULL) {
         if (environment->space.mapped) rootstock_lmdb_close_space(environment);
         mdb_env_close(environment->env);
     }
@@ -362,9 +381,17 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
     memset(statistics, 0, sizeof *statistics);
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
-    /* Before our own snapshot, which is not to be counted. */
-    mdb_reader_list(environment->env, count_reader, &count);
     int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
+    if (code == MDB_SUCCESS) {
+        /* Without our own snapshot, which is not to be counted. */
+        mdb_txn_reset(txn);
+        mdb_reader_list(environment->env, count_reader, &count);
+        code = mdb_txn_renew(txn);
+        if (code != MDB_SUCCESS) {
+            mdb_txn_abort(txn);
+            rootstock_lmdb_leave(environment);
+        }
+    }
     if (code == MDB_SUCCESS) {
         statistics->last_transaction = mdb_txn_id(txn);
         code = count_free_pages(txn, &statistics->free_pages);

@@ -70,6 +70,10 @@ int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB
     int cleared = 0;
     for (int moves = 0;;) {
         enter(environment);
+        if (atomic_load(&environment->must_reopen)) {
+            rootstock_lmdb_leave(environment);
+            return MDB_PANIC;
+        }
         *txn = NULL; /* LMDB leaves it alone when it fails, and a stale pointer must not be aborted */
         int code = mdb_txn_begin(environment->env, NULL, flags, txn);
         if (code == MDB_SUCCESS) return MDB_SUCCESS;
@@ -132,12 +136,18 @@ static int prepare_to_write(rootstock_environment *environment, rootstock_busy b
     return code;
 }
 
+/* Is it time for a larger map? (See engine_lmdb_reopen.c.) */
+static int is_nearly_full(rootstock_environment *environment) {
+    MDB_envinfo info;
+    if (atomic_load_explicit(&environment->map_was_full, memory_order_relaxed)) return 1;
+    return mdb_env_info(environment->env, &info) == MDB_SUCCESS &&
+           info.me_last_pgno / 3 > info.me_mapsize / environment->page_bytes / 4;
+}
+
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
                              void *busy_context, rootstock_transaction **result) {
     int write = (flags & ROOTSTOCK_BEGIN_WRITE) != 0;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (atomic_load_explicit(&environment->must_reopen, memory_order_relaxed))
-        return rootstock_lmdb_failure(environment, MDB_PANIC);
     rootstock_transaction *transaction = calloc(1, sizeof *transaction);
     if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     transaction->environment = environment;
@@ -149,13 +159,13 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             return code;
         }
     }
-    /* A writer asks under the lock, which a compaction holds until the mark is set. */
-    if (rootstock_lmdb_is_moved(environment)) {
-        if (write) unlock_writer(environment);
-        free(transaction);
-        return rootstock_lmdb_refuse_moved(environment);
-    }
-    for (int idle = 0;;) {
+    for (int idle = 0, reopened = 0, grown = 0;;) {
+        /* A writer asks under the lock, which a compaction holds until the mark is set. */
+        if (rootstock_lmdb_is_moved(environment)) {
+            if (write) unlock_writer(environment);
+            free(transaction);
+            return rootstock_lmdb_refuse_moved(environment);
+        }
         size_t known = atomic_load(&environment->known_records);
         int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
         if (code == MDB_SUCCESS && idle < REFRESHES_IN_VAIN &&
@@ -165,10 +175,30 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             code = refresh_trees(environment, &idle);
             if (code == MDB_SUCCESS) continue;
         }
+        if (code == MDB_PANIC && !reopened++) {
+            /* Reopening takes the writer's lock itself for a moment. */
+            if (write) unlock_writer(environment);
+            atomic_store(&environment->must_reopen, 1);
+            code = rootstock_lmdb_reopen(environment);
+            int lock = write ? prepare_to_write(environment, busy, busy_context) : ROOTSTOCK_OK;
+            if (lock != ROOTSTOCK_OK) {
+                free(transaction);
+                return lock;
+            }
+            if (code == MDB_SUCCESS) continue;
+        }
         if (code != MDB_SUCCESS) {
             if (write) unlock_writer(environment);
             free(transaction);
             return rootstock_lmdb_failure(environment, code);
+        }
+        if (write && !grown && is_nearly_full(environment)) {
+            /* With the writer's lock kept, LMDB's transaction is ended for the moment. */
+            grown = 1;
+            mdb_txn_abort(transaction->txn);
+            rootstock_lmdb_leave(environment);
+            rootstock_lmdb_grow(environment);
+            continue;
         }
         if (write && environment->space.mapped) {
             code = rootstock_lmdb_begin_space(environment, transaction->txn);
@@ -185,6 +215,7 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             }
         }
         transaction->live = 1;
+        if (!write) rootstock_lmdb_add_reader(transaction);
         *result = transaction;
         return ROOTSTOCK_OK;
     }
@@ -227,6 +258,10 @@ int rootstock_lmdb_commit(rootstock_transaction *transaction) {
         mdb_txn_abort(transaction->txn);
         code = MDB_BAD_TXN;
     } else {
+        if (!transaction->write) {
+            rootstock_lmdb_abort(transaction);
+            return ROOTSTOCK_OK;
+        }
         code = transaction->created.count != 0 || transaction->unnamed_changed
                    ? rootstock_lmdb_commit_trees(transaction)
                    : mdb_txn_commit(transaction->txn);
@@ -241,7 +276,10 @@ void rootstock_lmdb_abort(rootstock_transaction *transaction) {
         forget(transaction);
         return;
     }
-    mdb_txn_abort(transaction->txn);
+    if (transaction->write)
+        mdb_txn_abort(transaction->txn);
+    else
+        rootstock_lmdb_remove_reader(transaction);
     finish(transaction);
 }
 
@@ -256,10 +294,14 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
-    for (int moves = 0, idle = 0;;) {
+    for (int moves = 0, idle = 0, reopened = 0;;) {
         enter(environment);
         size_t known = atomic_load(&environment->known_records);
-        int code = mdb_txn_renew(transaction->txn);
+        int code = MDB_PANIC;
+        if (!atomic_load(&environment->must_reopen)) {
+            code = transaction->txn != NULL ? mdb_txn_renew(transaction->txn)
+                                            : mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &transaction->txn);
+        }
         if (code == MDB_SUCCESS) {
             if (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known)) {
                 transaction->live = 1;
@@ -271,6 +313,10 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
         } else {
             rootstock_lmdb_leave(environment);
             if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);
+            if (code == MDB_PANIC && !reopened++) {
+                atomic_store(&environment->must_reopen, 1);
+                code = rootstock_lmdb_reopen(environment);
+            }
         }
         if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
     }

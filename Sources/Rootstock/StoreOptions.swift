@@ -15,7 +15,8 @@ public struct StoreOptions: Hashable, Sendable {
     /// What a commit survives. ``Durability/full`` unless asked otherwise.
     public var durability: Durability = .full
 
-    /// Bytes of address space that the store may grow into, or `nil` for the engine's default. Not on engine `sqlite`.
+    /// Bytes of address space that the store begins with, or `nil` for the engine's default. Engine `lmdb` makes it larger between
+    /// transactions. Not on engine `sqlite`.
     public var mapSize: Int?
 
     /// Slots for read transactions, of all processes together, or `nil` for the engine's default. Not on engine `sqlite`.

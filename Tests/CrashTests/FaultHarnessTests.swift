@@ -62,6 +62,10 @@
 
         @Test func theNthAllocationFails() throws { try harness("allocations", part: 0.4) }
 
+        @Test(arguments: ["full", "off"]) func theNthSystemCallFails(_ durability: String) throws {
+            try harness("calls", part: 0.2, [#"{"durability":"\#(durability)"}"#])
+        }
+
         @Test func theDiskIsFullOrReadOnly() throws { try harness("disk", part: 1) }
 
         @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtTheNthCall(_ durability: String) throws {

@@ -39,6 +39,27 @@ import Testing
         try environment.write { try $0.put(tree, [1], [1]) }
     }
 
+    /// Transactions that each fit: the map is doubled between them, under snapshots that were reset, and keeps up with the store.
+    @Test(arguments: [ROOTSTOCK_DURABILITY_FULL, ROOTSTOCK_DURABILITY_OFF])
+    func aMapGrowsWithItsStore(durability: rootstock_durability) throws {
+        let scratch = Scratch()
+        let environment = try open(scratch.path(), .init(durability: durability, mapSize: 1 << 20))
+        let tree = try environment.write { try $0.tree("t", create: true) }
+        let pooled = try environment.begin()
+        pooled.reset()
+        for i in 0..<100 {
+            try environment.write { try $0.put(tree, EngineContract.key(i), Bytes(repeating: 1, count: 100_000)) }
+            if i % 10 == 0 {
+                try pooled.renew()
+                try #expect(pooled.get(tree, EngineContract.key(i))?.count == 100_000)
+                pooled.reset()
+            }
+        }
+        pooled.abort()
+        try #expect(environment.statistics().map_bytes >= 10 << 20)
+        try environment.read { try #expect($0.statistics(tree).entries == 100) }
+    }
+
     @Test func readersFull() throws {
         let scratch = Scratch()
         let environment = try open(scratch.path(), .init(durability: ROOTSTOCK_DURABILITY_OFF, readers: 4))

@@ -53,13 +53,13 @@ typedef enum rootstock_code {
     ROOTSTOCK_KEY_TOO_LONG = 9,  /* longer than maximum_key_size(), or empty */
     ROOTSTOCK_READERS_FULL = 10, /* no reader slot is free */
     ROOTSTOCK_NO_MEMORY = 11,
-    ROOTSTOCK_CANNOT_OPEN = 12, /* no such directory, a directory where a file should be ... */
-    ROOTSTOCK_PERMISSION = 13,  /* the operating system refused access */
-    ROOTSTOCK_MUST_REOPEN = 14, /* the environment is unusable until every user closed it and it is opened again */
-    ROOTSTOCK_MISUSE = 15,      /* used after fork, from the wrong thread, or against this contract */
-    ROOTSTOCK_VERSION = 16,     /* written by a version of the engine that this one cannot read */
-    ROOTSTOCK_TREES_FULL = 17,  /* the environment has no room for another tree */
-    ROOTSTOCK_UNSUPPORTED = 18, /* an option or optional function that this engine does not have */
+    ROOTSTOCK_CANNOT_OPEN = 12,        /* no such directory, a directory where a file should be ... */
+    ROOTSTOCK_PERMISSION = 13,         /* the operating system refused access */
+    ROOTSTOCK_MUST_REOPEN = 14,        /* unusable until its live transactions have ended: a begin then tries anew */
+    ROOTSTOCK_MISUSE = 15,             /* used after fork, from the wrong thread, or against this contract */
+    ROOTSTOCK_VERSION = 16,            /* written by a version of the engine that this one cannot read */
+    ROOTSTOCK_TREES_FULL = 17,         /* the environment has no room for another tree */
+    ROOTSTOCK_UNSUPPORTED = 18,        /* an option or optional function that this engine does not have */
     ROOTSTOCK_TRANSACTION_BROKEN = 19, /* an earlier failure left this transaction fit for abort only */
     ROOTSTOCK_MOVED = 20 /* the path names a newer file of the store (see compact): rootstock_environment_follow */
 } rootstock_code;
