@@ -64,7 +64,8 @@ let package = Package(
         .executableTarget(
             name: "RootstockCommand",
             dependencies: [
-                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak", "Torture",
+                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak",
+                "Torture",
                 argumentParser,
             ],
             path: "Sources/RootstockCommand"),
