@@ -122,7 +122,3 @@ int rst_table_column_metadata(sqlite3 *db, const char *schema, const char *table
     return note_code(sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, primary_key,
                                                    autoincrement));
 }
-
-void *rst_user_data(sqlite3_context *context) {
-    return sqlite3_user_data(context);
-}

@@ -48,9 +48,6 @@ int rst_bind_text64(sqlite3_stmt *statement, int number, const char *text, sqlit
 int rst_bind_blob64(sqlite3_stmt *statement, int number, const void *blob, sqlite3_uint64 bytes,
                     void (*release)(void *));
 
-/* What SQLite keeps with a function: SQLite's own call, where sqlite3_user_data means the connection (internal.h). */
-void *rst_user_data(sqlite3_context *context);
-
 #ifndef ROOTSTOCK_ALLOCATION_MAIN
 #undef sqlite3_malloc64
 #undef sqlite3_realloc64

@@ -322,7 +322,7 @@ static void binding_release(void *context) {
 }
 
 static void call_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    const function_binding *binding = rst_user_data(context);
+    const function_binding *binding = sqlite3_user_data(context);
     rst_call_enter();
     binding->function(context, count, values);
     if (rst_leave(binding->connection, SQLITE_OK) != SQLITE_OK) {
@@ -332,7 +332,7 @@ static void call_function(sqlite3_context *context, int count, sqlite3_value **v
 }
 
 rst_connection *rst_function_connection(sqlite3_context *context) {
-    return ((const function_binding *)rst_user_data(context))->connection;
+    return ((const function_binding *)sqlite3_user_data(context))->connection;
 }
 
 int rst_function(rst_connection *c, const char *name, int count, int flags,

@@ -97,7 +97,7 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
 
 /* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the mirror. */
 static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *word = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int code = SQLITE_MISUSE;

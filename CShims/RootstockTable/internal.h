@@ -539,11 +539,8 @@ int rst_function(rst_connection *c, const char *name, int count, int flags,
 /* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory is
 ** suspect: SQLite rolls the twins' transaction back, schema and all. It is read and built anew before the next statement. */
 int rst_leave(rst_connection *c, int code);
-/* The connection for which the function was registered. */
+/* The connection for which the function was registered by rst_function; sqlite3_user_data is not it. */
 rst_connection *rst_function_connection(sqlite3_context *context);
-/* SQLite keeps more with a function than that. */
-#undef sqlite3_user_data
-#define sqlite3_user_data(context) ((void *)rst_function_connection(context))
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);
 void rst_programs_free(rst_connection *c);
 int rst_pragma_register(rst_connection *c);

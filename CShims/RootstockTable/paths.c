@@ -47,7 +47,7 @@ void rst_paths_free(rst_connection *c) {
 
 /* rootstock_allow(path): 1. */
 void rst_allow_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     const char *path = (const char *)sqlite3_value_text(values[0]);
     UNUSED(count);
     if (path == NULL || path[0] == '\0')

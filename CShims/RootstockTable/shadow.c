@@ -458,7 +458,7 @@ int rst_shadows_after(rst_table *table, const rst_hand *old, const rst_hand *row
 
 /* rootstock_foreign_acts(): whether a change of a shadow comes from SQLite's foreign keys, not from the module. */
 static void acts_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     UNUSED(count);
     UNUSED(values);
     sqlite3_result_int(context, !c->shadow_upkeep);

@@ -105,7 +105,7 @@ static void finish(sqlite3_context *context, rst_connection *c, int code, char *
 
 /* rootstock_vacuum() */
 static void vacuum_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     char *message = NULL;
     UNUSED(count);
     UNUSED(values);
@@ -114,7 +114,7 @@ static void vacuum_function(sqlite3_context *context, int count, sqlite3_value *
 
 /* rootstock_vacuum_into(path) */
 static void vacuum_into_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = sqlite3_user_data(context);
+    rst_connection *c = rst_function_connection(context);
     char *message = NULL;
     int code;
     UNUSED(count);
