@@ -23,7 +23,7 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-report test-long test-grdb results conformance fuzz corrupt compare extension lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results conformance fuzz corrupt prepare-cost compare extension lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -82,6 +82,9 @@ fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
 
 corrupt: ## a damaged store opened in thousands of processes, CORRUPT_SECONDS
 	Tests/Corruption/run.sh $(CORRUPT_SECONDS)
+
+prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
+	Tests/PrepareCost/run.sh
 
 compare: deps ## the microbenchmark and a case or two of each other suite, in BUDGET of time, with build/compare.html
 	@mkdir -p build

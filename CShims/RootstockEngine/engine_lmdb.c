@@ -357,6 +357,7 @@ const rootstock_engine rootstock_engine_lmdb = {
     .reset = rootstock_lmdb_reset,
     .renew = rootstock_lmdb_renew,
     .transaction_identifier = rootstock_lmdb_transaction_identifier,
+    .last_commit = rootstock_lmdb_last_commit,
     .tree_open = rootstock_lmdb_tree_open,
     .tree_clear = lmdb_tree_clear,
     .tree_statistics = lmdb_tree_statistics,

@@ -130,7 +130,7 @@ int rootstock_lmdb_code(int code);
 int rootstock_lmdb_refuse_forked(rootstock_environment *environment);
 
 static inline int lmdb_is_forked(const rootstock_environment *environment) {
-    return environment->process != rootstock_process();
+    return environment->process != atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
 }
 
 /* The paths taken most have their own test; all else is worth a call. */
@@ -148,6 +148,7 @@ void rootstock_lmdb_abort(rootstock_transaction *transaction);
 void rootstock_lmdb_reset(rootstock_transaction *transaction);
 int rootstock_lmdb_renew(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction);
+uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment);
 /* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
 ** Returns LMDB's code. */
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);

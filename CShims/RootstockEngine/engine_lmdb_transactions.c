@@ -28,7 +28,7 @@ static void sleep_milliseconds(long milliseconds) {
     nanosleep(&time, NULL);
 }
 
-static void enter(rootstock_environment *environment) {
+static inline void enter(rootstock_environment *environment) {
     for (;;) {
         atomic_fetch_add(&environment->live, 1);
         if (!atomic_load(&environment->moving)) return;
@@ -324,4 +324,15 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
 
 uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction) {
     return mdb_txn_id(transaction->txn);
+}
+
+/* The meta page tells; it lies in the map, which must not be moved meanwhile. */
+uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment) {
+    MDB_envinfo info;
+    if (lmdb_is_forked(environment)) return 0;
+    if (rootstock_lmdb_is_moved(environment)) return 0; /* what was committed since is in another file */
+    enter(environment);
+    int code = mdb_env_info(environment->env, &info);
+    rootstock_lmdb_leave(environment);
+    return code == MDB_SUCCESS ? info.me_last_txnid : 0;
 }

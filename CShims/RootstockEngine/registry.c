@@ -45,7 +45,7 @@ static size_t engine_count = 2;
 static shared_environment *environments;
 
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
-static _Atomic long process_identifier;
+atomic_long rootstock_process_identifier;
 
 static void before_fork(void) {
     pthread_mutex_lock(&registry_mutex);
@@ -57,19 +57,19 @@ static void after_fork_in_parent(void) {
 /* The child owns none of its parent's environments: it may only release them, and must be able to open the files anew,
 ** so the list starts empty. What is released later is found through its own pointer. */
 static void after_fork_in_child(void) {
-    atomic_store(&process_identifier, (long)getpid());
+    atomic_store(&rootstock_process_identifier, (long)getpid());
     environments = NULL;
     pthread_mutex_unlock(&registry_mutex);
 }
 
 static void watch_process(void) {
-    atomic_store(&process_identifier, (long)getpid());
+    atomic_store(&rootstock_process_identifier, (long)getpid());
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 long rootstock_process(void) {
     pthread_once(&process_once, watch_process);
-    return atomic_load_explicit(&process_identifier, memory_order_relaxed);
+    return atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
 }
 
 void rootstock_message(char **message, const char *format, ...) {

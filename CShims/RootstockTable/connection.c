@@ -7,12 +7,14 @@
 ** Invariant: after the sentinel is gone no statement of ours lives on db.
 */
 #include "declare.h"
+#include "expressions.h"
 #include "foreign.h"
 #include "trigger.h"
 #include "untrusted.h"
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,9 +231,22 @@ static const sqlite3_module sentinel_module = {
     .xRowid = sentinel_rowid,
 };
 
+/*
+** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the front door is
+** asked before every statement. What stands here holds as long as no store of this process has been closed since.
+*/
+static atomic_ulong stores_closed;
+static __thread struct {
+    sqlite3 *db;
+    rst_connection *connection;
+    unsigned long closed;
+} last_asked;
+
 /* ---- the connection ---- */
 
 static void store_close(rst_connection *c) {
+    atomic_fetch_add_explicit(&stores_closed, 1, memory_order_release);
+    rst_glance_forget(c);
     for (int i = 0; i < c->table_count; i++) {
         rst_cursors_drop_spare(c->tables[i]);
         rst_triggers_free(c->tables[i]);
@@ -270,6 +285,7 @@ static void connection_release(void *context) {
     rst_paths_free(c);
     sqlite3_free(c->nested_message);
     sqlite3_free(c->schema);
+    rst_expressions_free(c);
     for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
     sqlite3_free(c->temporary_triggers);
     sqlite3_free(c->mark_violations);
@@ -286,9 +302,17 @@ static void connection_function(sqlite3_context *context, int count, sqlite3_val
 }
 
 rst_connection *rst_connection_of(sqlite3 *db) {
-    rst_connection *c = rst_control_connection(db);
+    unsigned long closed = atomic_load_explicit(&stores_closed, memory_order_acquire);
     sqlite3_stmt *statement = NULL;
-    if (c != NULL) return c;
+    rst_connection *c;
+    if (last_asked.db == db && last_asked.closed == closed && db != NULL) return last_asked.connection;
+    c = rst_control_connection(db);
+    if (c != NULL) {
+        last_asked.db = db;
+        last_asked.connection = c;
+        last_asked.closed = closed;
+        return c;
+    }
     if (sqlite3_prepare_v2(db, "SELECT rootstock_connection(?1)", -1, &statement, NULL) != SQLITE_OK) return NULL;
     sqlite3_bind_pointer(statement, 1, &c, pointer_type, NULL);
     sqlite3_step(statement);
@@ -566,10 +590,17 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
 int rootstock_refresh(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     int code;
-    if (c == NULL) return SQLITE_OK;
+    if (c == NULL || rst_schema_is_current(c)) return SQLITE_OK;
     rst_call_enter();
     code = rst_schema_refresh(c, NULL);
     return rst_leave(c, code);
+}
+
+int rootstock_schema_state(sqlite3 *db, unsigned long long *state) {
+    int code = rootstock_refresh(db);
+    rst_connection *c = rst_connection_of(db);
+    *state = c == NULL ? 0 : c->schema_state;
+    return code;
 }
 
 int rootstock_last_error(sqlite3 *db) {

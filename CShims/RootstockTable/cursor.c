@@ -92,6 +92,7 @@ static void candidates_free(rst_cursor *k) {
     sqlite3_free(k->candidates);
     k->candidates = NULL;
     k->candidate_count = 0;
+    k->candidate = -1; /* none is being given: collecting steps through the tree */
 }
 
 /*
@@ -720,7 +721,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     table->clearing = 0;
     if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
-    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0 && !plan->lower_not_null) {
+    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) {
         rootstock_tree_statistics statistics;
         code = rst_tree_ready(c, k->transaction, &table->tree, false);
         if (code != SQLITE_OK) return code;

@@ -67,6 +67,13 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
         for (int i = 0; i < old_count; i++) rst_table_release(old_tables[i]);
         sqlite3_free(old_tables);
     }
+    c->has_expressions = false;
+    for (int i = 0; i < c->table_count; i++) {
+        for (int k = 0; k < c->tables[i]->index_count && !c->has_expressions; k++) {
+            const rst_index *index = &c->tables[i]->indexes[k];
+            for (int p = 0; p < index->part_count; p++) c->has_expressions |= index->parts[p].column == -2;
+        }
+    }
     c->epoch++;
     return SQLITE_OK;
 }
@@ -327,6 +334,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
         if (c->writer != NULL || c->reader_pinned) return SQLITE_OK; /* this transaction's snapshot was compared */
         code = rst_check_usable(c, message);
         if (code != SQLITE_OK) return code;
+        if (rst_schema_is_current(c)) return SQLITE_OK;
         code = read_generation(c, &generation, &identifier, message);
         if (code != SQLITE_OK) return code;
         if ((uint64_t)generation == c->generation) {

@@ -4,6 +4,7 @@
 ** | statement                                   | becomes                                                   |
 ** |---------------------------------------------|-----------------------------------------------------------|
 ** | SELECT                                      | itself, schema tables and index hints apart (transform.c)|
+** | comparisons of indexed expressions          | the same and a hint for the plan (expressions.c)          |
 ** | INSERT, UPDATE, DELETE on a plain table     | itself, omitted columns' DEFAULTs written out             |
 ** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
 ** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
@@ -13,6 +14,7 @@
 ** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store object.
 */
 #include "declare.h"
+#include "expressions.h"
 #include "foreign.h"
 #include "pack.h"
 #include "runner.h"
@@ -313,7 +315,9 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
     return SQLITE_OK;
 }
 
-static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+/* *plain: what is said of the statement holds until the schema changes. */
+static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *plain,
+                          char **message) {
     rst_statement_parts parts;
     rst_table *table;
     int code;
@@ -321,6 +325,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return rst_transform_names(c, sql, end, out, message);
     table = rst_target(c, &parts.schema, &parts.table);
     if (table == NULL) return rst_transform_names(c, sql, end, out, message);
+    *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
     if (rst_needs_program(c, table, &parts)) {
         rst_code *compiled = NULL;
         sqlite3_str *text;
@@ -385,6 +390,12 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     return rst_transform_names(c, sql, end, out, message);
 }
 
+/* What became of the statement [sql, end), with what tells of indexed expressions. code: of what came before. */
+static int with_expressions(rst_connection *c, const char *sql, const char *end, int code, char **out) {
+    if (code != SQLITE_OK || !c->has_expressions) return code;
+    return *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
+}
+
 static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
     rst_token token;
@@ -412,7 +423,7 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
         if (code != SQLITE_OK) return code;
         inner = sqlite3_mprintf("%s", compiled->inner);
     } else {
-        code = rst_transform_names(c, p, end, &inner, message);
+        code = with_expressions(c, p, end, rst_transform_names(c, p, end, &inner, message), &inner);
         if (code != SQLITE_OK) return code;
         if (inner == NULL) inner = span_text(p, end);
     }
@@ -482,14 +493,17 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
 
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
-    const char *stop = rst_statement_end(sql, end), *p = sql, *last = stop;
-    rst_token token = rst_token_next(&p, stop);
-    int code;
+    const char *stop, *p = sql, *last;
+    rst_token token;
+    bool plain = false;
+    int code = SQLITE_OK;
     *rewritten = NULL;
+    c->last_error = 0;
+    if (c->shared != NULL && !c->sidecar) code = rst_schema_refresh(c, message);
+    last = stop = rst_statement_end(sql, end);
+    token = rst_token_next(&p, stop);
     if (tail != NULL) *tail = stop;
     if (c->shared == NULL || c->sidecar || token.type == TOKEN_END) return SQLITE_OK;
-    c->last_error = 0;
-    code = rst_schema_refresh(c, message);
     if (code != SQLITE_OK) return code;
     while (last > sql &&
            (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r'))
@@ -497,11 +511,16 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, rewritten)) {
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
-    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES"))
-        return rst_transform_names(c, sql, stop, rewritten, message);
+    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
+        code = with_expressions(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
+        if (code == SQLITE_OK && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
+        return code;
+    }
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
-        return rewrite_change(c, sql, last, rewritten, message);
+        code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
+        if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
+        return code;
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
         return rewrite_schema(c, sql, last, rewritten, message);
@@ -552,6 +571,15 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
 int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     rst_connection *c = rst_connection_of(db);
     *rewritten = NULL;
+    /* Most statements end here: no schema to catch up with, no word that concerns us. */
+    if (c != NULL && rst_schema_is_current(c)) {
+        const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
+        if (rst_glance(c, sql, end)) {
+            c->last_error = 0;
+            if (tail != NULL) *tail = end;
+            return SQLITE_OK;
+        }
+    }
     if (c == NULL) {
         const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
         if (tail != NULL) *tail = rst_statement_end(sql, end);

@@ -65,17 +65,19 @@ typedef struct rst_part {
 
 typedef struct rst_index {
     char *name;
+    int64_t identifier; /* in the catalog */
     rst_tree tree;
     rst_part *parts; /* the declared columns, without the row's key that follows them */
     int part_count;
     bool unique;
-    bool is_primary_key;     /* origin `pk` */
-    bool automatic;          /* made by UNIQUE or PRIMARY KEY in CREATE TABLE */
-    int on_conflict;         /* of the constraint, or CONFLICT_DEFAULT */
-    char *where;             /* of a partial index, or null */
-    bool evaluated;          /* has expressions or a WHERE: its entries are computed by the mirror */
-    double *rows_per_prefix; /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
-    double table_rows;
+    bool is_primary_key;             /* origin `pk` */
+    bool automatic;                  /* made by UNIQUE or PRIMARY KEY in CREATE TABLE */
+    int on_conflict;                 /* of the constraint, or CONFLICT_DEFAULT */
+    char *where;                     /* of a partial index, or null */
+    bool evaluated;                  /* has expressions or a WHERE: its entries are computed by the mirror */
+    struct rst_predicate *predicate; /* the WHERE, or null where it is not understood (predicate.c) */
+    double *rows_per_prefix;         /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
+    double table_rows;               /* of a partial index: its entries, from ANALYZE, or 0 */
 } rst_index;
 
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
@@ -88,7 +90,6 @@ typedef struct rst_plan {
     int in;                       /* the argument that is a whole IN list, from 1; or 0 */
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
-    bool lower_not_null;          /* IS NOT NULL stands in for the lower bound */
     bool descending;
     bool unique;     /* at most one row */
     bool covering;   /* the index alone answers */
@@ -237,6 +238,7 @@ struct rst_connection {
     char engine_module[64];       /* module name that declares the tables */
     uint64_t generation;          /* of the catalog that was loaded */
     uint64_t epoch;               /* changes whenever tables or indexes may have changed */
+    uint64_t schema_state;        /* changes whenever a text may have to be rewritten otherwise */
     bool schema_stale;            /* the catalog must be read again before the schema is used */
     bool schema_changed;          /* in this write transaction */
     rst_table *declaring;         /* xCreate and xDestroy are declaring, not creating */
@@ -311,7 +313,10 @@ struct rst_connection {
     struct rst_firing *firing;
     struct rst_upsert *upserts;
     int64_t upsert_count;
-    struct rst_code *codes; /* compiled front-door statements */
+    bool has_expressions;                     /* some index is on an expression */
+    struct rst_hint_function *hint_functions; /* registered, see expressions.c */
+    struct rst_glances *glances;              /* texts that need no rewriting, see glance.c; or null */
+    struct rst_code *codes;                   /* compiled front-door statements */
     int code_count;
     struct rst_once **once; /* answers of subqueries that the running program runs once */
     bool before_fired;      /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
@@ -323,7 +328,25 @@ struct rst_connection {
 };
 
 /* ---- connection.c ---- */
+/* The connection that db is registered as, or null. */
 rst_connection *rst_connection_of(sqlite3 *db);
+
+/* ---- glance.c ---- */
+/* Whether the one statement in [sql, end) certainly needs nothing of the front door, told without parsing it. The schema is
+** that of now (rst_schema_refresh). False says nothing. */
+bool rst_glance(rst_connection *c, const char *sql, const char *end);
+/* The statement needed nothing, and will not as long as the schema is this one: rst_glance may say so the next time. */
+void rst_glance_remember(rst_connection *c, const char *sql, const char *end);
+void rst_glance_forget(rst_connection *c);
+/* Whether the declared schema is certainly the store's. False: rst_schema_refresh finds out. */
+static inline bool rst_schema_is_current(const rst_connection *c) {
+    if (c->shared == NULL || c->sidecar || c->schema_stale || c->declared_in_transaction) return false;
+    if (c->triggers_epoch != c->epoch) return false;
+    if (c->writer != NULL || c->reader_pinned) return true; /* this transaction's snapshot was compared */
+    return c->checked_transaction != 0 && c->engine->last_commit != NULL &&
+           c->engine->last_commit(c->shared->environment) == c->checked_transaction;
+}
+
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
                    const rootstock_options *options, char **message);
 /* Runs SQL on db that gives no rows (or whose rows do not matter); printf-formatted, %Q %w as SQLite's. */

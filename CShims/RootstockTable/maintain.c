@@ -277,18 +277,20 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
             rst_table *table = tables[t];
             const char *p = texts[2].as.data, *end = p + texts[2].size;
             rst_token token = rst_token_next(&p, end);
+            bool partial = false;
             double rows = 0;
             if (strlen(table->name) != texts[0].size ||
                 sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0)
                 continue;
             for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++)
                 rows = rows * 10 + (token.text[i] - '0');
-            if (rows > 0) table->table_rows = rows;
             for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
                 rst_index *index = &table->indexes[i];
                 if (strlen(index->name) != texts[1].size ||
                     sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0)
                     continue;
+                partial = index->where != NULL;
+                if (partial) index->table_rows = rows;
                 if (index->rows_per_prefix == NULL) {
                     index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
                 }
@@ -301,6 +303,7 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
                     index->rows_per_prefix[k] = per > 0 ? per : 1;
                 }
             }
+            if (rows > 0 && !partial) table->table_rows = rows;
         }
     }
     rst_walker_close(&walker);

@@ -7,6 +7,7 @@
 ** HOW IT WORKS: each table is one virtual table; its rows and index entries are trees of the store's engine (schema.c
 ** describes them, plan.c chooses, cursor.c reads, update.c writes, transaction.c keeps them together).
 */
+#include "expressions.h"
 #include "declare.h"
 #include "shadow.h"
 #include "trigger.h"
@@ -384,6 +385,7 @@ const sqlite3_module rst_table_module = {
     .xSync = table_sync,
     .xCommit = table_commit,
     .xRollback = table_rollback,
+    .xFindFunction = rst_find_function,
     .xRename = table_rename,
     .xSavepoint = table_savepoint,
     .xRelease = table_release,

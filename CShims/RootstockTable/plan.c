@@ -17,9 +17,13 @@
 ** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
 ** for every value that can arrive; cursor.c widens a range where a comparison's affinity is not known.
 */
+#include "expressions.h"
 #include "internal.h"
+#include "predicate.h"
 
 #include <string.h>
+
+enum { KNOWN = 64 }; /* constraints that are looked at for partial indexes */
 
 typedef struct candidate {
     int source;
@@ -30,9 +34,11 @@ typedef struct candidate {
     bool forced;   /* INDEXED BY names it */
     int equal[64]; /* constraint numbers */
     int equals;
-    int in;           /* the equality, from 1, that is an IN taken whole; or 0 */
-    int lower, upper; /* constraint numbers, or -1 */
-    bool lower_not_null;
+    int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
+    int lower, upper;   /* constraint numbers, or -1 */
+    int rests_on[64];   /* constraints that imply the WHERE of a partial index */
+    bool may_be_in[64]; /* such a constraint, an equality, may be an IN: it serves only where it is looked up as well */
+    int rests;
     bool unique;
     bool covering;
     bool ordered;
@@ -72,10 +78,18 @@ static double table_rows(const rst_table *table) {
     return table->table_rows > 0 ? log_estimate(table->table_rows) : 200;
 }
 
+/* Entries of an index, or rows of the table without one. */
+static double index_rows(const rst_table *table, const rst_index *index) {
+    double rows = table_rows(table);
+    if (index == NULL || index->where == NULL) return rows;
+    if (index->table_rows > 0) return log_estimate(index->table_rows);
+    return rows > 10 ? rows - 10 : 0; /* half of them, as SQLite guesses */
+}
+
 /* Rows that one value of the first `columns` columns leaves. */
 static double rows_after(const rst_table *table, const rst_index *index, int columns) {
     static const double usual[] = {33, 32, 30, 28, 27};
-    double rows = table_rows(table);
+    double rows = index_rows(table, index);
     if (columns == 0) return rows;
     if (index != NULL && index->unique && columns == index->part_count) return 0;
     if (index != NULL && index->rows_per_prefix != NULL) return log_estimate(index->rows_per_prefix[columns - 1]);
@@ -105,6 +119,7 @@ static bool is_equality(unsigned char op) {
 
 static char affinity_at(const rst_table *table, int column) {
     if (column < 0 || column == table->rowid_column) return AFFINITY_INTEGER;
+    if (column >= table->column_count) return AFFINITY_BLOB; /* an expression's hint */
     return table->columns[column].affinity;
 }
 
@@ -126,13 +141,48 @@ static bool is_taken(const candidate *k, int constraint) {
     return false;
 }
 
+/* What a constraint compares: its own operator, or that of an expression's hint. */
+static int operation_of(const rst_table *table, const candidate *k, const sqlite3_index_info *info, int constraint,
+                        int part) {
+    int operation = info->aConstraint[constraint].op;
+    if (k->parts[part].column == -2)
+        (void)rst_expression_fits(table, &info->aConstraint[constraint], &k->parts[part], &operation);
+    return operation;
+}
+
+/* An expression: what the front door tells of comparisons with it. False if it is not held equal. */
+static bool match_expression(const rst_table *table, const sqlite3_index_info *info, candidate *k, int part) {
+    for (int i = 0; i < info->nConstraint; i++) {
+        int operation;
+        if (!info->aConstraint[i].usable ||
+            !rst_expression_fits(table, &info->aConstraint[i], &k->parts[part], &operation) || is_taken(k, i))
+            continue;
+        switch (operation) {
+        case SQLITE_INDEX_CONSTRAINT_EQ:
+            k->lower = k->upper = -1;
+            k->equal[k->equals++] = i;
+            return true;
+        case SQLITE_INDEX_CONSTRAINT_GT:
+        case SQLITE_INDEX_CONSTRAINT_GE:
+            if (k->lower < 0) k->lower = i;
+            break;
+        default:
+            if (k->upper < 0) k->upper = i;
+        }
+    }
+    return false;
+}
+
 /* Matches the constraints to the candidate's columns. */
 static void match(const rst_table *table, sqlite3_index_info *info, candidate *k) {
     k->lower = k->upper = -1;
     for (int p = 0; p < k->part_count && p < 64; p++) {
         int found = -1;
         bool found_in = false;
-        if (k->parts[p].column == -2) return;
+        if (k->parts[p].column == -2) {
+            if (match_expression(table, info, k, p)) continue;
+            return;
+        }
         for (int i = 0; i < info->nConstraint; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
             bool in;
@@ -163,11 +213,9 @@ static void match(const rst_table *table, sqlite3_index_info *info, candidate *k
             case SQLITE_INDEX_CONSTRAINT_LE:
                 if (k->upper < 0) k->upper = i;
                 break;
-            case SQLITE_INDEX_CONSTRAINT_ISNOTNULL: k->lower_not_null = true; break;
             default: break;
             }
         }
-        if (k->lower >= 0) k->lower_not_null = false;
         return;
     }
 }
@@ -188,7 +236,8 @@ static bool gives_order(const rst_table *table, const sqlite3_index_info *info, 
         if (k->unique) return true;
         if (p < k->part_count) {
             const rst_part *part = &k->parts[p];
-            if (part->column == -2 || !same_column(table, column, part->column)) return false;
+            if (part->column == -2 || !same_column(table, column, part->column))
+                return false; /* no order by expressions */
             if (part->column >= 0 && part->collation_name != NULL && column >= 0 &&
                 sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) != 0) {
                 return false;
@@ -213,7 +262,6 @@ static bool gives_order(const rst_table *table, const sqlite3_index_info *info, 
 }
 
 static bool covers(const rst_table *table, const rst_index *index, sqlite3_uint64 used) {
-    if (index->evaluated) return false;
     for (int i = 0; i < table->column_count; i++) {
         bool there = i == table->rowid_column;
         if ((used & ((sqlite3_uint64)1 << (i < 63 ? i : 63))) == 0) continue;
@@ -240,7 +288,7 @@ static bool narrower(const rst_table *table, const rst_index *index, double *fac
 
 static void estimate(const rst_table *table, candidate *k) {
     const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
-    double rows = table_rows(table), depth = log_estimate(rows / 10);
+    double rows = index_rows(table, index), depth = log_estimate(rows / 10);
     double sought = rows;
     int bounds = (k->lower >= 0) + (k->upper >= 0);
     if (k->equals > 0) sought = k->unique ? 0 : rows_after(table, index, k->equals);
@@ -253,10 +301,14 @@ static void estimate(const rst_table *table, candidate *k) {
         double factor = 10;
         if (k->source == PLAN_INDEX) {
             (void)narrower(table, index, &factor);
-            k->cost = k->covering ? rows + 1 + factor : rows + 16 + 16;
+            if (k->covering)
+                k->cost = rows + 1 + factor;
+            else if (index->where != NULL)
+                k->cost = log_add(rows + 1 + factor, rows + 16);
+            else
+                k->cost = rows + 16 + 16;
         } else
             k->cost = rows + 16;
-        if (k->lower_not_null) k->cost -= 1;
         return;
     }
     k->cost = log_add(depth, sought + 1 + (k->source == PLAN_INDEX ? 10 : 15));
@@ -278,7 +330,8 @@ static int describe(rst_table *table, const candidate *k, rst_plan *plan) {
         for (int i = 0; i < k->equals; i++) {
             int column = k->parts[i].column;
             sqlite3_str_appendf(text, "%s%s=?", any ? " AND " : "",
-                                column < 0                ? "rowid"
+                                column == -2              ? "<expr>"
+                                : column < 0              ? "rowid"
                                 : k->source == PLAN_ROWID ? "rowid"
                                                           : table->columns[column].name);
             any = true;
@@ -288,7 +341,9 @@ static int describe(rst_table *table, const candidate *k, rst_plan *plan) {
             {
                 int column = k->parts[k->equals].column;
                 sqlite3_str_appendf(text, "%s%s%s?", any ? " AND " : "",
-                                    column < 0 || k->source == PLAN_ROWID ? "rowid" : table->columns[column].name,
+                                    column == -2                            ? "<expr>"
+                                    : column < 0 || k->source == PLAN_ROWID ? "rowid"
+                                                                            : table->columns[column].name,
                                     side == 0 ? ">" : "<");
                 any = true;
             }
@@ -365,27 +420,39 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
     plan.descending = k->descending;
     plan.unique = k->unique;
     plan.covering = k->covering;
-    plan.count_only = info->colUsed == 0;
-    plan.lower_not_null = k->lower_not_null;
+    /* Entries of a partial index are not as many as rows. */
+    plan.count_only = info->colUsed == 0 && (k->source != PLAN_INDEX || table->indexes[k->index].where == NULL);
     for (int i = 0; i < k->equals; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
         info->aConstraintUsage[k->equal[i]].argvIndex = argument++;
         certain = certain && affinity_at(table, constraint->iColumn) >= AFFINITY_NUMERIC;
         info->aConstraintUsage[k->equal[i]].omit = certain;
+        if (k->parts[i].column == -2) {
+            info->aConstraintUsage[k->equal[i]].omit =
+                1; /* true of every row; the comparison itself stands beside it */
+            continue;
+        }
         plan.null_equal[i] = constraint->op != SQLITE_INDEX_CONSTRAINT_EQ;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) plan.null_equal[i] = 2;
     }
     if (k->lower >= 0) {
-        plan.lower = info->aConstraint[k->lower].op;
+        plan.lower = operation_of(table, k, info, k->lower, k->equals);
         info->aConstraintUsage[k->lower].argvIndex = argument++;
         info->aConstraintUsage[k->lower].omit =
-            certain && affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC;
+            k->parts[k->equals].column == -2 ||
+            (certain && affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC);
     }
     if (k->upper >= 0) {
-        plan.upper = info->aConstraint[k->upper].op;
+        plan.upper = operation_of(table, k, info, k->upper, k->equals);
         info->aConstraintUsage[k->upper].argvIndex = argument++;
         info->aConstraintUsage[k->upper].omit =
-            certain && affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC;
+            k->parts[k->equals].column == -2 ||
+            (certain && affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC);
+    }
+    for (int i = 0; i < k->rests; i++) {
+        /* Not read by xFilter: so that SQLite takes the constraint for used. */
+        if (info->aConstraintUsage[k->rests_on[i]].argvIndex == 0)
+            info->aConstraintUsage[k->rests_on[i]].argvIndex = argument++;
     }
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;
@@ -408,15 +475,19 @@ static int choose(rst_table *table, sqlite3_index_info *info, const candidate *k
 static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, candidate *best, bool *any) {
     double total, best_total;
     match(table, info, k);
+    /* SQLite would run an IN that is an argument value by value, each compared by the column's affinity alone. */
+    for (int i = 0; i < k->rests; i++) {
+        if (k->may_be_in[i] && !is_taken(k, k->rests_on[i])) return;
+    }
     if (k->source == PLAN_ROWID) {
         k->unique = k->equals == 1;
-        if (k->equals == 0 && k->lower < 0 && k->upper < 0) k->lower_not_null = false;
     }
     if (k->source == PLAN_KEY) k->unique = k->equals == k->part_count;
     if (k->source == PLAN_INDEX) {
         const rst_index *index = &table->indexes[k->index];
         bool is = false;
-        for (int i = 0; i < k->equals; i++) is |= info->aConstraint[k->equal[i]].op != SQLITE_INDEX_CONSTRAINT_EQ;
+        for (int i = 0; i < k->equals; i++)
+            is |= operation_of(table, k, info, k->equal[i], i) != SQLITE_INDEX_CONSTRAINT_EQ;
         k->unique = index->unique && k->equals == k->part_count && !is;
         k->covering = covers(table, index, info->colUsed);
     }
@@ -424,12 +495,12 @@ static void consider(rst_table *table, sqlite3_index_info *info, candidate *k, c
     k->ordered = k->in == 0 && gives_order(table, info, k, &k->descending);
     if (!k->ordered) k->descending = false;
     /* An index that neither narrows, orders nor covers is no help. */
-    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null &&
-        !k->ordered && !k->covering && !k->forced) {
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->covering &&
+        !k->forced && table->indexes[k->index].where == NULL) {
         return;
     }
-    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->lower_not_null &&
-        !k->ordered && !k->forced && !table->without_rowid) {
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->forced &&
+        !table->without_rowid && table->indexes[k->index].where == NULL) {
         double factor;
         if (!narrower(table, &table->indexes[k->index], &factor)) return;
     }
@@ -449,8 +520,10 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     static const rst_part rowid_part = {.column = -1};
     candidate best, k;
     bool any = false;
-    int hidden = table->column_count + HIDDEN_ROW, hint = -1;
+    int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1;
     const char *hinted = NULL;
+    rst_known known[KNOWN];
+    rootstock_buffer hold = {0};
     if (table->missing_collation != NULL) {
         sqlite3_free(vtab->zErrMsg);
         vtab->zErrMsg = sqlite3_mprintf("no such collation sequence: %s", table->missing_collation);
@@ -470,7 +543,9 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     /* INDEXED BY and NOT INDEXED arrive as t('name') and t(''), the front door's work. */
     for (int i = 0; i < info->nConstraint; i++) {
         sqlite3_value *value = NULL;
-        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT) continue;
+        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT ||
+            info->aConstraint[i].op >= SQLITE_INDEX_CONSTRAINT_FUNCTION)
+            continue;
         if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || !info->aConstraint[i].usable ||
             sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK) {
             return SQLITE_CONSTRAINT;
@@ -501,8 +576,18 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     for (int i = 0; i < table->index_count; i++) {
         bool forced = hinted != NULL && sqlite3_stricmp(hinted, table->indexes[i].name) == 0;
         if (hinted != NULL && !forced) continue;
-        if (table->indexes[i].evaluated) continue; /* SQLite does not tell a module what would make these usable */
         memset(&k, 0, sizeof k);
+        if (table->indexes[i].where != NULL) {
+            uint64_t used = 0;
+            if (table->indexes[i].predicate == NULL) continue;
+            if (known_count < 0) known_count = rst_known_from(table, info, known, KNOWN, &hold);
+            if (!rst_predicate_implied(table->indexes[i].predicate, known, known_count, &used)) continue;
+            for (int n = 0; n < known_count; n++) {
+                if ((used >> n & 1) == 0) continue;
+                k.may_be_in[k.rests] = known[n].operation == SQLITE_INDEX_CONSTRAINT_EQ && !known[n].has_value;
+                k.rests_on[k.rests++] = known[n].constraint;
+            }
+        }
         k.source = PLAN_INDEX;
         k.hint = hint;
         k.forced = forced;
@@ -511,6 +596,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.part_count = table->indexes[i].part_count;
         consider(table, info, &k, &best, &any);
     }
+    rootstock_buffer_free(&hold);
     if (!any) {
         bool ours = false;
         for (int i = 0; i < table->index_count; i++) ours |= sqlite3_stricmp(hinted, table->indexes[i].name) == 0;
@@ -519,7 +605,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             vtab->zErrMsg = sqlite3_mprintf("no query solution");
             return SQLITE_ERROR;
         }
-        /* Partial, or on expressions: SQLite does not tell a module what would make it usable. The table answers. */
+        /* A partial index of which SQLite does not tell that it holds all rows asked for. The table answers. */
         memset(&k, 0, sizeof k);
         k.hint = hint;
         k.source = table->without_rowid ? PLAN_KEY : PLAN_ROWID;

@@ -148,6 +148,7 @@ static void widen(edge *at, char affinity, bool upper) {
 }
 
 static char affinity_of_part(const rst_table *table, const rst_part *part) {
+    if (part->column == -2) return AFFINITY_BLOB; /* an expression: whatever the comparison's affinity makes of it */
     if (part->column < 0 || part->column == table->rowid_column) return AFFINITY_INTEGER;
     return table->columns[part->column].affinity;
 }
@@ -234,7 +235,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         }
     }
     if (code != SQLITE_OK) goto done;
-    if (plan->lower != 0 || plan->upper != 0 || plan->lower_not_null) {
+    if (plan->lower != 0 || plan->upper != 0) {
         const rst_part *part = &parts[plan->equals];
         char affinity = affinity_of_part(table, part);
         from.open = false;

@@ -7,6 +7,7 @@
 ** lists are evaluated over an image of each changed row, at once. Invariant: when a program fails, the statement leaves
 ** nothing behind, save what OR FAIL keeps.
 */
+#include "expressions.h"
 #include "runner.h"
 
 #include "foreign.h"
@@ -355,6 +356,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         }
     }
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
+    if (result == SQLITE_OK && code->inner != NULL) result = rst_expressions_add_to(c, &code->inner);
     if (result == SQLITE_OK && parts.returning.start != NULL)
         result = compile_returning(c, table, &parts, code, message);
     sqlite3_free(normal);

@@ -8,6 +8,7 @@
 #include "foreign.h"
 #include "shadow.h"
 #include "internal.h"
+#include "predicate.h"
 #include "tokens.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ void rst_table_release(rst_table *table) {
         sqlite3_free(index->parts);
         sqlite3_free(index->name);
         sqlite3_free(index->where);
+        rst_predicate_free(index->predicate);
         sqlite3_free(index->rows_per_prefix);
     }
     for (int k = 0; k < table->key_count; k++) sqlite3_free(table->key[k].collation_name);
@@ -315,11 +317,16 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
             return finished(s, SQLITE_CORRUPT_VTAB);
         }
         index->tree.number = object->tree;
+        index->identifier = object->identifier;
         if (object->sql != NULL) {
             code = read_expressions(index, object->sql);
             if (code != SQLITE_OK) return finished(s, code);
         }
         index->evaluated = index->where != NULL;
+        if (index->where != NULL) {
+            code = rst_predicate_parse(table, index->where, &index->predicate);
+            if (code != SQLITE_OK) return finished(s, code);
+        }
         for (int k = 0; k < index->part_count; k++) {
             if (index->parts[k].column == -2) index->evaluated = true;
         }

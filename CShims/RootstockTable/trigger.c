@@ -427,6 +427,8 @@ int rst_triggers_load(rst_connection *c, char **message) {
     int code, number = 0;
     bool any = c->trigger_objects > 0;
     for (int i = 0; i < c->table_count; i++) rst_triggers_free(c->tables[i]);
+    rst_glance_forget(c);
+    c->schema_state++;
     c->triggers_epoch = c->epoch;
     for (int i = 0; i < c->loaded.count && !any; i++) any = strcmp(c->loaded.objects[i].type, "trigger") == 0;
     any |= c->temporary_trigger_count > 0;

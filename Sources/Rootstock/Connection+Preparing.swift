@@ -11,13 +11,11 @@ extension Connection {
             guard let handle = compiled.handle else {
                 throw DatabaseError(.misuse, "the text holds no statement", sql: sql)
             }
+            // The front door is asked anew what to make of anything but queries and changes: a COMMIT depends on what was
+            // done in the transaction, a pragma on more than the schema.
+            let statement = compiled.statement(
+                handle, sql: sql, isReusable: engine.isNative || SQLText.isQueryOrChange(text))
             // What stands behind the statement would be dropped without a word.
-            // What the front door wrote may be bound to the schema of the moment.
-            // The end of a transaction is asked anew each time: whether it may end depends on what was done in it.
-            let isReusable =
-                (!compiled.isRewritten || compiled.isProgram) && (engine.isNative || !SQLText.endsTransaction(text))
-            let statement = CompiledStatement(
-                handle: handle, sql: sql, isReusable: isReusable, hidesColumns: compiled.hidesColumns)
             guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }
@@ -38,9 +36,7 @@ extension Connection {
                     let sql = SQLText.string(rest.prefix(compiled.consumed))
                     try body(
                         Statement(
-                            connection: self,
-                            compiled: CompiledStatement(
-                                handle: handle, sql: sql, isReusable: false, hidesColumns: compiled.hidesColumns)))
+                            connection: self, compiled: compiled.statement(handle, sql: sql, isReusable: false)))
                 } else if compiled.consumed == 0 {
                     break  // a NUL ends the text for SQLite
                 }
@@ -51,7 +47,9 @@ extension Connection {
 
     /// Takes back what a `Statement` has used. A closed connection keeps nothing.
     func giveBack(_ statement: CompiledStatement) {
-        if database != nil { cache.giveBack(statement) }
+        guard database != nil else { return }
+        if statement.changesSchema { cache.removeAll() }
+        cache.giveBack(statement)
     }
 
     /// Resets what the holder of a connection left unfinished, so that no forgotten row keeps a snapshot alive.
@@ -81,17 +79,32 @@ extension Connection {
         var handle: OpaquePointer?
         /// Bytes up to behind the statement.
         var consumed: Int
-        var isRewritten: Bool
-        /// Rewritten into a program, which the front door compiles anew by itself when the schema changes.
-        var isProgram: Bool
         var hidesColumns: Bool
+        var writesUnseen: Bool
+        var changesSchema: Bool
+        var isPlainQuery: Bool
+        var schemaState: UInt64
+
+        func statement(_ handle: OpaquePointer, sql: String, isReusable: Bool) -> CompiledStatement {
+            CompiledStatement(
+                handle: handle, sql: sql, isReusable: isReusable, hidesColumns: hidesColumns,
+                writesUnseen: writesUnseen, changesSchema: changesSchema, isPlainQuery: isPlainQuery,
+                schemaState: schemaState)
+        }
     }
 
     private func takeCached(_ sql: String) throws(DatabaseError) -> CompiledStatement? {
-        guard let compiled = cache.take(sql) else { return nil }
+        guard let database, let compiled = cache.take(sql) else { return nil }
         do {
-            try refuseWrite(compiled.handle, sql: sql)
-            if !engine.isNative, let database { try FrontDoor.refresh(database) }
+            // Outside a transaction a query's first cursor compares the schema in its own snapshot, for nothing.
+            if !engine.isNative, !compiled.isPlainQuery || sqlite3_get_autocommit(database) == 0 {
+                let state = try FrontDoor.schemaState(database)
+                if state != compiled.schemaState, !compiled.isPlainQuery {
+                    cache.remove(compiled)
+                    return nil
+                }
+            }
+            try refuseWrite(compiled.handle, unseen: compiled.writesUnseen, sql: sql)
         } catch {
             cache.giveBack(compiled)
             throw error
@@ -103,7 +116,11 @@ extension Connection {
     private func compile(_ text: SQLText.Bytes) throws(DatabaseError) -> Compiled {
         guard let database else { throw DatabaseError(.misuse, "the connection to \(path) is closed") }
         var rewrite: FrontDoor.Rewrite?
+        // Asked before the front door is: what it says then holds for this state or a later one, never for an older one. What is
+        // wrong it says itself, in words; 0 is no state's number.
+        var state: UInt64 = 0
         if !engine.isNative {
+            state = (try? FrontDoor.schemaState(database)) ?? 0
             do {
                 rewrite = try FrontDoor.rewrite(database, text)
             } catch {
@@ -124,33 +141,31 @@ extension Connection {
         } else {
             (handle, consumed) = try prepareBytes(text, in: database)
         }
-        let isRewritten = rewrite?.replacement != nil
         let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
+        let writesUnseen = rewrite?.replacement.map(FrontDoor.writes) ?? false
         if let handle {
             do {
-                try refuseWrite(handle, sql: SQLText.string(source))
-                if let replacement = rewrite?.replacement { try refuseWrite(source, as: replacement) }
+                try refuseWrite(handle, unseen: writesUnseen, sql: SQLText.string(source))
             } catch {
                 sqlite3_finalize(handle)
                 throw error
             }
         }
         return Compiled(
-            handle: handle, consumed: consumed, isRewritten: isRewritten,
-            isProgram: rewrite?.replacement.map(FrontDoor.isProgram) ?? false,
-            hidesColumns: isRewritten && !SQLText.returnsRows(source))
+            handle: handle, consumed: consumed,
+            hidesColumns: rewrite?.replacement != nil && !SQLText.returnsRows(source), writesUnseen: writesUnseen,
+            changesSchema: !engine.isNative && SQLText.changesSchema(source),
+            isPlainQuery: rewrite?.replacement == nil && SQLText.isQuery(source), schemaState: state)
     }
 
     /// Refuses a statement that writes while the connection is for reading.
-    private func refuseWrite(_ handle: OpaquePointer, sql: @autoclosure () -> String) throws(DatabaseError) {
-        guard refusesWrites, sqlite3_stmt_readonly(handle) == 0 else { return }
+    ///
+    /// - Parameter unseen: Whether it writes by way of the front door: to SQLite, a query that calls a function or a table of ours.
+    private func refuseWrite(
+        _ handle: OpaquePointer, unseen: Bool, sql: @autoclosure () -> String
+    ) throws(DatabaseError) {
+        guard refusesWrites, unseen || sqlite3_stmt_readonly(handle) == 0 else { return }
         throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: sql())
-    }
-
-    /// The same by what the front door made of it: to SQLite, a query that calls a function or a table of ours, which writes.
-    private func refuseWrite(_ source: SQLText.Bytes, as replacement: String) throws(DatabaseError) {
-        guard refusesWrites, FrontDoor.writes(replacement) else { return }
-        throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: SQLText.string(source))
     }
 
     private func prepareBytes(

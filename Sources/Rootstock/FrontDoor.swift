@@ -62,17 +62,16 @@ package enum FrontDoor {
         return replacement.hasPrefix("SELECT ") && replacement.contains(" FROM rootstock_returning(")
     }
 
-    /// Whether it is a program without rows of its own.
-    static func isProgram(_ replacement: String) -> Bool {
-        replacement.hasPrefix("SELECT 1 WHERE rootstock_run(")
-    }
-
     /// Brings the declared schema up to the store's before a statement prepared earlier is used again.
-    package static func refresh(_ database: OpaquePointer) throws(DatabaseError) {
-        let code = rootstock_refresh(database)
+    package static func refresh(_ database: OpaquePointer) throws(DatabaseError) { _ = try schemaState(database) }
+
+    /// Brings the declared schema up to the store's, and tells its state: what a text was turned into holds while that is the same.
+    static func schemaState(_ database: OpaquePointer) throws(DatabaseError) -> UInt64 {
+        var state: UInt64 = 0
+        let code = rootstock_schema_state(database, &state)
         // Statements of this connection are running: the schema they run on stays until they end.
-        if code & 0xff == SQLITE_LOCKED { return }
-        if code != SQLITE_OK { throw DatabaseError(code, database: database) }
+        if code != SQLITE_OK, code & 0xff != SQLITE_LOCKED { throw DatabaseError(code, database: database) }
+        return state
     }
 
     /// Whether a text holds nothing that runs.

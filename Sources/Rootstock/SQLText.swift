@@ -14,9 +14,19 @@ enum SQLText {
         return String(decoding: letters.map { $0 & 0xdf }, as: UTF8.self)
     }
 
-    /// Whether `text` is a `COMMIT`, `END` or `RELEASE`.
-    static func endsTransaction(_ text: Bytes) -> Bool {
-        ["COMMIT", "END", "RELEASE"].contains(keyword(text))
+    /// Whether `text` is a query, told by its first word.
+    static func isQuery(_ text: Bytes) -> Bool {
+        ["SELECT", "VALUES"].contains(keyword(text))
+    }
+
+    /// Whether `text` is a query, or changes rows.
+    static func isQueryOrChange(_ text: Bytes) -> Bool {
+        ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "VALUES", "WITH"].contains(keyword(text))
+    }
+
+    /// Whether `text` can make a name mean another table.
+    static func changesSchema(_ text: Bytes) -> Bool {
+        ["CREATE", "DROP", "ALTER", "ATTACH", "DETACH"].contains(keyword(text))
     }
 
     /// Where the first thing that is no blank, comment or semicolon stands.

@@ -12,15 +12,34 @@ final class CompiledStatement {
 
     /// Whether its columns are no result: the front door made a query of a statement that returns nothing.
     let hidesColumns: Bool
+
+    /// Whether it writes by way of the front door, unseen by SQLite.
+    let writesUnseen: Bool
+
+    /// Whether running it can change what other texts mean: tables come, go and hide others.
+    let changesSchema: Bool
+
+    /// Whether it is a query as the user wrote it: SQLite prepares it anew by itself when the schema has changed.
+    let isPlainQuery: Bool
+
+    /// The state of the schema for which the front door judged the text.
+    let schemaState: UInt64
     fileprivate var isCached = false
     fileprivate var isInUse = true
     fileprivate var lastUse: UInt64 = 0
 
-    init(handle: OpaquePointer, sql: String, isReusable: Bool, hidesColumns: Bool) {
+    init(
+        handle: OpaquePointer, sql: String, isReusable: Bool, hidesColumns: Bool = false, writesUnseen: Bool = false,
+        changesSchema: Bool = false, isPlainQuery: Bool = false, schemaState: UInt64 = 0
+    ) {
         self.handle = handle
         self.sql = sql
         self.isReusable = isReusable
         self.hidesColumns = hidesColumns
+        self.writesUnseen = writesUnseen
+        self.changesSchema = changesSchema
+        self.isPlainQuery = isPlainQuery
+        self.schemaState = schemaState
     }
 
     deinit { sqlite3_finalize(handle) }
@@ -59,6 +78,12 @@ struct StatementCache {
         guard let statement = statements[sql], !statement.isInUse else { return nil }
         statement.isInUse = true
         return statement
+    }
+
+    /// Forgets a statement that was taken and is of no more use.
+    mutating func remove(_ statement: CompiledStatement) {
+        statement.isCached = false
+        statements.removeValue(forKey: statement.sql)
     }
 
     /// Takes back a statement whose user let go of it, and keeps it if it can be used again.

@@ -138,7 +138,8 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
                 // Queries only: what a statement with a conflict clause does may rest on the order of a full scan.
                 let isQuery = sql.hasPrefix("SELECT") || sql.hasPrefix("WITH")
                 _ = native.run("PRAGMA reverse_unordered_selects = \(isQuery ? "ON" : "OFF")")
-                return native.run(sql)
+                // Of a WITHOUT ROWID table with a stored column SQLite 3.40.1 itself says that another one is NULL.
+                return native.run(sql == ScriptGenerator.checking ? "SELECT 'ok'" : sql)
             }
             func reopen() throws { try native.reopen() }
             func close() { native.close() }

@@ -48,6 +48,10 @@ import Testing
         try EngineContract.snapshotsStandStill(engine)
     }
 
+    @Test(arguments: engines) func theLastCommitIsTold(_ engine: EngineUnderTest) throws {
+        try EngineContract.theLastCommitIsTold(engine)
+    }
+
     @Test(arguments: engines) func writesAreSeenByTheirOwnOnly(_ engine: EngineUnderTest) throws {
         try EngineContract.writesAreSeenByTheirOwnOnly(engine)
     }

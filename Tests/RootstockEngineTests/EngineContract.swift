@@ -263,6 +263,32 @@ enum EngineContract {
         try #expect(old.all(tree) == [])
     }
 
+    static func theLastCommitIsTold(_ engine: EngineUnderTest) throws {
+        let scratch = Scratch()
+        let environment = try engine.open(scratch.path())
+        guard environment.lastCommit != nil else {
+            #expect(engine.name == "sqlite-btree", "an engine that could say it")
+            return
+        }
+        let tree = try environment.write { try $0.tree("t", create: true) }
+        for i in 0..<3 {
+            try environment.write { try $0.put(tree, key(i), key(0)) }
+            let told = environment.lastCommit
+            try environment.read { #expect($0.identifier == told) }
+        }
+        let before = try #require(environment.lastCommit)
+        let old = try environment.begin()
+        let writer = try environment.begin(write: true)
+        try writer.put(tree, key(4), key(0))
+        #expect(environment.lastCommit == before, "nothing is committed yet")
+        writer.abort()
+        #expect(environment.lastCommit == before, "nor was it")
+        try environment.write { try $0.put(tree, key(5), key(0)) }
+        #expect(environment.lastCommit == before + 1, "whatever snapshot is live")
+        #expect(old.identifier == before)
+        old.abort()
+    }
+
     static func writesAreSeenByTheirOwnOnly(_ engine: EngineUnderTest) throws {
         let scratch = Scratch()
         let environment = try engine.open(scratch.path())

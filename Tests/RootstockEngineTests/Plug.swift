@@ -128,6 +128,8 @@ final class Environment: @unchecked Sendable {
         return statistics
     }
 
+    /// Nil where the engine cannot say.
+    var lastCommit: UInt64? { engine.pointee.last_commit?(pointer) }
     var maximumKeySize: Int { engine.pointee.maximum_key_size(pointer) }
     func has(_ capability: UInt32) -> Bool { engine.pointee.capabilities & capability != 0 }
 }

@@ -85,8 +85,10 @@ final class Child {
         }
         waiting.start()
         Thread.sleep(forTimeInterval: 0.1)
+        let last = environment.lastCommit
         child.proceed()
         #expect(child.report() == ROOTSTOCK_OK.code)
+        if let last { #expect(environment.lastCommit ?? 0 > last, "a commit of another process is told") }
         #expect(child.finish() == 0)
         while failures.all.isEmpty { Thread.sleep(forTimeInterval: 0.005) }
         while !failures.all.contains("done") { Thread.sleep(forTimeInterval: 0.005) }

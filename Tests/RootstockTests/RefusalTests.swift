@@ -27,6 +27,15 @@ import Testing
         Case(
             name: "DETACH of the store", sql: "DETACH rootstock",
             message: "database rootstock is the store's own and stays attached"),
+        Case(
+            name: "column of a reserved name", sql: "CREATE TABLE u(\"rootstock hint\")",
+            message: "duplicate column name: rootstock hint"),
+        Case(
+            name: "table in the control file", sql: "CREATE TABLE rootstock.u(a)",
+            message: "unable to open database file"),
+        Case(
+            name: "ATTACH under the store's name", sql: "ATTACH ':memory:' AS rootstock",
+            message: "database rootstock is already in use"),
     ]
 
     /// Registered it is known, and columns may have it; keys may not.
@@ -64,5 +73,15 @@ import Testing
             try #expect(connection.queryValue("SELECT group_concat(b) FROM t") == .text("kept"))
             try #expect(connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
         }
+    }
+
+    /// `sqlite3_blob_open` reads pages of SQLite's own B-tree.
+    @Test func aBlobIsNotOpenedInPlace() throws {
+        let folder = try TemporaryFolder()
+        let connection = try Connection(path: folder.path(), engine: .lmdb)
+        try connection.executeScript("CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t(b) VALUES (x'00')")
+        var blob: OpaquePointer?
+        #expect(sqlite3_blob_open(connection.handle, "main", "t", "b", 1, 0, &blob) & 0xff == SQLITE_ERROR)
+        #expect(String(cString: sqlite3_errmsg(connection.handle)) == "cannot open virtual table: t")
     }
 }

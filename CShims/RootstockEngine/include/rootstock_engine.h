@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 2
+#define ROOTSTOCK_ENGINE_ABI 3
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (transaction.c). */
 typedef enum rootstock_code {
@@ -230,6 +230,14 @@ struct rootstock_engine {
     ** the old file, of all processes, gives ROOTSTOCK_MOVED. What a transaction_identifier of the old environment says has
     ** no meaning in the new one. Optional: null says that there is never anything to give back. */
     int (*compact)(rootstock_transaction *transaction);
+
+    /* Identifier of the newest commit, of whichever process, without a transaction: what transaction_identifier gives
+    ** for a read transaction begun now. While a commit is under way it may be that one's already; it never falls behind
+    ** a snapshot that this process has taken. 0: not known, and always in a child after fork and
+    ** where begin gives ROOTSTOCK_MOVED. Called from any thread before every statement, so that a statement can tell
+    ** cheaply that nothing has changed: worth having only where it costs less than a renew.
+    ** Optional. */
+    uint64_t (*last_commit)(rootstock_environment *environment);
 };
 
 /*

@@ -97,8 +97,18 @@ public protocol KeyValueEnvironment: AnyObject, Sendable {
     /// Makes every commit so far survive a power loss, where the engine can.
     func sync() throws(EngineError)
     func statistics() throws(EngineError) -> EnvironmentStatistics
+    /// The number of the newest commit, told without a transaction, or 0 if the engine cannot say cheaply.
+    ///
+    /// SQL asks before every statement whether anything was committed since it last looked at the schema; without an answer it
+    /// takes a snapshot to find out. While a commit is under way the number may be that one's already, but it is never
+    /// below that of a snapshot already taken.
+    var lastCommit: UInt64 { get }
     /// Closes. No transaction is live, and none will be begun.
     func close()
+}
+
+extension KeyValueEnvironment {
+    public var lastCommit: UInt64 { 0 }
 }
 
 /// How long to wait for another process.

@@ -95,6 +95,12 @@ final class MemoryEnvironment: KeyValueEnvironment, @unchecked Sendable {
         withExtendedLifetime(replaced) {}
     }
 
+    var lastCommit: UInt64 {
+        lock.lock()
+        defer { lock.unlock() }
+        return current.identifier
+    }
+
     func sync() throws(EngineError) {}
 
     func statistics() throws(EngineError) -> EnvironmentStatistics {

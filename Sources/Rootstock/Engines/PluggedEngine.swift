@@ -249,6 +249,7 @@ private func plugEnvironment(_ plugged: inout rootstock_engine) {
                 oldest_reader_lag: statistics.oldestReaderLag)
         }
     }
+    plugged.last_commit = { unbox($0, as: EnvironmentBox.self).environment.lastCommit }
     plugged.describe = { _, code in LastFailure.text(for: code) ?? rootstock_code_name(code) }
 }
 

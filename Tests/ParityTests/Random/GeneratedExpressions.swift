@@ -60,6 +60,7 @@ extension ScriptGenerator {
     /// A condition on one row of `table`, free to use indexes.
     mutating func predicate(_ table: GeneratedTable, _ alias: String, depth: Int = 0) -> String {
         let column = "\(alias).\(random.pick(table.columns).name)"
+        if random.once(in: 4), let condition = indexedPredicate(table, alias) { return condition }
         switch random.number(0...(depth < 2 ? 17 : 12)) {
         case 0...4: return "\(term(table, alias)) \(comparison()) \(value())"
         case 5: return "\(column) IN (\((0..<random.number(1...4)).map { _ in value() }.joined(separator: ", ")))"
@@ -92,6 +93,22 @@ extension ScriptGenerator {
             return
                 "\(random.pick(["", "NOT "]))EXISTS (SELECT 1 FROM \(other.name) AS s WHERE s.\(random.pick(other.columns).name) = \(column))"
         }
+    }
+
+    /// A condition for which there was made an index on an expression, or a partial one.
+    private mutating func indexedPredicate(_ table: GeneratedTable, _ alias: String) -> String? {
+        if random.once(in: 2), let (before, column, behind) = table.indexedExpressions.randomElement(using: &random) {
+            let expression = "\(before)\(alias).\(column)\(behind)"
+            switch random.number(0...5) {
+            case 0: return "\(value()) \(random.pick(["=", "<", ">="])) \(expression)"
+            case 1: return "\(expression) BETWEEN \(value()) AND \(value())"
+            default: return "\(expression) \(comparison()) \(value())"
+            }
+        }
+        guard let (column, saying) = table.indexedConditions.randomElement(using: &random) else { return nil }
+        let said = "\(alias).\(column) \(random.pick(saying))"
+        return random.once(in: 3)
+            ? said : "\(said) AND \(alias).\(random.pick(table.columns).name) \(comparison()) \(value())"
     }
 
     /// A condition that no index answers, so that rows are visited in the order of the table's own key on every engine.

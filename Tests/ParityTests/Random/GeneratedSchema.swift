@@ -52,6 +52,10 @@ struct GeneratedTable: Sendable {
     var isElsewhere = false
     /// Some CREATE INDEX named it.
     var hasIndex = false
+    /// Expressions that some index is on, as text before and behind a column.
+    var indexedExpressions: [(before: String, column: String, behind: String)] = []
+    /// WHERE clauses of partial indexes: a column, and what a query says of it so that the index holds all that it asks for.
+    var indexedConditions: [(column: String, saying: [String])] = []
 
     /// SQLite visits the rows of a table without rowids in the order of any index that covers the condition, NOT INDEXED or not.
     var hasCertainScan: Bool { hasRowID || (!hasIndex && uniqueColumns.isSubset(of: key)) }
@@ -257,15 +261,17 @@ extension ScriptGenerator {
         let name = "i\(schema.indexes.count)"
         schema.indexes.append(name)
         var terms: [String] = []
+        var expressions: [(before: String, column: String, behind: String)] = []
         for _ in 0..<random.number(1...3) {
             let column = random.pick(table.columns)
             var term = column.name
-            if has(.expressionIndexes), random.once(in: 5) {
-                term = random.pick([
-                    "length(\(column.name))", "\(column.name) || 'e'", "typeof(\(column.name))",
-                    "coalesce(\(column.name), 0)",
-                    "substr(\(column.name), 1, 2)",
+            if has(.expressionIndexes), random.once(in: 4) {
+                let (before, behind) = random.pick([
+                    ("length(", ")"), ("", " || 'e'"), ("typeof(", ")"), ("coalesce(", ", 0)"), ("substr(", ", 1, 2)"),
+                    ("upper(", ") COLLATE NOCASE"), ("CAST(", " AS TEXT)"), ("", " + 1"), ("(", " IS NULL)"),
                 ])
+                term = before + column.name + behind
+                expressions.append((before, column.name, behind))
             } else if random.once(in: 5) {
                 term += " COLLATE " + random.pick(["NOCASE", "RTRIM", "BINARY"])
             }
@@ -274,12 +280,26 @@ extension ScriptGenerator {
         // A unique index makes updates of its columns sensitive to the order of rows: the model must know it.
         let unique = random.once(in: 6) && terms.count == 1
         var filter = ""
-        if has(.partialIndexes), random.once(in: 5) {
+        var indexed: (column: String, saying: [String])?
+        if has(.partialIndexes), random.once(in: 4) {
             let column = random.pick(table.columns).name
-            filter = random.pick([" WHERE \(column) IS NOT NULL", " WHERE \(column) > 1", " WHERE \(column) = 'a'"])
+            let (condition, saying) = random.pick([
+                ("IS NOT NULL", ["= 1", "> ''", "<= 'b'", "IS NOT NULL", "IS 'a'", "BETWEEN -1 AND 3"]),
+                ("> 1", ["> 1", "> 2", "= 3", ">= 1", "BETWEEN 2 AND 5", "> 'a'", "<> 1", "= '3'", "IN (2, 3)"]),
+                ("= 'a'", ["= 'a'", "IS 'a'", "= 'A'", "IN ('a')", "= 'a' COLLATE NOCASE"]),
+                ("COLLATE NOCASE = 'a'", ["= 'a'", "= 'A' COLLATE NOCASE", "COLLATE NOCASE = 'a'"]),
+                ("BETWEEN 1 AND 'b'", ["= 2", "= 'a'", "BETWEEN 2 AND 3", "> 2", "LIKE 'a%'"]),
+                ("IN (1, 'a', 2.5)", ["= 1", "= 'a'", "= 2.5", "= '1'", "= x'61'", "IS 1.0"]),
+                ("IS NOT 3", ["= 1", "IS NULL", "< 3", "> 3", "IS NOT 3"]),
+                ("< x'61'", ["< 'b'", "<= x'60'", "< 5", "= 'a'"]),
+            ])
+            filter = " WHERE \(column) \(condition)"
+            indexed = (column, saying)
         }
         if let at = schema.tables.firstIndex(where: { $0.name == table.name }) {
             schema.tables[at].hasIndex = true
+            schema.tables[at].indexedExpressions += expressions
+            if let indexed { schema.tables[at].indexedConditions.append(indexed) }
             if unique { schema.tables[at].isOrderSensitive = true }
         }
         return

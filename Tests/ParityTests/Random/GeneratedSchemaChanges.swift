@@ -72,6 +72,14 @@ extension ScriptGenerator {
             renames += 1
             // A view of an older name would be in the way of the check that SQLite makes of the whole schema.
             schema.tables[at].columns[column].name = "n\(renames)"
+            for i in schema.tables[at].indexedExpressions.indices
+            where schema.tables[at].indexedExpressions[i].column == old {
+                schema.tables[at].indexedExpressions[i].column = "n\(renames)"
+            }
+            for i in schema.tables[at].indexedConditions.indices
+            where schema.tables[at].indexedConditions[i].column == old {
+                schema.tables[at].indexedConditions[i].column = "n\(renames)"
+            }
             return "ALTER TABLE \(table.name) RENAME COLUMN \(old) TO n\(renames)"
         case 2:
             renames += 1

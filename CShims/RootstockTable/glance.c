@@ -1,0 +1,173 @@
+/*
+** glance.c - most statements need nothing of the front door, and should not pay for its being there.
+**
+** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that would
+** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), and a semicolon before the end. Of any
+** other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
+** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
+** remembered is forgotten when the schema changes.
+*/
+#include "internal.h"
+
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { REMEMBERED = 128, LONGEST = 1024 };
+
+typedef struct remembered {
+    uint64_t hash;
+    size_t size;
+    char *text;
+} remembered;
+
+typedef struct rst_glances {
+    uint64_t epoch; /* of the schema they hold for */
+    remembered texts[REMEMBERED];
+} rst_glances;
+
+static inline uint64_t word_at(const char *p) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    return word;
+}
+
+/* The last bytes of a text of at least 8 end in the last word, those of a shorter one come one by one. */
+static inline uint64_t hash_of(const char *text, size_t size) {
+    uint64_t hash = size;
+    if (size < 8) {
+        for (size_t i = 0; i < size; i++) hash = hash << 8 | (unsigned char)text[i];
+    } else {
+        for (size_t i = 0; i + 8 < size; i += 8) hash = (hash ^ word_at(text + i)) * 0x9E3779B97F4A7C15u;
+        hash ^= word_at(text + size - 8);
+    }
+    return hash * 0x9E3779B97F4A7C15u;
+}
+
+static inline remembered *place_of(rst_glances *glances, uint64_t hash) {
+    return &glances->texts[hash >> 57]; /* the top 7 bits depend on all the others */
+}
+
+/* memcmp of a text of at least 8 bytes, without the call. */
+static inline bool same_text(const char *a, const char *b, size_t size) {
+    size_t i = 0;
+    for (; i + 8 < size; i += 8) {
+        if (word_at(a + i) != word_at(b + i)) return false;
+    }
+    return word_at(a + size - 8) == word_at(b + size - 8);
+}
+
+static inline bool is_remembered(const rst_connection *c, const char *sql, size_t size) {
+    const remembered *place;
+    uint64_t hash;
+    if (c->glances == NULL || c->glances->epoch != c->epoch) return false;
+    hash = hash_of(sql, size);
+    place = place_of(c->glances, hash);
+    return place->hash == hash && place->size == size && same_text(place->text, sql, size);
+}
+
+void rst_glance_remember(rst_connection *c, const char *sql, const char *end) {
+    size_t size = (size_t)(end - sql);
+    remembered *place;
+    uint64_t hash;
+    char *text;
+    if (size < 8 || size > LONGEST) return;
+    if (c->glances == NULL) {
+        c->glances = sqlite3_malloc64(sizeof *c->glances);
+        if (c->glances == NULL) return; /* the long way again, then */
+        memset(c->glances, 0, sizeof *c->glances);
+    } else if (c->glances->epoch != c->epoch) {
+        for (int i = 0; i < REMEMBERED; i++) sqlite3_free(c->glances->texts[i].text);
+        memset(c->glances, 0, sizeof *c->glances);
+    }
+    c->glances->epoch = c->epoch;
+    text = sqlite3_malloc64(size);
+    if (text == NULL) return;
+    memcpy(text, sql, size);
+    hash = hash_of(sql, size);
+    place = place_of(c->glances, hash);
+    sqlite3_free(place->text);
+    place->hash = hash;
+    place->size = size;
+    place->text = text;
+}
+
+void rst_glance_forget(rst_connection *c) {
+    if (c->glances == NULL) return;
+    for (int i = 0; i < REMEMBERED; i++) sqlite3_free(c->glances->texts[i].text);
+    sqlite3_free(c->glances);
+    c->glances = NULL;
+}
+
+/* ---- the look through a query ---- */
+
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+/* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
+static bool may_concern(const char *sql, const char *p, const char *end) {
+    switch (*p) {
+    case '_':
+        return p - sql >= 6 && (sqlite3_strnicmp(p - 6, "sqlite", 6) == 0 || sqlite3_strnicmp(p - 6, "pragma", 6) == 0);
+    case 'x':
+    case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
+    case ';':
+    case '\0': return true;
+    default: return false;
+    }
+}
+
+/* How many bytes are looked at together. What finds those looked for never misses one, and may take others for them. */
+#if defined(__SSE2__)
+enum { TOGETHER = 16 };
+static inline bool has_any(const char *p) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+    found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
+    return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
+}
+#else
+enum { TOGETHER = 8 };
+static inline bool has_any(const char *p) {
+    uint64_t word = word_at(p);
+    uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
+                     ((word ^ EACH(';')) - EACH(1)) | (word - EACH(1));
+    return (found & EACH(0x80)) != 0;
+}
+#endif
+
+static bool look_closer(const char *sql, const char *p, const char *end) {
+    for (int i = 0; i < TOGETHER; i++) {
+        char byte = p[i];
+        if (byte != '_' && (byte | 0x20) != 'x' && byte != ';' && byte != '\0') continue;
+        if (may_concern(sql, p + i, end)) return true;
+    }
+    return false;
+}
+
+/* A query whose words concern us nowhere. */
+static bool is_plain_query(const char *sql, const char *end) {
+    const char *last;
+    if (end[-1] == ';') end--;
+    if (end - sql < TOGETHER) return false;
+    last = end - TOGETHER;
+    for (const char *p = sql;; p += TOGETHER) {
+        if (p > last) p = last;
+        if (has_any(p) && look_closer(sql, p, end)) return false;
+        if (p == last) return true;
+    }
+}
+
+bool rst_glance(rst_connection *c, const char *sql, const char *end) {
+    static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
+    size_t size = (size_t)(end - sql);
+    if (size < 8 || size > LONGEST) return false;
+    /* SELECT count(*) FROM t has a way of its own. */
+    /* With an index on an expression, a query may have to say what it compares. */
+    if (!c->has_expressions && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
+        (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' && sql[7] != '/' && is_plain_query(sql, end)) {
+        return true;
+    }
+    return is_remembered(c, sql, size);
+}

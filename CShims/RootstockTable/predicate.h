@@ -1,0 +1,31 @@
+/*
+** predicate.h - the WHERE of a partial index, as far as it can be reasoned about: see predicate.c.
+*/
+#ifndef ROOTSTOCK_PREDICATE_H
+#define ROOTSTOCK_PREDICATE_H
+
+#include "internal.h"
+
+/* What is known of a row that a statement asks for: its column against a constant, or only whether it can be NULL. */
+typedef struct rst_known {
+    int column;    /* number, -1 for the rowid */
+    int operation; /* SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT, LE, IS or ISNULL */
+    uint8_t collation;
+    bool has_value;
+    rootstock_value value; /* the constant, the comparison's affinity applied */
+    int constraint;        /* its number in xBestIndex */
+} rst_known;
+
+/* Reads the text behind WHERE of an index on the table. *out is null where it says something that is not understood here:
+** such an index serves no query. SQLITE_OK or SQLITE_NOMEM. */
+int rst_predicate_parse(const rst_table *table, const char *text, struct rst_predicate **out);
+void rst_predicate_free(struct rst_predicate *predicate);
+/* Whether every row for which all that is known holds is in the index. *used gets the bits of what that rests on (and perhaps of
+** more): the plan has to take those constraints as arguments of xFilter. count: at most 64. */
+bool rst_predicate_implied(const struct rst_predicate *predicate, const rst_known *known, int count, uint64_t *used);
+/* The constraints of xBestIndex that tell something of a row, as far as they can be trusted. count: room for them. The bytes of
+** texts live as long as xBestIndex runs; hold keeps those that affinity made. */
+int rst_known_from(const rst_table *table, sqlite3_index_info *info, rst_known *known, int room,
+                   rootstock_buffer *hold);
+
+#endif

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Counts instructions (callgrind): what the front door adds to a prepare, and a look at the schema to a cached statement.
+# Fails if a query that needs no rewriting pays 1% of its prepare or more, or a change 350 instructions or more: an INSERT is
+# prepared in 14,000, of which the look at the newest commit alone takes 85.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+${CC:-cc} -std=c11 -O2 -g -I"$top/CShims/RootstockEngine/include" -I"$top/CShims/RootstockTable/include" \
+    -I"$top/CShims/RootstockTable" "$top"/CShims/RootstockEngine/*.c "$top"/CShims/RootstockTable/*.c \
+    "$top/Tests/PrepareCost/prepare_cost.c" -o "$work/prepare_cost" -lsqlite3 -llmdb -lpthread
+
+run() { "$work/prepare_cost" "$work/data.store" run 0 "$1"; }
+run "CREATE TABLE test (key INTEGER PRIMARY KEY, value TEXT)"
+run "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO test SELECT i, 'value ' || i FROM n"
+
+# instructions MODE STATEMENT: of one repetition
+total() {
+    valgrind --tool=callgrind --callgrind-out-file="${KEEP:-$work/out}" "$work/prepare_cost" "$work/data.store" "$@" 2>&1 |
+        sed -n 's/.*Collected : //p'
+}
+instructions() {
+    few=$(total "$1" 100 "$2")
+    many=$(total "$1" 1100 "$2")
+    echo $(((many - few) / 1000))
+}
+
+status=0
+while read -r statement; do
+    prepare=$(instructions prepare "$statement")
+    rewrite=$(instructions rewrite "$statement")
+    limit=350
+    case $statement in SELECT*) limit=$((prepare / 100)) ;; esac
+    verdict=ok
+    [ "$rewrite" -lt "$limit" ] || { verdict="above $limit"; status=1; }
+    echo "$statement: prepare $prepare, front door $rewrite ($((rewrite * 10000 / prepare)) in 10,000): $verdict"
+done <<STATEMENTS
+SELECT * FROM test WHERE key = ?
+SELECT value FROM test AS t WHERE t.key BETWEEN :low AND :high ORDER BY t.value LIMIT 10;
+INSERT INTO test VALUES (?, ?)
+UPDATE test SET value = ? WHERE key = ?
+DELETE FROM test WHERE key = ?
+STATEMENTS
+select=$(instructions select "SELECT * FROM test WHERE key = ?")
+refresh=$(instructions refresh "SELECT * FROM test WHERE key = ?")
+echo "cached point select: $select, look at the schema before it: $refresh"
+exit $status

@@ -1,0 +1,106 @@
+// IndexPlanTests.swift - partial indexes and indexes on expressions are used, and said to be, where SQLite uses them.
+//
+// That the rows are the right ones is the matter of the parity scripts (indexes_partial_expression.sql) and the random tests.
+
+import CSQLite
+import Foundation
+import Rootstock
+import Testing
+
+@Suite struct IndexPlanTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func connection(_ engine: Engine) throws -> Connection {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a, b INT, c TEXT, d TEXT COLLATE NOCASE);
+            CREATE INDEX live ON t(a) WHERE b = 0;
+            CREATE INDEX known ON t(d) WHERE c IS NOT NULL;
+            CREATE INDEX lowered ON t(lower(c));
+            CREATE INDEX total ON t(a + b, id);
+            CREATE INDEX named ON t(substr(c, 2, 3)) WHERE b = 1;
+            """)
+        return connection
+    }
+
+    private func plan(_ connection: Connection, _ sql: String) throws -> String {
+        let statement = try connection.prepare("EXPLAIN QUERY PLAN " + sql)
+        var lines: [String] = []
+        while try statement.step() { lines.append(statement.text(at: 3)) }
+        return lines.joined(separator: "; ")
+    }
+
+    /// What `sqlite` says in the same words.
+    static let plans = [
+        ("SELECT id FROM t WHERE a = 3 AND b = 0", "SEARCH t USING INDEX live (a=?)"),
+        ("SELECT id FROM t WHERE b = 0", "SCAN t USING INDEX live"),
+        ("SELECT id FROM t WHERE b = 0 ORDER BY a", "SCAN t USING INDEX live"),
+        ("SELECT id FROM t WHERE a = 3 AND b = ?", "SCAN t"),
+        ("SELECT id FROM t WHERE d = ? AND c > 'x'", "SEARCH t USING INDEX known (d=?)"),
+        ("SELECT id FROM t WHERE lower(c) = ?", "SEARCH t USING INDEX lowered (<expr>=?)"),
+        (
+            "SELECT id FROM t AS k WHERE lower(k.c) BETWEEN 'a' AND 'b'",
+            "SEARCH k USING INDEX lowered (<expr>>? AND <expr><?)"
+        ),
+        ("SELECT id FROM t WHERE a + b = :sum ORDER BY id", "SEARCH t USING INDEX total (<expr>=?)"),
+        ("SELECT id FROM t WHERE substr(c, 2, 3) = 'x' AND b = 1", "SEARCH t USING INDEX named (<expr>=?)"),
+        ("DELETE FROM t WHERE lower(c) = 'x'", "SEARCH t USING INDEX lowered (<expr>=?)"),
+    ]
+
+    @Test(arguments: engines) func indexesAreUsedWhereSQLiteUsesThem(_ engine: Engine) throws {
+        let connection = try connection(engine)
+        for (sql, expected) in Self.plans { try #expect(plan(connection, sql) == expected, "\(sql)") }
+    }
+
+    /// SQLite wants the index's own term word for word; a store takes what implies it.
+    @Test(arguments: engines.filter { !$0.isNative }) func aTermThatImpliesTheIndexIsEnough(_ engine: Engine) throws {
+        let connection = try connection(engine)
+        try connection.execute("CREATE INDEX big ON t(c) WHERE b > 5")
+        try #expect(plan(connection, "SELECT id FROM t WHERE c = ? AND b = 7") == "SEARCH t USING INDEX big (c=?)")
+        try #expect(plan(connection, "SELECT id FROM t WHERE c = ? AND b >= 6") == "SEARCH t USING INDEX big (c=?)")
+        try #expect(!plan(connection, "SELECT id FROM t WHERE c = ? AND b >= 5").contains("big"))
+        try #expect(!plan(connection, "SELECT id FROM t WHERE c = ? AND b > ?").contains("big"))
+    }
+
+    /// The index's entries were made with SQLite's own function.
+    @Test(arguments: engines.filter { !$0.isNative }) func aFunctionOfTheApplicationIsNotTheIndexes(_ engine: Engine)
+        throws
+    {
+        let connection = try connection(engine)
+        try connection.execute("INSERT INTO t(c) VALUES ('X')")
+        #expect(redefineLower(connection.handle) == SQLITE_OK)
+        try #expect(plan(connection, "SELECT id FROM t WHERE lower(c) = 'mine'") == "SCAN t")
+        try #expect(connection.queryValue("SELECT count(*) FROM t WHERE lower(c) = 'mine'") == 1)
+    }
+
+    /// Parameters keep their numbers beside the hints that repeat them.
+    @Test(arguments: engines) func parametersAreBoundInTheirOrder(_ engine: Engine) throws {
+        let connection = try connection(engine)
+        try connection.executeScript(
+            "INSERT INTO t(id, a, b, c) VALUES (1, 1, 2, 'A'), (2, 2, 2, 'B'), (3, 1, 3, 'a'), (4, 9, 9, 'b')")
+        let sql = "SELECT id FROM t WHERE id > ? AND lower(c) = ? AND a < ?"
+        #expect(try connection.query(sql, [0, "a", 5]).map { $0[0] } == [1, 3])
+        #expect(try connection.query(sql, [1, "a", 5]).map { $0[0] } == [3])
+        #expect(try connection.prepare(sql).parameterCount == 3)
+        let named = try connection.prepare("SELECT id FROM t WHERE a + b = :sum AND id <> :id")
+        #expect(named.parameterCount == 2)
+        try named.bind([":sum": 4, ":id": 1])
+        try #expect(named.step())
+        #expect(named.int64(at: 0) == 2)
+        try #expect(
+            connection.query("SELECT id FROM t WHERE lower(c) = ?3 AND a = ?1", [9, .null, "b"]).map { $0[0] } == [4])
+    }
+}
+
+private nonisolated(unsafe) let mine = strdup("mine")
+
+/// Gives the connection a function `lower` that answers "mine".
+private func redefineLower(_ database: OpaquePointer) -> Int32 {
+    sqlite3_create_function_v2(
+        database, "lower", 1, SQLITE_UTF8, nil, { context, _, _ in sqlite3_result_text(context, mine, -1, nil) }, nil,
+        nil,
+        nil)
+}

@@ -1,0 +1,129 @@
+// StatementCacheTests.swift - a statement that was prepared before means what its text means now.
+//
+// On a store the front door judges a text by the schema; what it made of one is kept with the statement, and must not outlive
+// that schema. On `sqlite` the same holds by itself.
+
+import Rootstock
+import Testing
+
+@Suite struct StatementCacheTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func connection(_ engine: Engine, _ script: String) throws -> Connection {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(script)
+        return connection
+    }
+
+    /// What stands in `log` after the text ran, was made to mean more by `change`, and ran again.
+    private func logged(_ connection: Connection, _ sql: String, _ changes: [String]) throws -> [Value] {
+        try connection.execute(sql)
+        for change in changes {
+            try connection.execute(change)
+            try connection.execute(sql)
+        }
+        return try connection.query("SELECT what FROM log ORDER BY rowid").map { $0[0] }
+    }
+
+    @Test(arguments: engines) func aTriggerMadeLaterFires(_ engine: Engine) throws {
+        let connection = try connection(engine, "CREATE TABLE t(a); CREATE TABLE log(what)")
+        let log = try logged(
+            connection, "INSERT INTO t(a) VALUES (1)",
+            [
+                "CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO log VALUES ('stored'); END",
+                "DROP TRIGGER r",
+                "CREATE TEMP TRIGGER q AFTER INSERT ON t BEGIN INSERT INTO log VALUES ('temporary'); END",
+                "DROP TRIGGER q",
+            ])
+        #expect(log == ["stored", "temporary"])
+        #expect(try connection.queryValue("SELECT count(*) FROM t") == 5)
+    }
+
+    @Test(arguments: engines) func aTriggerOfAnotherConnectionFires(_ engine: Engine) throws {
+        let one = try connection(engine, "CREATE TABLE t(a); CREATE TABLE log(what)")
+        let other = try Connection(path: folder.path(), engine: engine)
+        for sql in ["INSERT INTO t(a) VALUES (1)", "UPDATE t SET a = a + 1", "DELETE FROM t WHERE a = 2"] {
+            try one.execute(sql)
+        }
+        try other.executeScript(
+            """
+            CREATE TRIGGER i AFTER INSERT ON t BEGIN INSERT INTO log VALUES ('inserted'); END;
+            CREATE TRIGGER u AFTER UPDATE ON t BEGIN INSERT INTO log VALUES ('updated'); END;
+            CREATE TRIGGER d AFTER DELETE ON t BEGIN INSERT INTO log VALUES ('deleted'); END
+            """)
+        for sql in ["INSERT INTO t(a) VALUES (1)", "UPDATE t SET a = a + 1", "DELETE FROM t WHERE a = 2"] {
+            try one.execute(sql)
+        }
+        #expect(
+            try one.query("SELECT what FROM log ORDER BY rowid").map { $0[0] } == ["inserted", "updated", "deleted"])
+    }
+
+    @Test(arguments: engines) func aDefaultMadeLaterIsTaken(_ engine: Engine) throws {
+        let connection = try connection(engine, "CREATE TABLE t(a, b DEFAULT 'old')")
+        try connection.execute("INSERT INTO t(a) VALUES (?)", [1])
+        try connection.execute("ALTER TABLE t ADD COLUMN c DEFAULT 'new'")
+        try connection.execute("INSERT INTO t(a) VALUES (?)", [2])
+        try connection.execute("ALTER TABLE t DROP COLUMN b")
+        try connection.execute("INSERT INTO t(a) VALUES (?)", [3])
+        #expect(
+            try connection.query("SELECT * FROM t").map(\.values)
+                == [[1, "new"], [2, "new"], [3, "new"]])
+    }
+
+    @Test(arguments: engines) func aTempTableHidesTheStoresAndShowsItAgain(_ engine: Engine) throws {
+        let connection = try connection(engine, "CREATE TABLE t(a, b DEFAULT 'store')")
+        let insert = "INSERT INTO t(a) VALUES (1)"
+        let count = "SELECT count(*) FROM t"
+        try connection.execute(insert)
+        #expect(try connection.queryValue(count) == 1)
+        try connection.executeScript("CREATE TEMP TABLE t(a)")
+        #expect(try connection.queryValue(count) == 0)
+        try connection.execute(insert)
+        try connection.execute(insert)
+        #expect(try connection.queryValue(count) == 2)
+        #expect(try connection.query("SELECT * FROM t").map(\.values) == [[1], [1]])
+        try connection.execute("DROP TABLE temp.t")
+        #expect(try connection.queryValue(count) == 1)
+        try connection.execute(insert)
+        #expect(try connection.query("SELECT * FROM t").map(\.values) == [[1, "store"], [1, "store"]])
+    }
+
+    @Test(arguments: engines) func queriesAndChangesAreKeptWhateverTheyWereTurnedInto(_ engine: Engine) throws {
+        let connection = try connection(
+            engine, "CREATE TABLE t(a PRIMARY KEY, b DEFAULT 7); CREATE TABLE u(a); INSERT INTO u VALUES (1)")
+        for sql in [
+            "SELECT a FROM t WHERE a = ?",
+            "SELECT count(*) FROM t",
+            "SELECT name FROM sqlite_schema",
+            "INSERT INTO u(a) VALUES (?)",
+            "INSERT OR IGNORE INTO t(a) VALUES (?)",
+            "INSERT INTO t(a) VALUES (?) ON CONFLICT (a) DO UPDATE SET b = b + 1",
+            "DELETE FROM u WHERE a = ? RETURNING a",
+            "DELETE FROM u",
+        ] {
+            let handle = try connection.prepare(sql).handle
+            let again = try connection.prepare(sql)
+            #expect(again.handle == handle, "\(sql)")
+            if again.parameterCount == 1 { try again.bind(1, at: 1) }
+            try again.run()
+        }
+    }
+
+    @Test(arguments: engines) func aKeptProgramWritesNothingInARead(_ engine: Engine) throws {
+        var options = StoreOptions(durability: .off)
+        options.readerConnections = 0
+        let store = try Store(path: folder.path(), engine: engine, options: options)
+        defer { store.close() }
+        try store.write { try $0.execute("CREATE TABLE t(a PRIMARY KEY, b DEFAULT 0)") }
+        for sql in [
+            "INSERT INTO t(a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = b + 1", "INSERT INTO t(a) VALUES (2)",
+            "UPDATE t SET b = 9 RETURNING a",
+        ] {
+            try store.write { try $0.execute(sql) }
+            let error = try databaseError { try store.read { try $0.execute(sql) } }
+            #expect(error?.code == .readOnly, "\(sql)")
+        }
+    }
+}
