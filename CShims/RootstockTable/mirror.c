@@ -29,7 +29,8 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
     sqlite3_extended_result_codes(mirror, 1);
     sqlite3_db_config(mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     if (!checks) code = mirror_execute(mirror, "PRAGMA ignore_check_constraints=1", message);
-    if (code == SQLITE_OK) code = rst_forwards_sync(c, mirror, forwards);
+    /* The twins are empty: no function of the application is called before one is prepared, which asks for their list then. The list is
+    ** most of what opening a store would cost, so the schema is read with placeholders. */
     if (code == SQLITE_OK)
         code = mirror_execute(mirror, "BEGIN", message); /* for good: the twins' rows come and go without commits */
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {

@@ -55,10 +55,15 @@ import Testing
     private func hostile(_ schema: String) throws -> Session {
         try Session(store: folder.path("s")).run("CREATE TABLE secret(a); INSERT INTO secret VALUES (1);" + schema)
         let session = try Session(store: folder.path("s"))
-        sqlite3_create_function_v2(
+        try registerForApplicationsOnly(session)
+        return session
+    }
+
+    private func registerForApplicationsOnly(_ session: Session) throws {
+        let code = sqlite3_create_function_v2(
             session.database, "for_applications_only", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil,
             { context, _, _ in sqlite3_result_text(context, "reached", -1, nil) }, nil, nil, nil)
-        return session
+        try #require(code == SQLITE_OK)
     }
 
     private func expectUnreached(_ session: Session, _ statement: String) throws {
@@ -102,15 +107,23 @@ import Testing
         try expectUnreached(session, "INSERT INTO v VALUES (1)")
     }
 
-    /// Only built-in functions are known where CHECKs, generated columns and index expressions are computed.
+    /// CHECKs and generated columns know the application's functions, but none that is not for schemas. A store that was made
+    /// where they were known opens: what needs them is refused.
     @Test func expressionsOfATableReachNothing() throws {
         for sql in [
             "CREATE TABLE t(a, CHECK (for_applications_only(a) > 0))",
+            "CREATE TABLE t(a, CHECK (unknown(a) > 0))",
             "CREATE TABLE t(a, b AS (rootstock_open(a)))",
         ] {
             try writeCatalog(folder.path("s"), [("table", "t", "t", sql, 1)])
-            let failure = #expect(throws: Refused.self) { try Session(store: folder.path("s")) }
-            #expect(failure?.message.contains("no such function") == true, "\(failure?.description ?? "")")
+            let session = try Session(store: folder.path("s"))
+            try registerForApplicationsOnly(session)
+            let refusal = session.refusal("INSERT INTO t(a) VALUES ('\(folder.path("victim"))')")
+            #expect(
+                ["unsafe use of", "unknown function"].contains { refusal.contains($0) },
+                "\(sql): \(refusal)")
+            #expect(try session.run("SELECT count(*) FROM t") == ["0"])
+            #expect(!folder.names.contains { $0.hasPrefix("victim") })
         }
     }
 
