@@ -321,6 +321,7 @@ struct rst_connection {
     struct rst_once **once; /* answers of subqueries that the running program runs once */
     bool before_fired;      /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
     bool upsert_updated;    /* the last INSERT ended in DO UPDATE */
+    bool row_written;       /* the last row was changed before what refused it: an AFTER trigger */
     int override_conflict;  /* of the outer statement, for those in its triggers */
     int nested_error;       /* constraint that such a statement ran into */
     char *nested_message;

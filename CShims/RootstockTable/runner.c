@@ -186,9 +186,12 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
         if (result != SQLITE_OK) return result;
     } else {
+        /* Only an UPDATE can pass over a row uncounted: it finds the rows of a DELETE that may have to, because a trigger or a
+        ** cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
+        bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) || table->is_parent;
         sqlite3_str *out = sqlite3_str_new(NULL);
         sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
-        sqlite3_str_appendall(out, parts->kind == KIND_UPDATE ? "UPDATE OR IGNORE" : "DELETE FROM");
+        sqlite3_str_appendall(out, updates ? "UPDATE OR IGNORE" : "DELETE FROM");
         sqlite3_str_appendf(out, " main.\"%w\"", table->declared_name);
         if (parts->alias.type != TOKEN_END) {
             sqlite3_str_appendall(out, " AS ");
@@ -197,13 +200,14 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
             sqlite3_str_appendf(out, " AS \"%w\"", table->name);
         }
         sqlite3_str_appendall(out, " ");
-        if (code->rowwise) {
-            /* Which rows; what becomes of them is clauses[0]. */
+        if (updates && (code->rowwise || parts->kind == KIND_DELETE)) {
+            /* Which rows; what becomes of them is clauses[0], or that they go. */
             int column = 0;
             while (column < table->column_count - 1 && table->columns[column].generated) column++;
             sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
-            sqlite3_str_append(out, parts->set.end, (int)(parts->after_table.end - parts->set.end));
-        } else {
+            if (code->rowwise) sqlite3_str_append(out, parts->set.end, (int)(parts->after_table.end - parts->set.end));
+        }
+        if (!code->rowwise) {
             const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
             sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
         }
@@ -308,6 +312,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         /* An automatic rowid meets no row: SQLite leaves such a clause out. */
         if (!table->without_rowid && code->clauses[i].target_count == 1 && code->clauses[i].targets[0] == -1 &&
             table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
+            code->clauses[i].left_out = true;
             continue;
         }
         if (code->clauses[i].update && rst_trigger_any(table, TRIGGER_UPDATE)) code->single_insert = false;
@@ -336,10 +341,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
         /* What is wrong with an assignment is said when the statement is prepared, not at its first row. */
         sqlite3_stmt *statement = NULL;
-        if (code->clauses[i].select == NULL) continue;
-        if (parts.upsert.start != NULL && !table->without_rowid && code->clauses[i].target_count == 1 &&
-            code->clauses[i].targets[0] == -1 && table->rowid_column >= 0 && !names_rowid(table, parts.columns))
-            continue; /* left out, see above */
+        if (code->clauses[i].select == NULL || code->clauses[i].left_out) continue;
         result = rst_statement_get(c, code->clauses[i].select, &statement);
         if (result == SQLITE_OK)
             rst_statement_done(c, statement);
@@ -402,6 +404,16 @@ static void bind_arguments(const rst_parameters *parameters, sqlite3_value **val
     }
 }
 
+/* Bits of the columns that the clause assigns. */
+static uint64_t clause_columns(const rst_table *table, const rst_clause *clause) {
+    uint64_t bits = 0;
+    for (int i = 0; i < clause->column_count; i++) {
+        int column = clause->columns[i] < 0 ? table->rowid_column : clause->columns[i];
+        if (column >= 0) bits |= (uint64_t)1 << (column < 63 ? column : 63);
+    }
+    return bits;
+}
+
 /* A refused statement has been counted already: one that changes nothing takes changes() back to 0. */
 static void uncount(rst_connection *c, const rst_code *code) {
     const rst_table *table = rst_table_find(c, code->table_name);
@@ -427,6 +439,13 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         code = rst_foreign_check_schema(program->table,
                                         program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,
                                         program->code->kind == KIND_INSERT && program->code->one_row, message);
+        /* Each DO UPDATE is compiled as an UPDATE of its columns, whether a row ever comes to it or not. */
+        for (int i = 0; i < program->code->clause_count && program->code->kind == KIND_INSERT && code == SQLITE_OK;
+             i++) {
+            const rst_clause *clause = &program->code->clauses[i];
+            if (clause->update && !clause->left_out)
+                code = rst_foreign_check_schema(program->table, clause_columns(program->table, clause), false, message);
+        }
         if (code != SQLITE_OK) return code;
     }
     touches = program->table->autoincrement && program->code->kind == KIND_INSERT;
@@ -536,6 +555,11 @@ int rst_program_update_row(rst_table *table, rst_hand *old, char **message) {
                              &program->code->parameters, program->values, program->value_count, message);
 }
 
+bool rst_program_deletes(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->kind == KIND_DELETE;
+}
+
 bool rst_program_stopped(const rst_table *table) {
     const rst_program *program = table->connection->program;
     return program != NULL && program->table == table && program->stopped;
@@ -556,10 +580,8 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         }
         return code;
     }
-    if (program->code->kind == KIND_DELETE) {
-        if (code == SQLITE_DONE) return SQLITE_OK;
-        if (code == SQLITE_OK) return SQLITE_OK;
-    }
+    if (code == SQLITE_DONE && told != SQLITE_IGNORE)
+        return SQLITE_OK;                              /* a DELETE of rows that nothing removes early */
     if (code == SQLITE_DONE) return SQLITE_CONSTRAINT; /* OR IGNORE passes over it, uncounted */
     if (code == SQLITE_OK) return SQLITE_OK;
     if (program->error == 0) {
@@ -572,7 +594,8 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     if (code == SQLITE_CONSTRAINT_DATATYPE) mode = SQLITE_ABORT;
     if (mode == SQLITE_FAIL) {
         program->stopped = true;
-        return SQLITE_CONSTRAINT;
+        return c->row_written ? SQLITE_OK
+                              : SQLITE_CONSTRAINT; /* what an AFTER trigger refuses to go on from is counted */
     }
     if (mode == SQLITE_ROLLBACK) program->rolls_back = true;
     return SQLITE_ERROR; /* not a constraint's code, which OR IGNORE would swallow */

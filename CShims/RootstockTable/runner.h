@@ -15,6 +15,7 @@ typedef struct rst_clause {
     int *columns; /* assigned columns; -1: rowid */
     int column_count;
     bool has_where;
+    bool left_out; /* its key is an automatic rowid, which meets no row: SQLite does not compile it */
 } rst_clause;
 
 /* A statement compiled once and kept by its text. */

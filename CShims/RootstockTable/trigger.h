@@ -45,6 +45,8 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
 /* Bits of the columns that the program's UPDATE sets; all where that is not known. */
 uint64_t rst_program_set_columns(const rst_table *table);
 bool rst_program_rowwise(const rst_table *table);
+/* Whether the rows that the program is given are to go: a DELETE, whatever statement finds them. */
+bool rst_program_deletes(const rst_table *table);
 int rst_program_update_row(rst_table *table, rst_hand *old, char **message);
 /* OR FAIL has met its row: the statement's other rows are passed over. */
 bool rst_program_stopped(const rst_table *table);

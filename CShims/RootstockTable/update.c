@@ -481,16 +481,21 @@ int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int c
     rst_connection *c = table->connection;
     int code;
     if (!table->needs_mirror) {
-        for (int i = 0; i < table->column_count; i++) {
-            const rst_column *column = &table->columns[i];
-            if (!column->not_null || row->values[i].type != VALUE_NULL || i == table->rowid_column) continue;
-            if (conflict == SQLITE_REPLACE && column->default_text != NULL) {
-                row->values[i] = column->missing;
-                if (column->missing.type != VALUE_NULL) continue;
+        /* REPLACE puts every default in before it looks whether one of them is NULL itself. */
+        bool replaced = false;
+        for (int pass = 0; pass == 0 || (pass == 1 && replaced); pass++) {
+            for (int i = 0; i < table->column_count; i++) {
+                const rst_column *column = &table->columns[i];
+                if (!column->not_null || row->values[i].type != VALUE_NULL || i == table->rowid_column) continue;
+                if (pass == 0 && conflict == SQLITE_REPLACE && column->default_text != NULL) {
+                    row->values[i] = column->missing;
+                    replaced = true;
+                    continue;
+                }
+                if (conflict == SQLITE_IGNORE) return SQLITE_DONE;
+                rst_set_message(message, "NOT NULL constraint failed: %s.%s", table->name, column->name);
+                return SQLITE_CONSTRAINT_NOTNULL;
             }
-            if (conflict == SQLITE_IGNORE) return SQLITE_DONE;
-            rst_set_message(message, "NOT NULL constraint failed: %s.%s", table->name, column->name);
-            return SQLITE_CONSTRAINT_NOTNULL;
         }
         {
             bool twin = false;
@@ -691,8 +696,7 @@ static int taken_before_type(rst_table *table, rst_hand *row, const rst_hand *ol
         has_before(table, event) || (old != NULL && old->rowid == row->rowid))
         return code;
     for (int i = 0; i < table->column_count; i++) {
-        if (table->columns[i].generated == 3)
-            return code; /* a stored generated column is computed of checked ones, first of all */
+        if (table->columns[i].generated) return code; /* a generated column is computed of checked ones, first of all */
     }
     result = rst_row_key(table, row->values, row->rowid, &row->key);
     if (result == SQLITE_OK) result = rst_find_conflict(table, -1, row, old, &found, message);
@@ -716,7 +720,7 @@ int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **me
 int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message) {
     rst_connection *c = table->connection;
     bool fired = c->before_fired; /* an UPSERT did it already */
-    bool key_free = false, marked = needs_mark(table);
+    bool key_free = false, marked = needs_mark(table), written;
     rst_mark mark = 0;
     int code = SQLITE_OK;
     c->before_fired = false;
@@ -775,10 +779,14 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     }
     if (code == SQLITE_OK) code = foreign_after(table, NULL, row, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, NULL, row, message);
+    written = code == SQLITE_OK;
     if (code == SQLITE_OK && table->triggers != NULL) {
+        /* The row is there: AFTER triggers see its rowid, and it stays the last one if they refuse. */
+        if (!table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
         code = rst_trigger_fire(table, false, TRIGGER_INSERT, NULL, row, 0, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
+    c->row_written = written;
     if (!marked) return code;
     return rst_settle(c, mark, needs_mark(table) ? conflict : -1, code);
 }
@@ -786,7 +794,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message) {
     rst_connection *c = table->connection;
     bool marked = needs_mark(table);
-    bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c));
+    bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c)), written;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
     if (triggers) {
@@ -803,16 +811,18 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
     if (code == SQLITE_OK) code = remove_row(table, old, message);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
+    written = code == SQLITE_OK;
     if (code == SQLITE_OK && triggers) {
         code = rst_trigger_fire(table, false, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
+    c->row_written = written && !replacing;
     return marked ? rst_settle(c, mark, CONFLICT_DEFAULT, code) : code;
 }
 
 int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
-    bool marked = needs_mark(table), known = false, same_key;
+    bool marked = needs_mark(table), known = false, same_key, written;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
     if (table->triggers != NULL) {
@@ -881,10 +891,12 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     }
     if (code == SQLITE_OK) code = foreign_after(table, old, row, changed, message);
     if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, old, row, message);
+    written = code == SQLITE_OK;
     if (code == SQLITE_OK && table->triggers != NULL) {
         code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
+    c->row_written = written;
     if (marked) code = rst_settle(c, mark, conflict, code);
     return code;
 }
@@ -974,7 +986,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
     if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
-        if (count == 1) {
+        if (count == 1 || rst_program_deletes(table)) {
             code = rst_row_delete(table, &old, false, message);
         } else {
             if (rst_program_rowwise(table)) {
@@ -1034,7 +1046,7 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
         code = rst_row_insert(table, &row, has_rowid, conflict, message);
     }
     /* A WITHOUT ROWID table has no rowid to report, nor has an UPSERT that updated: last_insert_rowid() stays. */
-    if (code == SQLITE_OK)
+    if (code == SQLITE_OK || c->row_written)
         *rowid =
             table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
     rst_hand_end(table, &row);
@@ -1066,6 +1078,8 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     }
     conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
     c->last_mode = 0;
+    c->row_written = false;
+    if (c->trigger_depth == 0) c->raised = 0;
     /* Beside a native file no front door tells where a statement ends: a violation that a row leaves is refused with the row. */
     alone = code == SQLITE_OK && c->sidecar && c->trigger_depth == 0 && needs_mark(table);
     if (alone) {

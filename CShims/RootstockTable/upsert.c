@@ -677,6 +677,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
     mark = rst_mark_set(c);
     if (rst_trigger_any(table, TRIGGER_INSERT)) {
         code = rst_before_insert(table, row, has_rowid, message);
+        c->row_written = false;
         if (code != SQLITE_OK) goto done;
     }
     if (!table->without_rowid && !has_rowid) {
