@@ -60,6 +60,8 @@ struct GeneratedTable: Sendable {
     /// SQLite visits the rows of a table without rowids in the order of any index that covers the condition, NOT INDEXED or not.
     var hasCertainScan: Bool { hasRowID || (!hasIndex && uniqueColumns.isSubset(of: key)) }
 
+    var isStrict: Bool { declaration.hasSuffix("STRICT") || declaration.contains("STRICT,") }
+
     /// Columns that statements may write.
     var writable: [Int] { columns.indices.filter { !columns[$0].isGenerated } }
 

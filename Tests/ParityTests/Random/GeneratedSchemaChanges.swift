@@ -28,9 +28,17 @@ extension ScriptGenerator {
         return "SELECT \(raise) WHERE \(row).\(column) = \(value())"
     }
 
+    /// SQLite 3.40.1 itself leaves out the check of a child's row where a trigger of the same statement changes a parent with SET NULL.
+    private func isSetNullParent(_ parent: GeneratedTable) -> Bool {
+        schema.tables.contains {
+            $0.declaration.contains("REFERENCES \(parent.name)(") && $0.declaration.contains(" SET NULL")
+        }
+    }
+
     mutating func writingBody(_ row: String, _ column: String, from table: GeneratedTable) -> String? {
         let others = schema.tables.indices.filter {
             schema.tables[$0].name != table.name && !schema.tables[$0].isElsewhere
+                && !isSetNullParent(schema.tables[$0])
         }
         guard let at = others.randomElement(using: &random) else { return nil }
         let other = schema.tables[at]

@@ -52,7 +52,7 @@ extension ScriptGenerator {
             let terms = columns.map { isAlias($0, table) ? "NULL" : term(source, "s") }.joined(separator: ", ")
             // Ordered and cut: no table doubles without end.
             return head
-                + "SELECT \(terms) FROM \(source.name) AS s WHERE \(predicate(source, "s")) ORDER BY \(source.totalOrder("s")) LIMIT 5"
+                + "SELECT \(terms) FROM \(source.name) AS s WHERE \(predicate(source, "s")) ORDER BY \(source.totalOrder("s")) LIMIT \(table.isStrict ? 1 : 5)"
                 + (upserts ? upsert(table) : "") + returning(table)
         }
         let count = random.once(in: 3) ? random.number(2...4) : 1
@@ -62,11 +62,25 @@ extension ScriptGenerator {
             "("
                 + columns.map { column in
                     keepsToNumbers && isAlias(column, table)
-                        ? "\(random.number(-2...40))" : value(for: column, of: table)
+                        ? "\(random.number(-2...40))"
+                        : count > 1 && table.isStrict && !isAlias(column, table)
+                            ? fittingValue(for: table.columns[column]) : value(for: column, of: table)
                 }
                 .joined(separator: ", ") + ")"
         }
         return head + "VALUES \(rows.joined(separator: ", "))" + (upserts ? upsert(table) : "") + returning(table)
+    }
+
+    /// What the column of a STRICT table takes: SQLite 3.40.1 itself keeps the rows before a wrong type where nothing else in the
+    /// statement could abort it.
+    private mutating func fittingValue(for column: GeneratedColumn) -> String {
+        switch column.kind {
+        case .integer, .numeric: return "\(random.number(-5...60))"
+        case .real: return "\(random.number(-5...60)).5"
+        case .text: return random.pick(["'a'", "'A'", "'b '", "'3'", "''", "NULL"])
+        case .blob: return random.pick(["x'61'", "x'ff'", "x''", "NULL"])
+        case .none: return value()
+        }
     }
 
     private mutating func upsert(_ table: GeneratedTable) -> String {
@@ -144,9 +158,9 @@ extension ScriptGenerator {
             && table.uniqueColumns.isDisjoint(with: columns)
             && !table.columns.contains { $0.isGenerated }
         let filter: String
-        if !isPlain || !source.isEmpty || random.once(in: 3) {
+        if !isPlain || !source.isEmpty || table.isStrict || random.once(in: 3) {
             filter =
-                random.once(in: 2) || !source.isEmpty || (!isPlain && !table.hasCertainScan)
+                table.isStrict || random.once(in: 2) || !source.isEmpty || (!isPlain && !table.hasCertainScan)
                 ? singleRow(table) : random.once(in: 6) ? "true" : scanningPredicate(table)
         } else {
             filter = outsidePredicate(table)
