@@ -25,6 +25,7 @@ static void code_free(rst_code *code) {
     sqlite3_free(code->returning);
     rst_clauses_free(code->clauses, code->clause_count);
     rst_parameters_free(&code->parameters);
+    rst_sequences_free(code);
     sqlite3_free(code);
 }
 
@@ -357,6 +358,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             if (code->clauses[i].update) result = rst_triggers_compile(table, TRIGGER_UPDATE, &parts.upsert, message);
         }
     }
+    if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
     if (result == SQLITE_OK && code->inner != NULL) result = rst_expressions_add_to(c, &code->inner);
     if (result == SQLITE_OK && parts.returning.start != NULL)
@@ -448,7 +450,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         }
         if (code != SQLITE_OK) return code;
     }
-    touches = program->table->autoincrement && program->code->kind == KIND_INSERT;
+    touches =
+        program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
     if (!sqlite3_get_autocommit(c->db) || touches) {
         code = rst_execute(c, message, "SAVEPOINT \"rootstock run\"");
         if (code != SQLITE_OK) return code;
@@ -483,7 +486,15 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_statement_done(c, statement);
         /* An INSERT moves it row by row, even if the statement fails in the end. */
         if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
-        if (code == SQLITE_OK && touches && c->writer != NULL) code = rst_sequence_touch(program->table);
+        if (code == SQLITE_OK && program->code->sequence_count > 0 && c->writer == NULL)
+            code = rst_write_begin(c, message);
+        for (int i = 0; i < program->code->sequence_count && code == SQLITE_OK; i++) {
+            rst_table *named = rst_table_find(c, program->code->sequences[i]);
+            if (named != NULL && named->autoincrement) code = rst_sequence_touch(named);
+        }
+        if (code == SQLITE_OK && touches && c->writer != NULL && program->table->autoincrement &&
+            program->code->kind == KIND_INSERT)
+            code = rst_sequence_touch(program->table);
         rst_table_release(program->table);
         program->table = NULL;
         if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);

@@ -36,6 +36,8 @@ typedef struct rst_code {
     uint64_t set_columns; /* bits of the columns that an UPDATE sets; 0: not known */
     bool judged;          /* its text stands in a schema and has been found fit to run (untrusted.h) */
     bool rowwise;         /* an UPDATE evaluated row by row: its SET list is clauses[0] */
+    char **sequences;     /* other AUTOINCREMENT tables that its triggers could insert into */
+    int sequence_count;
     rst_parameters parameters;
 } rst_code;
 
@@ -66,6 +68,9 @@ void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **va
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message);
+/* Fills code->sequences for a statement on the table; text: with its parameters numbered. SQLITE_NOMEM. */
+int rst_sequences_find(rst_connection *c, const rst_table *table, const char *text, rst_code *code);
+void rst_sequences_free(rst_code *code);
 void rst_program_clear(rst_program *program);
 /* Clauses of "ON CONFLICT ..." for the table. */
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
