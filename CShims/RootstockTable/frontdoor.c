@@ -115,6 +115,32 @@ static int transform_object(rst_connection *c, const char *sql, const char *end,
     return code;
 }
 
+/* CREATE TABLE x AS SELECT over what only the connection itself has (temp tables, attached ones, modules): its own word on the
+** SELECT. SQLITE_NOTFOUND: it is no such statement. */
+static int ask_connection(rst_connection *c, const char *sql, const char *end, char **message) {
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end);
+    sqlite3_stmt *statement = NULL;
+    char *text, *named = NULL;
+    int code;
+    if (!rst_token_is(&token, "CREATE")) return SQLITE_NOTFOUND;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "TABLE")) return SQLITE_NOTFOUND;
+    while (!rst_token_is(&token, "AS") && !rst_token_mark(&token, "(") && token.type != TOKEN_END)
+        token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "AS")) return SQLITE_NOTFOUND;
+    text = span_text(p, end);
+    code = text == NULL ? SQLITE_NOMEM : rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
+        if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(named);
+    sqlite3_free(text);
+    return code;
+}
+
 /* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
 static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
     sqlite3_stmt *statement = NULL;
@@ -124,6 +150,10 @@ static int ask_mirror(rst_connection *c, const char *sql, const char *end, char 
     code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
     sqlite3_finalize(statement);
     if (code == SQLITE_OK || strncmp(sqlite3_errmsg(c->mirror), "unknown database", 16) == 0) return SQLITE_OK;
+    if (strncmp(sqlite3_errmsg(c->mirror), "no such ", 8) == 0) {
+        int asked = ask_connection(c, sql, end, message);
+        if (asked != SQLITE_NOTFOUND) return asked;
+    }
     rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
     return sqlite3_extended_errcode(c->mirror);
 }
