@@ -23,9 +23,6 @@ _Static_assert(sizeof(MDB_dbi) == sizeof(rootstock_tree), "a tree's handle is LM
 #define TEXT(number) #number
 #define LMDB_VERSION TEXT_OF(MDB_VERSION_MAJOR) "." TEXT_OF(MDB_VERSION_MINOR) "." TEXT_OF(MDB_VERSION_PATCH)
 
-/* A value's size has to fit SQLite's int, whatever LMDB could take. */
-#define MAXIMUM_VALUE_SIZE ((size_t)0x7fffffff)
-
 /*
 ** CODES
 */
@@ -153,19 +150,15 @@ static int lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tr
     return ROOTSTOCK_OK;
 }
 
-/* A value that does not lie in a page of the file. */
-__attribute__((noinline)) static int check_value(const rootstock_transaction *transaction,
-                                                 const rootstock_slice *value) {
-    return rootstock_lmdb_check_run(transaction->environment, (const MDB_val *)value, transaction->write);
-}
-
 static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
                     rootstock_slice *value) {
-    rootstock_environment *environment = transaction->environment;
+    /* On a page that a damaged flag makes one of keys alone LMDB finds an entry and sets no value. */
+    MDB_val found = {SIZE_MAX, NULL};
     /* LMDB does not write through the key of MDB_SET. */
-    int code = mdb_get(transaction->txn, tree, (MDB_val *)key, (MDB_val *)value);
-    if (code == MDB_SUCCESS && !lmdb_in_page(environment, (MDB_val *)value)) code = check_value(transaction, value);
-    return lmdb_result(environment, code);
+    int code = mdb_get(transaction->txn, tree, (MDB_val *)key, &found);
+    if (code == MDB_SUCCESS) code = lmdb_check_value(transaction, &found);
+    if (code == MDB_SUCCESS) *value = (rootstock_slice){found.mv_size, found.mv_data};
+    return lmdb_result(transaction->environment, code);
 }
 
 static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
@@ -272,10 +265,13 @@ static int move_after_change(rootstock_cursor *cursor, rootstock_move move, MDB_
 /* LMDB hands out what a damaged page says. */
 __attribute__((noinline)) static int check_entry(const rootstock_cursor *cursor, const MDB_val *key,
                                                  const MDB_val *value) {
-    const rootstock_environment *environment = cursor->transaction->environment;
-    if (key->mv_size > LMDB_KEY_ROOM || (!cursor->write && !lmdb_in_page(environment, key))) return MDB_CORRUPTED;
-    return lmdb_in_page(environment, value) ? MDB_SUCCESS
-                                            : check_value(cursor->transaction, (const rootstock_slice *)value);
+    const rootstock_transaction *transaction = cursor->transaction;
+    /* An empty key, which nobody can put, is what LMDB makes of a page that a damaged flag makes one of keys alone; the value
+    ** is not set then. */
+    if (key->mv_size == 0 || key->mv_size > LMDB_KEY_ROOM ||
+        (!lmdb_has_copies(transaction) && !lmdb_in_page(transaction->environment, key)))
+        return MDB_CORRUPTED;
+    return lmdb_check_value(transaction, value);
 }
 
 /* A move from nowhere, or of a write transaction's cursor. Not inlined, to keep the common step short. */
@@ -307,7 +303,7 @@ static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, roots
     int code = mdb_cursor_get(cursor->cursor, (MDB_val *)key, (MDB_val *)value, cursor_operations[move]);
     if (code == MDB_SUCCESS) {
         const rootstock_environment *environment = cursor->transaction->environment;
-        if (lmdb_in_page(environment, (MDB_val *)key) && lmdb_in_page(environment, (MDB_val *)value))
+        if (key->size != 0 && lmdb_in_page(environment, (MDB_val *)key) && lmdb_in_page(environment, (MDB_val *)value))
             return ROOTSTOCK_OK;
         code = check_entry(cursor, (MDB_val *)key, (MDB_val *)value);
         if (code == MDB_SUCCESS) return ROOTSTOCK_OK;

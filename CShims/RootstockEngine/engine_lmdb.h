@@ -36,6 +36,8 @@
 
 /* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
 #define LMDB_KEY_ROOM 512
+/* A value's size has to fit SQLite's int, whatever LMDB could take. */
+#define MAXIMUM_VALUE_SIZE ((size_t)0x7fffffff)
 
 typedef struct lmdb_tree {
     char *name;
@@ -214,12 +216,25 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
 }
 
 /* engine_lmdb_slices.c */
-/* A value that leaves its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. write: of a write transaction. */
-int rootstock_lmdb_check_run(rootstock_environment *environment, const MDB_val *value, int write);
+/* A value that does not lie inside its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. */
+int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB_val *value);
 
-/* Whether a slice of a read transaction lies inside its page: any key, and a value that is no overflow run's. */
+/* Are pages that the transaction changed copies in the heap, where an address tells nothing of a page? */
+static inline int lmdb_has_copies(const rootstock_transaction *transaction) {
+    return transaction->write && !transaction->environment->space.mapped;
+}
+
+/* Whether a slice that is not in such a copy lies inside its page: any key, and a value that is no overflow run's. */
 static inline int lmdb_in_page(const rootstock_environment *environment, const MDB_val *slice) {
     return ((uintptr_t)slice->mv_data & environment->page_mask) + slice->mv_size <= environment->page_mask + 1;
+}
+
+/* MDB_SUCCESS if the value lies inside its page (as far as that can be told) or is an overflow run, else MDB_CORRUPTED. */
+static inline int lmdb_check_value(const rootstock_transaction *transaction, const MDB_val *value) {
+    const rootstock_environment *environment = transaction->environment;
+    int inside =
+        lmdb_has_copies(transaction) ? value->mv_size <= environment->page_mask / 2 : lmdb_in_page(environment, value);
+    return inside ? MDB_SUCCESS : rootstock_lmdb_check_run(transaction, value);
 }
 
 /* engine_lmdb_lock.c */

@@ -124,8 +124,9 @@ int rootstock_kv_compare(rootstock_transaction *transaction, const rootstock_kv_
 
 int rootstock_kv_get(rootstock_transaction *transaction, const rootstock_kv_tree *tree, const rootstock_slice *key,
                      rootstock_slice *value) {
-    MDB_val lmdb_key = {key->size, (void *)key->data}, lmdb_value;
+    MDB_val lmdb_key = {key->size, (void *)key->data}, lmdb_value = {SIZE_MAX, NULL}; /* as in lmdb_get */
     int code = mdb_get(transaction->txn, tree->handle, &lmdb_key, &lmdb_value);
+    if (code == MDB_SUCCESS) code = lmdb_check_value(transaction, &lmdb_value);
     if (code != MDB_SUCCESS) return lmdb_result(transaction->environment, code);
     if (tree->handle == transaction->environment->unnamed &&
         rootstock_lmdb_is_tree_record(transaction, &lmdb_key, &lmdb_value))
@@ -323,12 +324,11 @@ int rootstock_kv_cursor_move(rootstock_kv_cursor *cursor, rootstock_kv_move move
         else
             code = mdb_cursor_get(cursor->cursor, lmdb_key, lmdb_value, backwards ? MDB_PREV : MDB_NEXT);
     }
-    if (code == MDB_SUCCESS && lmdb_key->mv_size > LMDB_KEY_ROOM) code = MDB_CORRUPTED;
-    if (code == MDB_SUCCESS && !cursor->transaction->write &&
-        (!lmdb_in_page(cursor->transaction->environment, lmdb_key) ||
-         (!lmdb_in_page(cursor->transaction->environment, lmdb_value) &&
-          rootstock_lmdb_check_run(cursor->transaction->environment, lmdb_value, 0) != MDB_SUCCESS)))
+    if (code == MDB_SUCCESS && (lmdb_key->mv_size == 0 || lmdb_key->mv_size > LMDB_KEY_ROOM)) code = MDB_CORRUPTED;
+    if (code == MDB_SUCCESS && !lmdb_has_copies(cursor->transaction) &&
+        !lmdb_in_page(cursor->transaction->environment, lmdb_key))
         code = MDB_CORRUPTED;
+    if (code == MDB_SUCCESS) code = lmdb_check_value(cursor->transaction, lmdb_value);
     if (code == MDB_SUCCESS && cursor->transaction->write) keep_place(cursor, lmdb_key, lmdb_value);
     cursor->positioned = code == MDB_SUCCESS;
     return lmdb_result(cursor->transaction->environment, code);
