@@ -16,6 +16,7 @@
 #include "engine_lmdb.h"
 
 #define OVERFLOW_PAGE_FLAG 0x04u
+#define DIRTY_PAGE_FLAG 0x10u /* of a page that the transaction allocated; never in the file */
 #define PAGE_HEADER 16 /* number (8), padding (2), flags (2), pages of the run (4) */
 
 int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB_val *value) {
@@ -37,8 +38,8 @@ int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB
         return MDB_CORRUPTED;
     if (mdb_env_info(environment->env, &info) != MDB_SUCCESS) return MDB_CORRUPTED;
     end = (uint64_t)info.me_last_pgno + 1;
-    /* A run that this transaction appended. */
-    if (transaction->write && number >= end)
+    /* A run that this transaction appended, or put together from a free page and those that it appended and freed again. */
+    if (transaction->write && (number >= end || flags & DIRTY_PAGE_FLAG))
         end = environment->space.mapped ? environment->space.reserved / page_bytes : info.me_mapsize / page_bytes;
     return number < end && pages <= end - number ? MDB_SUCCESS : MDB_CORRUPTED;
 }

@@ -105,7 +105,7 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     int code;
     *transaction = NULL;
     if (c->writer != NULL || c->reader_live || c->open_cursors > 0 || c->refreshing || c->trigger_depth > 0 ||
-        c->program != NULL || c->sidecar || !sqlite3_get_autocommit(c->db)) {
+        c->program != NULL || c->sidecar) {
         return SQLITE_OK;
     }
     code = rst_read_begin(c, transaction, &is_writer, NULL);
