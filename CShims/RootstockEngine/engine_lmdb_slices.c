@@ -17,7 +17,7 @@
 
 #define OVERFLOW_PAGE_FLAG 0x04u
 #define DIRTY_PAGE_FLAG 0x10u /* of a page that the transaction allocated; never in the file */
-#define PAGE_HEADER 16 /* number (8), padding (2), flags (2), pages of the run (4) */
+#define PAGE_HEADER 16        /* number (8), padding (2), flags (2), pages of the run (4) */
 
 int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB_val *value) {
     const rootstock_environment *environment = transaction->environment;

@@ -451,7 +451,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
             return SQLITE_ERROR;
         }
     }
-    code = rst_read_begin(c, &check.transaction, &is_writer, message);
+    code = rst_read_begin_renewing(c, &check.transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     before = check.left;
     for (int t = 0; t < c->table_count && rst_check_goes_on(&check); t++) {

@@ -108,11 +108,11 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
         c->program != NULL || c->sidecar) {
         return SQLITE_OK;
     }
-    code = rst_read_begin(c, transaction, &is_writer, NULL);
+    code = rst_read_begin_renewing(c, transaction, &is_writer, NULL);
     if (code == SQLITE_OK) return SQLITE_OK; /* the cursor keeps the snapshot */
     *transaction = NULL;
-    if (code != SQLITE_SCHEMA) return SQLITE_OK; /* the statement's own begin will say it */
-    return rst_schema_refresh(c, NULL) == SQLITE_OK ? SQLITE_SCHEMA : SQLITE_OK;
+    /* Any other failure the statement's own begin will say. */
+    return code == SQLITE_SCHEMA && !c->schema_stale ? SQLITE_SCHEMA : SQLITE_OK;
 }
 
 int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {

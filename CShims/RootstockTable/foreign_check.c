@@ -134,7 +134,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
         return SQLITE_ERROR;
     }
     if (values[0] != NULL && name == NULL) return SQLITE_OK; /* "table" = NULL is never true */
-    code = rst_read_begin(c, &transaction, &is_writer, message);
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = check_declarations(c, name, message);
     /* SQLite goes through its own list of tables: the mirror's stands in the same order. */

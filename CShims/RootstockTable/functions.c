@@ -126,7 +126,7 @@ static void count_function(sqlite3_context *context, int count, sqlite3_value **
         rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no such table: %s", name == NULL ? "" : name));
         return;
     }
-    code = rst_read_begin(c, &transaction, &is_writer, &message);
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
     if (code == SQLITE_OK) {
         code = rst_tree_ready(c, transaction, &table->tree, false);
         if (code == SQLITE_OK) {

@@ -73,7 +73,7 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     if (code != SQLITE_OK) return code;
     code = c->engine->environment_statistics(c->shared->environment, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
-    code = rst_read_begin(c, &transaction, &is_writer, message);
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = rst_catalog_read_meta(c, transaction, &meta, message);
     sqlite3_str_appendall(out, "{\"path\":");

@@ -381,6 +381,10 @@ rst_connection *rst_control_connection(sqlite3 *db);
 /* ---- transaction.c ---- */
 int rst_check_usable(rst_connection *c, char **message);
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
+/* The same where a statement reads first: if another connection changed the schema, it is declared anew before SQLITE_SCHEMA is
+** returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet, and no cursor holds a
+** table. */
+int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 void rst_read_end(rst_connection *c, bool was_writer);
 /* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the reader's. */
 void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction);

@@ -240,7 +240,7 @@ int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **mes
     rootstock_transaction *transaction = NULL;
     bool is_writer = false;
     rst_catalog meta;
-    int code = rst_read_begin(c, &transaction, &is_writer, message);
+    int code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = rst_catalog_read_meta(c, transaction, &meta, message);
     *value = application ? meta.application_id : meta.user_version;

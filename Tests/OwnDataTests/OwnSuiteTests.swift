@@ -86,25 +86,6 @@ import Workloads
         #expect(drawing.values(operation: 3, count: 10).count == 40)
     }
 
-    @Test func whatAStoreRefusesIsNamedByStatement() throws {
-        let sample = try Sample(rows: 20)
-        let workload = """
-            -- name: fine
-            SELECT count(*) FROM article;
-            -- name: full text
-            CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(word);
-            """
-        let report = try compare(sample, workload)
-        #expect(report.failures.map(\.case) == ["full text", "mix"])
-        #expect(
-            report.failures.allSatisfy {
-                $0.contender == "lmdb" && $0.message.contains("a virtual table of module fts5 is not kept in a store")
-            })
-        #expect(report.ratios.map(\.case) == ["fine"])
-        let answer = report.answer.joined(separator: "\n")
-        #expect(answer.contains("lmdb did not run all of it: full text (a virtual table of module fts5"), "\(answer)")
-    }
-
     @Test func whatNeedsATableThatIsLeftOutIsNamed() throws {
         let sample = try Sample(rows: 20)
         let workload = """
