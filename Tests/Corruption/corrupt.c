@@ -12,6 +12,7 @@
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -89,32 +90,33 @@ static int answers(sqlite3 *db, uint64_t *hash, int *check) {
     return result;
 }
 
-static void crashed(int number, siginfo_t *information, void *context) {
+/* In the C library (a copy, an abort by LMDB's own assertions) the first frame that is not its own tells. */
+static void blame(void **frames, int count, int from) {
     Dl_info where;
+    for (int i = from; i < count; i++) {
+        if (!dladdr(frames[i], &where) || where.dli_fname == NULL) continue;
+        if (strstr(where.dli_fname, "liblmdb") != NULL) _exit(IN_LMDB);
+        if (strstr(where.dli_fname, "libasan") == NULL && strstr(where.dli_fname, "libc.so") == NULL) break;
+    }
+    _exit(IN_OURS);
+}
+
+static void crashed(int number, siginfo_t *information, void *context) {
     const ucontext_t *machine = context;
+    void *frames[64];
+    int count = backtrace(frames, 64), from = 0;
     (void)number, (void)information;
 #ifdef __x86_64__
     void *at = (void *)machine->uc_mcontext.gregs[REG_RIP];
 #else
     void *at = (void *)machine->uc_mcontext.pc;
 #endif
-    /* In the C library (a copy, an abort by LMDB's own assertions): the first frame that is not tells. */
-    void **frames = (void **)&at;
-#ifdef __x86_64__
-    void **stack = (void **)machine->uc_mcontext.gregs[REG_RSP];
-#else
-    void **stack = (void **)machine->uc_mcontext.sp;
-#endif
-    for (int i = -1; i < 64; i++) {
-        if (!dladdr(i < 0 ? frames[0] : stack[i], &where) || where.dli_fname == NULL) continue;
-        if (strstr(where.dli_fname, "liblmdb") != NULL) _exit(IN_LMDB);
-        if (strstr(where.dli_fname, "libc.so") == NULL) break;
-    }
-    _exit(IN_OURS);
+    while (from < count && frames[from] != at) from++;
+    if (from == count) blame(&at, 1, 0);
+    blame(frames, count, from);
 }
 
 #ifdef __SANITIZE_ADDRESS__
-#include <execinfo.h>
 #include <sanitizer/common_interface_defs.h>
 
 const char *__asan_default_options(void);
@@ -122,24 +124,16 @@ const char *__asan_default_options(void) {
     return "handle_segv=0:handle_sigbus=0:handle_abort=0:detect_leaks=0";
 }
 
-/* After a report: the first frame that is neither the sanitizer's nor the C library's tells. */
 static void reported(void) {
-    void *frames[32];
-    Dl_info where;
-    int count = backtrace(frames, 32);
-    int i = 0;
-    while (i < count && frames[i] != __builtin_return_address(0)) i++;
-    for (; i < count; i++) {
-        if (!dladdr(frames[i], &where) || where.dli_fname == NULL) continue;
-        if (strstr(where.dli_fname, "liblmdb") != NULL) _exit(IN_LMDB);
-        if (strstr(where.dli_fname, "libasan") == NULL && strstr(where.dli_fname, "libc.so") == NULL) break;
-    }
-    _exit(IN_OURS);
+    void *frames[64];
+    int count = backtrace(frames, 64), from = 0;
+    while (from < count && frames[from] != __builtin_return_address(0)) from++;
+    blame(frames, count, from);
 }
 #endif
 
 static void child(void) {
-    static char stack[65536];
+    static char stack[1 << 18];
     stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -258,6 +252,8 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: corrupt FOLDER SECONDS SEED\n");
         return 2;
     }
+    void *first; /* the unwinder is loaded now: not in a signal handler */
+    (void)backtrace(&first, 1);
     snprintf(folder, sizeof folder, "%s", arguments[1]);
     snprintf(original, sizeof original, "%s/original", folder);
     snprintf(damaged, sizeof damaged, "%s/damaged", folder);
