@@ -2,12 +2,12 @@
 ** glance.c - most statements need nothing of the front door, and should not pay for its being there.
 **
 ** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that would
-** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), and a semicolon before the end. Of any
+** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `)` before IN, and a semicolon before the end. Of any
 ** other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
 ** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
 ** remembered is forgotten when the schema changes.
 */
-#include "internal.h"
+#include "transform.h"
 
 #include <string.h>
 #if defined(__SSE2__)
@@ -111,6 +111,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
         return p - sql >= 6 && (sqlite3_strnicmp(p - 6, "sqlite", 6) == 0 || sqlite3_strnicmp(p - 6, "pragma", 6) == 0);
     case 'x':
     case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
+    case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
     default: return false;
@@ -125,6 +126,7 @@ static inline bool has_any(const char *p) {
     __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
+    found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
 }
 #else
@@ -132,7 +134,7 @@ enum { TOGETHER = 8 };
 static inline bool has_any(const char *p) {
     uint64_t word = word_at(p);
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
-                     ((word ^ EACH(';')) - EACH(1)) | (word - EACH(1));
+                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0;
 }
 #endif
@@ -140,7 +142,7 @@ static inline bool has_any(const char *p) {
 static bool look_closer(const char *sql, const char *p, const char *end) {
     for (int i = 0; i < TOGETHER; i++) {
         char byte = p[i];
-        if (byte != '_' && (byte | 0x20) != 'x' && byte != ';' && byte != '\0') continue;
+        if (byte != '_' && (byte | 0x20) != 'x' && byte != ';' && byte != ')' && byte != '\0') continue;
         if (may_concern(sql, p + i, end)) return true;
     }
     return false;

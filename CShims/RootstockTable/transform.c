@@ -78,7 +78,7 @@ static bool temp_has(rst_connection *c, const char *name) {
     return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
+static int transform_words(rst_connection *c, const char *text, const char *end, char **out, char **message) {
     sqlite3_str *str;
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
@@ -234,6 +234,21 @@ void rst_parameters_free(rst_parameters *parameters) {
     for (int i = 1; i <= parameters->highest; i++) sqlite3_free(parameters->names[i]);
     sqlite3_free(parameters->names);
     memset(parameters, 0, sizeof *parameters);
+}
+
+int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
+    char *hidden = NULL;
+    bool sought = false;
+    int code = transform_words(c, text, end, out, message);
+    for (const char *p = text; p < end && !sought; p++) sought = *p == ')' && rst_row_value_in(p + 1, end);
+    if (code != SQLITE_OK || !sought) return code;
+    code = *out != NULL ? rst_hide_row_values(*out, *out + strlen(*out), &hidden)
+                        : rst_hide_row_values(text, end, &hidden);
+    if (hidden != NULL || code != SQLITE_OK) {
+        sqlite3_free(*out);
+        *out = hidden;
+    }
+    return code;
 }
 
 static int reach(rst_parameters *parameters, int number) {

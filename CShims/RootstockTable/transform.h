@@ -7,7 +7,12 @@
 #include "internal.h"
 #include "statement.h"
 
-/* Names of the schema's own tables, pragma functions and index hints in [text, end). *out: null where nothing changes. */
+/* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
+bool rst_row_value_in(const char *behind, const char *end);
+/* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
+int rst_hide_row_values(const char *text, const char *end, char **out);
+/* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out: null
+** where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
 /* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null. The
 ** upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
