@@ -104,10 +104,7 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     bool is_writer;
     int code;
     *transaction = NULL;
-    if (c->writer != NULL || c->reader_live || c->open_cursors > 0 || c->refreshing || c->trigger_depth > 0 ||
-        c->program != NULL || c->sidecar) {
-        return SQLITE_OK;
-    }
+    if (!rst_reads_first(c)) return SQLITE_OK;
     code = rst_read_begin_renewing(c, transaction, &is_writer, NULL);
     if (code == SQLITE_OK) return SQLITE_OK; /* the cursor keeps the snapshot */
     *transaction = NULL;
@@ -380,7 +377,6 @@ static int give_candidate(rst_cursor *k) {
     return SQLITE_OK;
 }
 
-/* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
 /* Merging keeps equal ones in key order. */
 static int sort_candidates(rst_cursor *k) {
     size_t count = (size_t)k->candidate_count;
@@ -415,6 +411,7 @@ static int sort_candidates(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+/* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
 static int collect(rst_cursor *k, const rst_part *parts) {
     int capacity = 0;
     int code;

@@ -262,8 +262,7 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
 }
 
 int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message) {
-    bool first = c->writer == NULL && !c->reader_live && c->open_cursors == 0 && !c->refreshing &&
-                 c->trigger_depth == 0 && c->program == NULL && !c->sidecar;
+    bool first = rst_reads_first(c);
     int code = rst_read_begin(c, transaction, is_writer, message);
     if (code == SQLITE_SCHEMA && first) (void)rst_schema_refresh(c, NULL);
     return code;

@@ -120,14 +120,7 @@ struct Compare: ParsableCommand {
     @Option(help: "Write the results as JSON to this file.")
     var json: String?
 
-    @Option(help: "Write the report as one self-contained HTML file.")
-    var html: String?
-
-    @Option(help: "Write the report as Markdown to this file.")
-    var markdown: String?
-
-    @Option(help: "Write the results as CSV to this file.")
-    var csv: String?
+    @OptionGroup var files: ReportFiles
 
     func validate() throws {
         if own.isAskedFor {
@@ -255,9 +248,7 @@ struct Compare: ParsableCommand {
 
     private func write(_ report: ComparisonReport) throws {
         if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
-        if let html { try Data(report.html().utf8).write(to: URL(fileURLWithPath: html)) }
-        if let markdown { try Data(report.markdown().utf8).write(to: URL(fileURLWithPath: markdown)) }
-        if let csv { try Data(report.csv().utf8).write(to: URL(fileURLWithPath: csv)) }
+        try files.write(report)
     }
 }
 

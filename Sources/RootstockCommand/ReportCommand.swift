@@ -19,24 +19,13 @@ struct ReportCommand: ParsableCommand {
     @Argument(help: "What compare --json wrote.", completion: .file())
     var file: String
 
-    @Option(help: "Write the report as one self-contained HTML file.")
-    var html: String?
-
-    @Option(help: "Write the report as Markdown to this file.")
-    var markdown: String?
-
-    @Option(help: "Write the results as CSV to this file.")
-    var csv: String?
+    @OptionGroup var files: ReportFiles
 
     func run() throws {
         do {
             let report = try ComparisonReport.read(file)
-            if html == nil && markdown == nil && csv == nil {
-                print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "")
-            }
-            if let html { try Data(report.html().utf8).write(to: URL(fileURLWithPath: html)) }
-            if let markdown { try Data(report.markdown().utf8).write(to: URL(fileURLWithPath: markdown)) }
-            if let csv { try Data(report.csv().utf8).write(to: URL(fileURLWithPath: csv)) }
+            if files.isEmpty { print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "") }
+            try files.write(report)
         } catch {
             throw CommandFailure(error)
         }
