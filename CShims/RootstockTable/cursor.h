@@ -1,0 +1,162 @@
+/*
+** cursor.h - what the files of the table's cursors share: the cursor, and the inline steps of the rows that most scans give.
+**
+** cursor.c opens, closes and detaches, cursor_filter.c finds the first row, cursor_walk.c goes from row to row,
+** cursor_candidates.c sorts where the tree's order is not the one asked for, cursor_entry.c reads index entries and
+** cursor_column.c gives the columns. What runs once a row stands in one file with its caller, or inline here.
+*/
+#ifndef ROOTSTOCK_CURSOR_H
+#define ROOTSTOCK_CURSOR_H
+
+#include "internal.h"
+#include "ranges.h"
+
+typedef struct rst_candidate {
+    unsigned char *bytes; /* key, then value */
+    size_t key_size, value_size, order_from;
+} rst_candidate;
+
+typedef struct rst_cursor {
+    sqlite3_vtab_cursor base; /* must be first */
+    rst_table *table;
+    rst_connection *connection;
+    struct rst_cursor *next_spare;
+    rootstock_transaction *transaction;
+    bool began; /* holds the snapshot */
+    bool on_writer;
+    const rst_plan *plan;
+    rst_walker walker;     /* on the table's tree or the index's */
+    rst_tree *walker_tree; /* null: no engine cursor is open */
+    bool walker_fresh;     /* attached to the present transaction */
+    bool single;           /* at most one row, and it is under the cursor */
+    rootstock_buffer seek; /* key sought, kept for its memory */
+    rst_ranges ranges;
+    int range; /* the one under way */
+    bool eof;
+    bool stable;         /* key and value stay where they are as long as the snapshot does */
+    bool walking;        /* the next row is the tree's next entry, in a read snapshot */
+    rootstock_move move; /* ... by this move */
+    bool unbounded;      /* the range under way ends where the tree does */
+    bool quick;          /* row is open, compact and narrow, and its key short: rst_cursor_column may read them */
+    sqlite3_destructor_type lifetime; /* of quick's bytes: static in a snapshot, else copied */
+    bool quick_entry;                 /* the index entry is short, and its key gives its columns */
+    bool raw_key; /* the primary key is one ascending column whose bytes stand in the key as they are */
+    rootstock_slice entry_key, entry_value;
+    rootstock_slice row_key, row_value; /* of the table's tree */
+    bool row_located, row_open;
+    rootstock_row row;
+    bool entry_row_open;
+    rootstock_row entry_row; /* exact values of an index entry that its key does not give */
+    bool entry_exact;
+    size_t exact_entry_size; /* bytes of the value of an index entry that is exact: see split_entry */
+    int64_t rowid;
+    uint64_t remaining; /* count_only: rows to come, this one included */
+    uint64_t counted;   /* and rows gone by */
+    rst_row_image *image;
+    rst_candidate *candidates; /* ambiguous equality with an order: collected and sorted */
+    int candidate_count, candidate;
+    rootstock_buffer own;  /* the entry's bytes, in a write transaction */
+    rootstock_buffer hold; /* value of a long key's row */
+    rootstock_buffer scratch;
+    /* cursors in the write transaction, so that its end can let go of them */
+    struct rst_cursor *live_next, **live_link;
+    uint64_t opened_epoch; /* the connection's when it was opened: `table` is the description of then */
+    bool holds;            /* counted in the connection's `held`: open since before its last write transaction ended */
+    bool
+        row_gone; /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
+    bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
+    rootstock_buffer saved;
+} rst_cursor;
+
+/* ---- cursor.c ---- */
+/* The engine's code as SQLite's, with its words as the statement's error. */
+int rst_cursor_fail(rst_cursor *k, int engine_code);
+/* SQLITE_CORRUPT_VTAB, naming the store, the table and what. */
+int rst_cursor_corrupt(rst_cursor *k, const char *what);
+/* An engine cursor on the tree, in the present transaction. */
+int rst_cursor_attach(rst_cursor *k, rst_tree *tree);
+/* The cursor holds a snapshot, or reads in the write transaction, from here to rst_cursor_stop. */
+void rst_cursor_begun(rst_cursor *k);
+void rst_cursor_stop(rst_cursor *k);
+/* Goes on after the transaction under the cursor ended. SQLITE_OK: the next row is a step away; SQLITE_ROW: the cursor is on it
+** already; SQLITE_DONE: there is none. */
+int rst_cursor_reattach(rst_cursor *k);
+
+/* ---- cursor_walk.c ---- */
+/* In a write transaction the engine's bytes hold only until the next write, and an outer cursor of a join is read again after
+** writes: there the cursor keeps its own of the entry under it. SQLITE_OK or SQLITE_NOMEM. */
+int rst_cursor_keep_entry(rst_cursor *k);
+/* The same for a row that was looked up by its key. */
+int rst_cursor_keep_row(rst_cursor *k);
+/* To the first entry of ranges.range[range], or of the next ones; eof if there is none. */
+int rst_cursor_enter_range(rst_cursor *k);
+/* A scan without columns only counted: it is put where it stands, because a row is asked for after all. */
+int rst_cursor_stop_counting(rst_cursor *k);
+
+/* ---- cursor_candidates.c ---- */
+/* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
+int rst_cursor_collect(rst_cursor *k, const rst_part *parts);
+/* The candidate that is due is put under the cursor; eof after the last one. */
+int rst_cursor_give_candidate(rst_cursor *k);
+void rst_cursor_free_candidates(rst_cursor *k);
+
+/* ---- cursor_entry.c ---- */
+/* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
+int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key);
+/* Reaches the table's row from the index entry. */
+int rst_cursor_locate(rst_cursor *k);
+/* A column of the index entry, if it is there. SQLITE_NOTFOUND if not. */
+int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value);
+
+/*
+** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, laid open, where it stays until the
+** cursor moves. Any other row, malformed ones too, is left to column_slowly.
+*/
+static inline void rst_cursor_open_quickly(rst_cursor *k) {
+    k->lifetime = k->stable && k->row_value.data != k->hold.data ? SQLITE_STATIC : SQLITE_TRANSIENT;
+    k->quick = rootstock_row_open_narrow(&k->row, k->row_value.data, k->row_value.size) && k->row.compact;
+    k->row_open = k->quick;
+}
+
+/* Whatever was known of the entry before is forgotten, and the row of a table's own tree is laid open. */
+static inline void rst_cursor_noted(rst_cursor *k) {
+    k->stable = !k->on_writer && k->walker.run == NULL;
+    k->row_open = false;
+    k->quick = false;
+    if (k->plan->source == PLAN_INDEX) {
+        k->row_located = false;
+        k->row_gone = false;
+        k->entry_row_open = false;
+        k->lifetime = k->stable ? SQLITE_STATIC : SQLITE_TRANSIENT;
+        k->quick_entry = k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit &&
+                         k->entry_value.size == k->exact_entry_size;
+    } else {
+        k->row_key = k->entry_key;
+        k->row_value = k->entry_value;
+        k->row_located = true;
+        if (k->walker.run == NULL && k->row_key.size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
+    }
+}
+
+/* What follows a new entry under the cursor. */
+static inline int rst_cursor_arrived(rst_cursor *k) {
+    if (k->on_writer) {
+        int code = rst_cursor_keep_entry(k);
+        if (code != SQLITE_OK) return code;
+    }
+    rst_cursor_noted(k);
+    return SQLITE_OK;
+}
+
+/* Whether the entry under the cursor lies behind the range under way. */
+static inline bool rst_cursor_beyond(const rst_cursor *k) {
+    const rst_range *range = &k->ranges.range[k->range];
+    if (k->plan->descending) {
+        return range->low.size > 0 &&
+               rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->low.data, range->low.size) < 0;
+    }
+    return range->has_high &&
+           rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->high.data, range->high.size) >= 0;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/*
+** cursor_entry.c - what an index entry gives: its columns, and the way to the table's row.
+**
+** An entry's key holds its columns and then the row's key; where the key cannot give a value back as it was, the entry's value
+** holds it. Invariant: an entry without its row is corruption, except in a write transaction that deleted the row since the
+** cursor came here, and there its columns are NULL, as SQLite shows them.
+*/
+#include "cursor.h"
+
+#include <string.h>
+
+int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key) {
+    const unsigned char *bytes = k->entry_value.data;
+    size_t offset = 0;
+    k->entry_exact = true;
+    if (!k->table->without_rowid) {
+        if (k->entry_key.size < 8) return rst_cursor_corrupt(k, "malformed index entry");
+        row_key->size = 8;
+        row_key->data = (const unsigned char *)k->entry_key.data + k->entry_key.size - 8;
+    } else {
+        uint32_t prefix;
+        if (k->entry_value.size < 4) return rst_cursor_corrupt(k, "malformed index entry");
+        memcpy(&prefix, bytes, 4);
+        if (prefix >= k->entry_key.size) return rst_cursor_corrupt(k, "malformed index entry");
+        row_key->size = k->entry_key.size - prefix;
+        row_key->data = (const unsigned char *)k->entry_key.data + prefix;
+        offset = 4;
+    }
+    if (k->entry_value.size > offset) {
+        k->entry_exact = false;
+        if (!k->entry_row_open) {
+            if (rootstock_row_open(&k->entry_row, bytes + offset, k->entry_value.size - offset) != SQLITE_OK) {
+                return rst_cursor_corrupt(k, "malformed index entry");
+            }
+            k->entry_row_open = true;
+        }
+    }
+    return SQLITE_OK;
+}
+
+/* The entry under the cursor was followed by a DELETE of its row: what SQLite shows of such a row is NULLs. */
+static int lose_row(rst_cursor *k) {
+    k->row_gone = true;
+    k->row_located = true;
+    k->quick = false;
+    return SQLITE_OK;
+}
+
+/* The row of an entry whose write transaction is over, in the snapshot of now. */
+static int locate_detached(rst_cursor *k) {
+    rootstock_transaction *transaction;
+    bool is_writer;
+    int code = rst_read_begin(k->connection, &transaction, &is_writer, NULL);
+    if (code != SQLITE_OK) return code;
+    code = rst_tree_get(k->connection, transaction, &k->table->tree, &k->row_key, &k->row_value, &k->hold);
+    if (code == SQLITE_ROW) {
+        k->row_located = true;
+        k->row_open = false;
+        k->quick = false;
+        code = rst_cursor_keep_row(k); /* on_writer still: copied before the snapshot is given back */
+    } else if (code == SQLITE_DONE) {
+        code = lose_row(k);
+    }
+    rst_read_end(k->connection, is_writer);
+    return code;
+}
+
+int rst_cursor_locate(rst_cursor *k) {
+    int code = rst_cursor_split_entry(k, &k->row_key);
+    if (code != SQLITE_OK) return code;
+    if (k->detached) return locate_detached(k);
+    code = rst_tree_get(k->connection, k->transaction, &k->table->tree, &k->row_key, &k->row_value, &k->hold);
+    if (code == SQLITE_DONE && k->on_writer) return lose_row(k);
+    if (code == SQLITE_DONE) return rst_cursor_corrupt(k, "an index entry without its row");
+    if (code != SQLITE_ROW) return code;
+    k->row_located = true;
+    k->row_open = false;
+    k->quick = false;
+    code = rst_cursor_keep_row(k);
+    if (code == SQLITE_OK && k->row_key.size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
+    return code;
+}
+
+int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value) {
+    const rst_index *index = &k->table->indexes[k->plan->index];
+    rootstock_slice row_key;
+    size_t offset = 0;
+    int code;
+    for (int p = 0; p < index->part_count; p++) {
+        if (index->parts[p].column != column) continue;
+        code = rst_cursor_split_entry(k, &row_key);
+        if (code != SQLITE_OK) return code;
+        if (!k->entry_exact) return rootstock_row_column(&k->entry_row, p, value, NULL);
+        for (int i = 0; i < p; i++) {
+            code = rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &index->parts[i].key);
+            if (code != SQLITE_OK) return code;
+        }
+        k->scratch.size = 0;
+        return rootstock_key_decode(k->entry_key.data, k->entry_key.size, &offset, &index->parts[p].key, value,
+                                    &k->scratch);
+    }
+    return SQLITE_NOTFOUND;
+}

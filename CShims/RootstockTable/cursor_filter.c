@@ -1,0 +1,275 @@
+/*
+** cursor_filter.c - xFilter: from a plan and the values that arrived to the first row.
+**
+** A plan that means one key is one look-up, a scan that nobody reads from is the tree's count, and everything else is a list
+** of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
+*/
+#include "cursor.h"
+
+static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *high) {
+    rootstock_value v;
+    rootstock_buffer unused = {0};
+    rst_value_from(value, &v);
+    (void)rst_value_affinity(&v, value, AFFINITY_NUMERIC, &unused);
+    if (v.type == VALUE_NULL) return false;
+    if (v.type == VALUE_TEXT || v.type == VALUE_BLOB) {
+        return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE; /* every integer is below */
+    }
+    if (v.type == VALUE_REAL) {
+        double real = v.as.real;
+        int64_t floor_value;
+        bool exact;
+        if (op == SQLITE_INDEX_CONSTRAINT_EQ) return false; /* a whole one would be an integer by now ... */
+        if (real >= 9223372036854775808.0) return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+        if (real < -9223372036854775808.0) return op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
+        floor_value = (int64_t)real;
+        if ((double)floor_value > real) floor_value--;
+        exact = (double)floor_value == real;
+        if (exact) {
+            v.as.integer = floor_value;
+        } else if (op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE) {
+            if (floor_value >= *low) *low = floor_value + 1;
+            return true;
+        } else {
+            if (floor_value < *high) *high = floor_value;
+            return true;
+        }
+    }
+    switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        if (v.as.integer == INT64_MAX) return false;
+        v.as.integer++;
+        if (v.as.integer > *low) *low = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        if (v.as.integer > *low) *low = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        if (v.as.integer == INT64_MIN) return false;
+        v.as.integer--;
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    default:
+        if (v.as.integer > *low) *low = v.as.integer;
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    }
+}
+
+/* One row by its rowid. */
+static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    unsigned char bytes[8];
+    rootstock_slice key = {8, bytes};
+    int code;
+    /* The extreme reals that equal an integer limit stay reals under affinity. */
+    if (sqlite3_value_type(value) == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0)
+        high = INT64_MIN;
+    else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high) {
+        k->eof = true;
+        return SQLITE_OK;
+    } else {
+        high = low;
+    }
+    rootstock_rowid_encode(high, bytes);
+    code = rst_get(k->connection, k->transaction, &k->table->tree, &key, &k->row_value);
+    if (code == SQLITE_DONE) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != SQLITE_ROW) return code;
+    code = rst_cursor_keep_row(k);
+    if (code != SQLITE_OK) return code;
+    k->rowid = high;
+    k->stable = !k->on_writer;
+    k->quick = false;
+    k->row_open = false;
+    k->row_located = true;
+    rst_cursor_open_quickly(k);
+    k->eof = false;
+    return SQLITE_OK;
+}
+
+static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    unsigned char bytes[8];
+    rst_range *range = &k->ranges.few[0];
+    bool possible = true;
+    int argument = 0, code;
+    if (k->plan->lower != 0) possible = rowid_bound(values[argument++], k->plan->lower, &low, &high);
+    if (k->plan->upper != 0 && possible) possible = rowid_bound(values[argument], k->plan->upper, &low, &high);
+    if (!possible || low > high) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    range->low.size = 0;
+    range->high.size = 0;
+    range->has_high = high != INT64_MAX;
+    code = SQLITE_OK;
+    if (low != INT64_MIN) {
+        rootstock_rowid_encode(low, bytes);
+        code = rootstock_buffer_append(&range->low, bytes, 8);
+    }
+    if (code == SQLITE_OK && range->has_high) {
+        rootstock_rowid_encode(high + 1, bytes);
+        code = rootstock_buffer_append(&range->high, bytes, 8);
+    }
+    if (code != SQLITE_OK) return code;
+    k->ranges.range = k->ranges.few;
+    k->ranges.count = 1;
+    k->range = 0;
+    return rst_cursor_enter_range(k);
+}
+
+/* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
+static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
+    const rst_table *table = k->table;
+    int code;
+    k->seek.size = 0;
+    for (int p = 0; p < table->key_count; p++) {
+        const rst_part *part = &table->key[p];
+        char affinity = table->columns[part->column].affinity;
+        rootstock_value value;
+        rst_value_from(values[p], &value);
+        if (k->plan->null_equal[p]) return SQLITE_NOTFOUND;
+        switch (value.type) {
+        case VALUE_BLOB: break;
+        case VALUE_TEXT:
+            if (affinity != AFFINITY_TEXT) return SQLITE_NOTFOUND;
+            break;
+        case VALUE_INTEGER:
+            if (affinity < AFFINITY_NUMERIC) return SQLITE_NOTFOUND;
+            break;
+        case VALUE_NULL: k->eof = true; return SQLITE_OK;
+        default: return SQLITE_NOTFOUND;
+        }
+        code = rootstock_key_append(&k->seek, &value, &part->key);
+        if (code != SQLITE_OK) return code;
+    }
+    k->entry_key.size = k->seek.size;
+    k->entry_key.data = k->seek.data;
+    code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    k->eof = false;
+    k->single = true;
+    return rst_cursor_arrived(k);
+}
+
+/* DELETE without WHERE: empties the trees and shows as many rows as there were, for SQLite to count. */
+static int clear_table(rst_cursor *k) {
+    rst_table *table = k->table;
+    rst_connection *c = k->connection;
+    rootstock_tree_statistics statistics;
+    int code;
+    if (c->writer == NULL || !k->on_writer) return SQLITE_MISUSE;
+    code = rst_tree_ready(c, c->writer, &table->tree, false);
+    if (code != SQLITE_OK) return code;
+    code = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    code = rst_clear(c, &table->tree);
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
+    if (code != SQLITE_OK) {
+        c->writer_broken = true;
+        return code;
+    }
+    table->last_rowid_known = false;
+    table->last_key_transaction = 0;
+    k->remaining = statistics.entries;
+    table->clearing = statistics.entries;
+    k->counted = 0;
+    k->eof = k->remaining == 0;
+    return SQLITE_OK;
+}
+
+int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_cursor *k = (rst_cursor *)base;
+    rst_table *table = k->table;
+    rst_connection *c = k->connection;
+    const rst_plan *plan;
+    const rst_part *parts;
+    rst_tree *tree;
+    int code;
+    UNUSED(text);
+    plan = rst_plan_of(table, number, k->opened_epoch);
+    if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
+    k->plan = plan;
+    k->single = false;
+    k->walking = false;
+    k->stable = false;
+    k->quick = false;
+    k->quick_entry = false;
+    k->exact_entry_size = table->without_rowid ? 4 : 0;
+    k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
+    k->row_located = false;
+    k->row_gone = false;
+    k->image = NULL;
+    if (k->candidates != NULL) rst_cursor_free_candidates(k);
+    if (plan->source == PLAN_ROW) {
+        int which = sqlite3_value_int(values[0]);
+        k->image = which == 1 || which == 2 ? table->images[which - 1] : NULL;
+        k->eof = k->image == NULL;
+        if (k->image != NULL) k->rowid = k->image->rowid;
+        return SQLITE_OK;
+    }
+    if (!k->began || (c->writer != NULL) != k->on_writer) {
+        char *message = NULL;
+        if (k->began) rst_cursor_stop(k);
+        if (k->walker_tree != NULL && c->writer != NULL) {
+            /* The engine cursor belongs to the reader; a write transaction needs its own. */
+            rst_walker_close(&k->walker);
+            k->walker_tree = NULL;
+        }
+        code = rst_read_begin(c, &k->transaction, &k->on_writer, &message);
+        if (code != SQLITE_OK) {
+            if (message != NULL) {
+                sqlite3_free(base->pVtab->zErrMsg);
+                base->pVtab->zErrMsg = message;
+            }
+            return code;
+        }
+        rst_cursor_begun(k);
+    }
+    table->clearing = 0;
+    if (plan->source == PLAN_CLEAR) return clear_table(k);
+    if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
+    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) {
+        rootstock_tree_statistics statistics;
+        code = rst_tree_ready(c, k->transaction, &table->tree, false);
+        if (code != SQLITE_OK) return code;
+        code = c->engine->tree_statistics(k->transaction, table->tree.handle, &statistics);
+        if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+        k->remaining = statistics.entries;
+        k->counted = 0;
+        k->eof = k->remaining == 0;
+        k->stable = false;
+        return SQLITE_OK;
+    }
+    k->remaining = 0;
+    tree = plan->source == PLAN_INDEX ? &table->indexes[plan->index].tree : &table->tree;
+    code = rst_cursor_attach(k, tree);
+    if (code != SQLITE_OK) return code;
+    k->move = plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT;
+    if (plan->source == PLAN_ROWID) {
+        k->walking = !k->on_writer;
+        return filter_rowid(k, values);
+    }
+    if (plan->source == PLAN_KEY && plan->unique) {
+        code = filter_key_equal(k, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
+    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
+    code = plan->in > 0 ? rst_ranges_in(table, plan, parts, count, values, &k->ranges)
+                        : rst_ranges_make(table, plan, parts, values, &k->ranges);
+    if (code != SQLITE_OK) return code;
+    k->range = plan->descending ? k->ranges.count - 1 : 0;
+    if (k->ranges.ambiguous && k->ranges.count > 0) return rst_cursor_collect(k, parts);
+    k->walking = !k->on_writer;
+    return rst_cursor_enter_range(k);
+}
