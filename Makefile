@@ -23,7 +23,7 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-report test-long test-grdb results conformance fuzz corrupt prepare-cost compare extension lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt prepare-cost compare extension lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -92,9 +92,15 @@ compare: deps ## the microbenchmark and a case or two of each other suite, in BU
 	$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock compare headline --budget $(BUDGET) --repeat 4 --spare-slow \
 		--html build/compare.html --json build/compare.json
 
-results: ## every suite once at its full size, into Vendor-notes/results; wants a quiet machine and most of an hour
+# Suite records has GRDB beside it where GRDB can be had: a build of its own, which takes minutes the first time.
+results: ## every suite into Vendor-notes/results, in MINUTES=52; wants a quiet machine
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
+	-$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock --traits GRDB --scratch-path .build-grdb
 	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
+
+results-table: ## the newest results of suites engine and engine-full as the README's table
+	@$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock report --table \
+		$$(ls Vendor-notes/results/*-engine.json | tail -n 1) $$(ls Vendor-notes/results/*-engine-full.json | tail -n 1)
 
 extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 

@@ -64,6 +64,8 @@ public struct ConfigurationChoice: Sendable {
     var settling: [String]
     /// Whether one connection keeps the file to itself.
     var isExclusive = false
+    /// Whether `sqlite` stands for it too; otherwise it is measured where it is named.
+    var isListed = true
 
     public static let all: [ConfigurationChoice] = [
         // db_bench sets the lock mode last, so WAL keeps its shared-memory file; we follow.
@@ -79,6 +81,9 @@ public struct ConfigurationChoice: Sendable {
             name: "tuned", summary: "WAL, 256 MiB of cache, 16 GiB of memory map, checkpoint every 4096 pages",
             journalMode: .wal, pragmas: ["cache_size=-262144", "mmap_size=17179869184", "wal_autocheckpoint=4096"],
             settling: []),
+        ConfigurationChoice(
+            name: "mapped", summary: "WAL, 16 GiB of memory map, all else as it ships: for stores larger than memory",
+            journalMode: .wal, pragmas: ["mmap_size=17179869184"], settling: [], isListed: false),
     ]
 
     public static func named(_ name: String) -> ConfigurationChoice? { all.first { $0.name == name } }

@@ -114,7 +114,8 @@ public struct ComparisonPlan: Sendable {
             }
             return [Contestant(engine: name, configuration: "default", isNamed: true)]
         }
-        let names = parts.count == 2 ? [parts[1]] : configurations ?? ConfigurationChoice.all.map(\.name)
+        let names =
+            parts.count == 2 ? [parts[1]] : configurations ?? ConfigurationChoice.all.filter(\.isListed).map(\.name)
         let areNamed = parts.count == 2 || configurations != nil
         return try names.map { name in
             guard ConfigurationChoice.named(name) != nil else {

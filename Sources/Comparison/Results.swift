@@ -134,6 +134,13 @@ public struct ComparisonReport: Codable, Sendable {
     /// The ratios to quote: each row's against its best native configuration.
     public var headlines: [Ratio] { ratios.filter { $0.isHeadline == true } }
 
+    /// Rows that set an engine, in one configuration, against itself, and how many of them say "no difference"; null where
+    /// there are none. Fewer than 95% mean that differences are found where there are none.
+    public var selfComparison: (rows: Int, same: Int)? {
+        let own = ratios.filter { $0.baseline.engine == $0.engine && $0.baseline.configuration == $0.configuration }
+        return own.isEmpty ? nil : (own.count, own.filter { !$0.isDifferent }.count)
+    }
+
     public func results(suite: String, case name: String) -> [MeasuredResult] {
         results.filter { $0.suite == suite && $0.case == name }
     }

@@ -60,20 +60,43 @@ public struct Runner {
         var fixtures = PreparedStores(runner: self)
         defer { fixtures.removeAll() }
         let total = plan.items.reduce(0) { $0 + $1.workloads.count }
-        var done = 0
         let begun = Date()
-        let remaining = plan.budget.map { max(0, $0 - begun.timeIntervalSince(started)) }
+        var timetable = Timetable(
+            begun: begun, seconds: plan.budget.map { max(0, $0 - begun.timeIntervalSince(started)) }, cases: total)
+        var number = 0
+        var late: [String] = []
         for item in plan.items {
+            var runs: [CaseRun] = []
             for workload in item.workloads {
-                done += 1
-                // Each case has an equal share of the time; what one leaves, the next ones have.
-                let deadline = remaining.map { begun.addingTimeInterval($0 * Double(done) / Double(total)) }
-                try run(
-                    workload, of: item, label: "[\(done)/\(total)] \(item.suite.name) \(workload.name)",
-                    deadline: deadline, &fixtures, &report)
+                number += 1
+                guard timetable.hasTimeToBegin() else {
+                    late.append("\(item.suite.name) \(workload.name)")
+                    continue
+                }
+                let run = CaseRun(
+                    self, workload, item, label: "[\(number)/\(total)] \(item.suite.name) \(workload.name)", &report)
+                try runLeast(run, casesToCome: total - number, &timetable, &fixtures, &report)
+                runs.append(run)
             }
+            // What is left of the suite's time goes in turn to the cases whose ratios are not known well enough.
+            if let end = timetable.end(ofSuiteEndingWith: number) {
+                var wanting = runs
+                while !wanting.isEmpty && Date() < end {
+                    wanting.removeAll { !$0.wantsMore }
+                    for run in wanting where Date().addingTimeInterval(run.roundSeconds) < end {
+                        try self.round(run, &fixtures, &report)
+                    }
+                    wanting.removeAll { Date().addingTimeInterval($0.roundSeconds) >= end }
+                }
+            }
+            for run in runs { finish(run, &report) }
             // The next suite has other stores; disk space is not kept for ones that nobody will read.
             fixtures.removeAll()
+        }
+        if !late.isEmpty {
+            report.warnings.append(
+                "not run, because the time given was over: \(late.joined(separator: ", ")); more time or a smaller size "
+                    + "fits them in")
         }
         if report.environment.build == "debug" {
             report.warnings.append("this is a debug build: its times say nothing about a release build")
@@ -87,11 +110,6 @@ public struct Runner {
         }
         let seconds = Date().timeIntervalSince(started)
         report.environment.seconds = seconds
-        if let budget = plan.budget, seconds > budget * 1.1 {
-            report.warnings.append(
-                "the least number of turns took \(Int(seconds)) s, more than the \(Int(budget)) s given: a smaller size fits"
-            )
-        }
         return report
     }
 
@@ -104,59 +122,123 @@ public struct Runner {
         var isDone = false
     }
 
-    private func run(
-        _ workload: Workload, of item: PlanItem, label: String, deadline: Date?, _ fixtures: inout PreparedStores,
+    /// A case under way.
+    final class CaseRun {
+        let workload: Workload
+        let item: PlanItem
+        let label: String
+        let durability: DurabilityClass
+        var turns: [Turns]
+        /// Rounds that ended.
+        var rounds = 0
+        /// What the last round took, preparing included.
+        var roundSeconds = 0.0
+        private let runner: Runner
+        private var random: SplitMix64
+
+        init(_ runner: Runner, _ workload: Workload, _ item: PlanItem, label: String, _ report: inout ComparisonReport)
+        {
+            self.runner = runner
+            self.workload = workload
+            self.item = item
+            self.label = label
+            durability = workload.durability ?? runner.plan.durability
+            report.cases.append(
+                CaseDescription(
+                    suite: item.suite.name, case: workload.name, summary: workload.summary,
+                    publishedName: workload.publishedName, writes: workload.writes))
+            turns = runner.plan.contenders(for: workload).map { Turns(contender: $0) }
+            for choice in runner.plan.configurations where !choice.supports(workload) {
+                report.warnings.append(
+                    "\(item.suite.name) \(workload.name): \(choice.name) keeps the file to one connection and sat this out"
+                )
+            }
+            random = SplitMix64(seed: UInt64(runner.plan.seed) &+ stableHash(item.suite.name + workload.name))
+        }
+
+        var warmUps: Int { runner.warmUps(turns) }
+        func shuffled() -> [Int] { turns.indices.shuffled(using: &random) }
+
+        /// Whether a ratio is not known well enough. It depends on how wide the interval is, never on whether it holds 1:
+        /// stopping at the first difference would find differences where there are none.
+        var wantsMore: Bool {
+            let going = turns.filter { !$0.isDone && $0.contender.layer == .cInterface }
+            guard rounds < Runner.mostRounds + warmUps, let first = going.first else { return false }
+            func samples(_ turns: Turns) -> [Double] { turns.reports.dropFirst(warmUps).map(\.seconds) }
+            guard !samples(first).isEmpty else { return true }
+            return going.dropFirst().contains { turn in
+                guard !samples(turn).isEmpty else { return true }
+                let estimate = ratioOfMedians(samples(first), samples(turn), resolution: 0)
+                return estimate.high > estimate.low * (1 + runner.plan.precision)
+            }
+        }
+    }
+
+    /// The rounds that a case has in any event, fewer only where the time given would not be kept.
+    private func runLeast(
+        _ run: CaseRun, casesToCome: Int, _ timetable: inout Timetable, _ fixtures: inout PreparedStores,
         _ report: inout ComparisonReport
     ) throws {
-        let durability = workload.durability ?? plan.durability
-        report.cases.append(
-            CaseDescription(
-                suite: item.suite.name, case: workload.name, summary: workload.summary,
-                publishedName: workload.publishedName, writes: workload.writes))
-        var turns = plan.contenders(for: workload).map { Turns(contender: $0) }
-        for choice in plan.configurations where !choice.supports(workload) {
-            report.warnings.append(
-                "\(item.suite.name) \(workload.name): \(choice.name) keeps the file to one connection and sat this out")
-        }
-        var random = SplitMix64(seed: UInt64(plan.seed) &+ stableHash(item.suite.name + workload.name))
-        var round = 0
-        while wantsRound(round, of: turns, until: deadline) {
-            defer { round += 1 }
-            for index in turns.indices.shuffled(using: &random) where !turns[index].isDone {
-                let contender = turns[index].contender
-                progress("\(label): \(contender), " + (round == 0 ? "warm-up" : "turn \(round)"))
-                let place = TurnJournal.Place(
-                    suite: item.suite.name, case: workload.name, contender: contender, round: round)
-                do {
-                    let turn =
-                        try journal?.known(place) ?? self.turn(workload, item, contender, durability, &fixtures, place)
-                    turns[index].reports.append(turn)
-                } catch let error as JournalError {
-                    throw error
-                } catch {
-                    report.failures.append(
-                        Failure(
-                            suite: item.suite.name, case: workload.name, contender: contender.description,
-                            message: "\(error)"))
-                    turns[index].reports = []
-                }
+        while run.rounds < plan.repeats + run.warmUps && !run.turns.isEmpty {
+            if run.rounds > 0, !timetable.hasTime(forRoundOf: run.roundSeconds, casesToCome: casesToCome) {
+                report.warnings.append(
+                    "\(run.item.suite.name) \(run.workload.name): \(max(1, run.rounds - run.warmUps)) of \(plan.repeats) turns "
+                        + "fitted into the time given")
+                break
             }
-            // A contender that failed once is out; the others go on, so that one refusal does not hide the rest.
-            turns.removeAll { $0.reports.isEmpty }
-            if plan.sparesSlow { spare(&turns, after: round) }
+            try round(run, &fixtures, &report)
+            if run.rounds == 1 { timetable.note(firstRound: run.roundSeconds) }
         }
-        let differing = answersDiffer(turns)
+    }
+
+    /// A turn of each contender; round 0 is the warm-up.
+    private func round(
+        _ run: CaseRun, _ fixtures: inout PreparedStores, _ report: inout ComparisonReport
+    ) throws {
+        let started = Date()
+        for index in run.shuffled() where !run.turns[index].isDone {
+            let contender = run.turns[index].contender
+            progress("\(run.label): \(contender), " + (run.rounds == 0 ? "warm-up" : "turn \(run.rounds)"))
+            let place = TurnJournal.Place(
+                suite: run.item.suite.name, case: run.workload.name, contender: contender, round: run.rounds)
+            do {
+                let turn =
+                    try journal?.known(place)
+                    ?? self.turn(run.workload, run.item, contender, run.durability, &fixtures, place)
+                run.turns[index].reports.append(turn)
+            } catch let error as JournalError {
+                throw error
+            } catch {
+                report.failures.append(
+                    Failure(
+                        suite: run.item.suite.name, case: run.workload.name, contender: contender.description,
+                        message: "\(error)"))
+                run.turns[index].reports = []
+            }
+        }
+        // A contender that failed once is out; the others go on, so that one refusal does not hide the rest.
+        run.turns.removeAll { $0.reports.isEmpty }
+        if plan.sparesSlow { spare(&run.turns, after: run.rounds) }
+        run.rounds += 1
+        run.roundSeconds = Date().timeIntervalSince(started)
+    }
+
+    /// Compares the answers, and reports what was measured if they are the same.
+    private func finish(_ run: CaseRun, _ report: inout ComparisonReport) {
+        let differing = answersDiffer(run.turns)
         guard differing.isEmpty else {
             for text in differing {
                 report.failures.append(
                     Failure(
-                        suite: item.suite.name, case: workload.name, contender: text.contender, message: text.message))
+                        suite: run.item.suite.name, case: run.workload.name, contender: text.contender,
+                        message: text.message))
             }
             return
         }
-        let warmUps = warmUps(turns)
+        var turns = run.turns
+        let warmUps = run.warmUps
         for index in turns.indices where turns[index].reports.count > 1 { turns[index].reports.removeFirst(warmUps) }
-        add(turns, workload, item, durability, to: &report)
+        add(turns, run.workload, run.item, run.durability, to: &report)
     }
 
     private func turn(
@@ -188,7 +270,7 @@ public struct Runner {
     static let longTurn = 2.0
 
     /// Rounds that are not counted.
-    private func warmUps(_ turns: [Turns]) -> Int {
+    func warmUps(_ turns: [Turns]) -> Int {
         let shortest =
             turns.filter { $0.contender.layer == .cInterface }.compactMap(\.reports.first?.seconds).min() ?? 0
         return plan.sparesSlow && shortest >= Self.longTurn ? 0 : 1
@@ -212,23 +294,6 @@ public struct Runner {
             if isEnough && factor > Self.slowFactor || isNative && factor > Self.hopelessFactor {
                 turns[index].isDone = true
             }
-        }
-    }
-
-    /// Round 0 is the warm-up. Whether to stop depends on how wide the interval is, never on whether it holds 1: stopping
-    /// at the first difference would find differences where there are none.
-    private func wantsRound(_ round: Int, of turns: [Turns], until deadline: Date?) -> Bool {
-        let warmUps = warmUps(turns)
-        if round < plan.repeats + warmUps { return true }
-        let going = turns.filter { !$0.isDone && $0.contender.layer == .cInterface }
-        guard let deadline, round < Self.mostRounds + warmUps, Date() < deadline, let first = going.first else {
-            return false
-        }
-        return going.dropFirst().contains { turn in
-            let estimate = ratioOfMedians(
-                first.reports.dropFirst(warmUps).map(\.seconds), turn.reports.dropFirst(warmUps).map(\.seconds),
-                resolution: 0)
-            return estimate.high > estimate.low * (1 + plan.precision)
         }
     }
 

@@ -172,25 +172,52 @@ struct HTMLPublished {
     var theirs: String
     var ours: String
 
-    static func all(_ summaries: [CaseSummary]) -> [HTMLPublished] {
-        summaries.flatMap { summary in
-            let ours =
-                summary.rivals.first.map { "\(ComparisonReport.name($0)) \(Format.ratio($0.ratio.ratio))" } ?? "-"
-            return PublishedRow.find(suite: summary.suite, workload: summary.name).flatMap { row in
-                row.others.map { other in
-                    HTMLPublished(
-                        name: summary.name,
-                        source: row.source + (row.dataset.isEmpty ? "" : ", \(row.dataset)"),
-                        pair: "\(row.metric): \(other.system) against \(row.base.system)",
-                        theirs: Format.ratio(row.ratio(other)), ours: row.isTime ? ours : "-")
-                }
+    init(_ row: PublishedRow, _ other: PublishedRow.Figure, _ ours: Ratio?) {
+        name = row.workload
+        source = row.source + (row.dataset.isEmpty ? "" : ", \(row.dataset)")
+        pair = "\(row.metric): \(other.system) against \(row.base.system)"
+        theirs = Format.ratio(row.ratio(other))
+        self.ours = ours.map { "\($0.contenderName) \(Format.ratio($0.ratio))" } ?? "-"
+    }
+
+    static func all(_ report: ComparisonReport, suite: String? = nil) -> [HTMLPublished] {
+        report.summaries.filter { suite == nil || $0.suite == suite }.flatMap { summary in
+            PublishedRow.find(suite: summary.suite, workload: summary.name).flatMap { row in
+                row.others.map { HTMLPublished(row, $0, report.ratio(beside: $0.system, of: row, summary)) }
             }
         }
     }
 }
 
+extension ComparisonReport {
+    /// Our ratio that answers to a published one: of the layer that the system is, where it is one and was measured, otherwise
+    /// of the engine set against native SQLite. None for figures that are no times, or of another size of the data.
+    func ratio(beside system: String, of row: PublishedRow, _ summary: CaseSummary) -> Ratio? {
+        guard row.isTime else { return nil }
+        if let size = row.size, let ours = environment.sizes[row.suite], ours != size { return nil }
+        let kinds: [String: Layer] = ["UserDefaults": .userDefaults, "GRDB": .grdb, "GRDB (SQL)": .grdbSQL]
+        if let layer = kinds[system] {
+            let found = layers.filter { $0.suite == row.suite && $0.case == row.workload && $0.layer == layer }
+            let best = found.filter { $0.baseline.configuration == summary.baseline.configuration }
+            return best.first { layer == .userDefaults || $0.configuration == summary.baseline.configuration }
+        }
+        return summary.rivals.first { !$0.result.contender.isControl }?.ratio
+    }
+}
+
+extension Ratio {
+    /// Who is set against the baseline, as a column calls it.
+    var contenderName: String {
+        layer == .userDefaults
+            ? layer.rawValue : Contender(engine: engine, configuration: configuration, layer: layer).description
+    }
+}
+
 extension PublishedRow {
     var isTime: Bool { metric == "time" || metric == "latency" }
+
+    /// The suite's size at which the data is the row's; null where the source has one size only.
+    var size: Int? { ["small": 1, "medium": 10, "large": 100][dataset] ?? Int(dataset) }
 }
 
 /// Why a ratio of ours falls short of the published one.

@@ -242,7 +242,7 @@ struct HTMLSuite {
         costRows = summaries.flatMap { summary in
             report.results(suite: name, case: summary.name).map { Self.cost($0) }
         }
-        published = HTMLPublished.all(summaries)
+        published = HTMLPublished.all(report, suite: name)
         hasPublished = !published.isEmpty
         reasons = HTMLReason.all(summaries)
         hasReasons = !reasons.isEmpty

@@ -9,12 +9,14 @@ import Foundation
 extension ComparisonReport {
     // MARK: Terminal
 
-    public func terminalText(colour: Bool) -> String {
+    /// - Parameter costs: whether the table of costs is wanted too.
+    public func terminalText(colour: Bool, costs: Bool = false) -> String {
         var text = environmentLines.joined(separator: "\n") + "\n"
         for suite in suiteNames {
             text += "\n" + (colour ? "\u{1B}[1m\(suite)\u{1B}[0m" : suite) + "\n"
             text += table(suite: suite).terminalText()
             if let layers = layerTable(suite: suite) { text += "\nlayers\n" + layers.terminalText() }
+            if costs { text += "\ncosts\n" + costTable(suite: suite).terminalText() }
         }
         text += "\n" + legend.joined(separator: "\n") + "\n"
         if !answer.isEmpty { text += "\n" + answer.map { Self.wrapped($0, width: 110) }.joined(separator: "\n") + "\n" }
@@ -84,6 +86,11 @@ extension ComparisonReport {
 
     var legend: [String] {
         var lines = ["Ratios are time of the left over time of the right: above 1 means the right one is faster."]
+        if let alike = selfComparison {
+            lines.append(
+                "An engine against itself: \(alike.same) of \(alike.rows) rows say \"no difference\" "
+                    + "(\(String(format: "%.1f", Double(alike.same) / Double(alike.rows) * 100))%).")
+        }
         if !publishedSources.isEmpty {
             lines.append("published: " + publishedSources.joined(separator: "; ") + " (other machines; the ratio only)")
         }
@@ -104,6 +111,7 @@ extension ComparisonReport {
         for suite in suiteNames {
             text += "\n## \(suite)\n\n" + table(suite: suite).markdown()
             if let layers = layerTable(suite: suite) { text += "\n### Layers\n\n" + layers.markdown() }
+            text += "\n### Costs\n\n" + costTable(suite: suite).markdown() + "\n\(Self.costLegend)\n"
         }
         text += "\n" + legend.joined(separator: "\n") + "\n"
         text += publishedMarkdown
@@ -118,7 +126,7 @@ extension ComparisonReport {
     /// Published ratios beside ours, and why ours falls short where it does.
     private var publishedMarkdown: String {
         let found = summaries
-        let published = HTMLPublished.all(found)
+        let published = HTMLPublished.all(self)
         guard !published.isEmpty else { return "" }
         let titles = ["case", "systems", "their ratio", "ours", "source"]
         let table = Table(

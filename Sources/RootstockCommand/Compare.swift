@@ -73,7 +73,9 @@ struct Compare: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Time for all of it, such as 90s or 3m: turns go on until ratios are known within --precision or it is over.",
-            discussion: "--repeat is then the least number of turns. Sizes that are not given are made to fit.",
+            discussion:
+                "--repeat is then the number of turns that it is meant for. Sizes that are not given are made to fit; where "
+                + "they are given and do not, cases get fewer turns or are not run, and the report says which.",
             valueName: "time"))
     var budget: String?
 
@@ -94,6 +96,9 @@ struct Compare: ParsableCommand {
 
     @Flag(help: "Run the variants of the cases too.")
     var variants = false
+
+    @Flag(help: "Print what each contender costs too: processor time, memory, bytes written, sync calls, size.")
+    var costs = false
 
     @Flag(help: "Only the headline cases of each suite.")
     var headline = false
@@ -155,7 +160,7 @@ struct Compare: ParsableCommand {
         var report = try runner.run()
         progress.clear()
         report.ownData = ownData.map(OwnDataDescription.init)
-        print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "")
+        print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1, costs: costs), terminator: "")
         try write(report)
         let earlier = try history.keep(report, earlier: earlierFile)
         let isWorse = try history.show(report, since: earlier)

@@ -14,18 +14,44 @@ struct ReportCommand: ParsableCommand {
             show.
 
             rootstock report engine.json --html engine.html
+
+            --table takes several and prints their headline ratios as one Markdown table, rows where native wins first:
+
+            rootstock report --table results/*.json
             """)
 
     @Argument(help: "What compare --json wrote.", completion: .file())
-    var file: String
+    var reports: [String]
+
+    @Flag(help: "Print the headline ratios of all as one Markdown table.")
+    var table = false
+
+    @Option(help: "With --table: the engine that native SQLite is held against.")
+    var engine = "lmdb"
+
+    @Flag(help: "Print what each contender costs too.")
+    var costs = false
 
     @OptionGroup var files: ReportFiles
 
+    func validate() throws {
+        if table && !files.isEmpty { throw ValidationError("--table prints; it writes no files.") }
+        if !files.isEmpty && reports.count > 1 { throw ValidationError("A file is written from one report.") }
+    }
+
     func run() throws {
         do {
-            let report = try ComparisonReport.read(file)
-            if files.isEmpty { print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1), terminator: "") }
-            try files.write(report)
+            let reports = try reports.map { try ComparisonReport.read($0) }
+            if table {
+                print(ComparisonReport.headlineTable(reports, engine: engine), terminator: "")
+                return
+            }
+            for report in reports {
+                if files.isEmpty {
+                    print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1, costs: costs), terminator: "")
+                }
+                try files.write(report)
+            }
         } catch {
             throw CommandFailure(error)
         }

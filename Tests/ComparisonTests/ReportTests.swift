@@ -132,8 +132,51 @@ private func sample() -> ComparisonReport {
     @Test func markdownTablesHaveOneWidth() {
         let parts = sample().markdown().components(separatedBy: "## Published")
         let tables = parts.map { $0.split(separator: "\n").filter { $0.hasPrefix("|") } }
-        #expect(tables.map(\.count) == [4, 6])
-        for rows in tables { #expect(Set(rows.map { $0.filter { $0 == "|" }.count }).count == 1) }
+        #expect(tables.map(\.count) == [12, 6])
+        let (ratios, costs) = (tables[0].prefix(4), tables[0].dropFirst(4))
+        for rows in [ratios, costs, tables[1][...]] {
+            #expect(Set(rows.map { $0.filter { $0 == "|" }.count }).count == 1)
+        }
+    }
+
+    /// A row for each contender, and "-" for what was not counted.
+    @Test func costsAreATable() {
+        var report = sample()
+        report.results[0].cost.storageBytesWritten = 2048
+        report.results[0].cost.syncCalls = 3
+        report.results[0].writeAmplification = 1.5
+        let table = report.costTable(suite: "engine")
+        #expect(table.rows.count == report.results.count)
+        #expect(table.rows[0] == ["readrandom", "sqlite/leveldb", "0.300", "-", "2.00 KiB", "1.50", "3", "-"])
+        #expect(table.rows[1].suffix(4) == ["-", "-", "-", "-"])
+        #expect(!report.terminalText(colour: false).contains("write amplification"))
+        #expect(report.terminalText(colour: false, costs: true).contains("write amplification"))
+        #expect(report.markdown().contains("### Costs"))
+    }
+
+    /// Losses first, then what is alike, then gains; several reports in one table.
+    @Test func theHeadlineTableBeginsWithLosses() {
+        var report = sample()
+        var loss = report
+        loss.cases[0].case = "fillseq"
+        for index in loss.results.indices where loss.results[index].case == "readrandom" {
+            loss.results[index].case = "fillseq"
+        }
+        for index in loss.ratios.indices where loss.ratios[index].case == "readrandom" {
+            loss.ratios[index].case = "fillseq"
+            loss.ratios[index].ratio = 0.5
+            loss.ratios[index].low = 0.4
+            loss.ratios[index].high = 0.6
+            loss.ratios[index].isDifferent = true
+        }
+        report.cases.removeLast()
+        let lines = ComparisonReport.headlineTable([report, loss]).split(separator: "\n").filter { $0.hasPrefix("|") }
+        #expect(lines.count == 5)
+        #expect(lines[2] == "| fillseq | 4.00 (leveldb) | 2.00 | 0.50 | 0.40-0.60 | 2.95 |")
+        #expect(lines[3].hasPrefix("| readseq |") && lines[3].contains("no difference"))
+        #expect(lines[4] == "| readrandom | 4.00 (leveldb) | 2.00 | 2.00 | 1.80-2.20 | 2.95 |")
+        #expect(ComparisonReport.headlineTable([report, loss]).contains("native is faster in 1, lmdb in 0, 1 show no"))
+        #expect(ComparisonReport.headlineTable([report], engine: "memory").contains("No row"))
     }
 
     /// Every published figure belongs to a case, and the ones shown in the tables are the same.

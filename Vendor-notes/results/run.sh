@@ -4,62 +4,137 @@
 #   Vendor-notes/results/run.sh [suite ...]      all suites unless some are named
 #
 # Needs a quiet machine and a release build (make build). Each suite notes its turns in build/results/SUITE.turns, so that a
-# run that was interrupted goes on where it was when started again; a suite that is done is begun anew.
+# run that was interrupted goes on where it was when started again; a suite that is done is begun anew. A suite that fails
+# does not stop the others.
+#
+#   MINUTES=52            time for all of it; each suite has a share of what is left, and what it leaves the next ones have
+#   TURNS=4               turns of each contender at each case that the time is meant for
+#   SCALE=1               sizes divided by this, to try the script out; the reports then go to build/results
+#   ROOTSTOCK=...         the command
+#   ROOTSTOCK_GRDB=...    a build with the package trait GRDB, for suite records; without one its rows have no GRDB
 #
 # What cannot be a row's headline is left at a turn or two (--spare-slow): native configurations clearly behind the best one
 # of the row, the control, the floor. Turns of 2 s or more have no round to warm up beside the warm-up in their own
 # process. So much for the number of turns, which stands with every result.
-set -eu
+set -u
 cd "$(dirname "$0")/../.."
 rootstock=${ROOTSTOCK:-.build/release/rootstock}
-results=Vendor-notes/results
-day=$(date -u +%Y-%m-%d)
+grdb=${ROOTSTOCK_GRDB:-.build-grdb/release/rootstock}
 turns=${TURNS:-4}
-native=${NATIVE:-sqlite:default,sqlite:wal,sqlite:tuned}
+scale=${SCALE:-1}
+minutes=${MINUTES:-52}
+day=$(date -u +%Y-%m-%d)
+results=Vendor-notes/results
+[ "$scale" = 1 ] || results=build/results
 mkdir -p build/results
 
-compare() { # suite, then what it is run with
-    suite=$1
+# What a suite takes of the time, in parts of all: measured, see CONTRIBUTING.md.
+weight() {
+    case $1 in
+    engine) echo 1250 ;;
+    engine-full) echo 120 ;;
+    objects) echo 700 ;;
+    queries) echo 260 ;;
+    library | records | fetching | reader | ycsb) echo 100 ;;
+    cars | speedtest) echo 60 ;;
+    same | same-native) echo 100 ;;
+    memory) echo 60 ;;
+    *) echo 0 ;;
+    esac
+}
+
+size() { # the full size, divided
+    value=$(($1 / scale))
+    [ "$value" -ge "$2" ] || value=$2
+    echo "$value"
+}
+
+compare() { # name of the report, suite, then what it is run with
+    report=$1
     shift
-    started=$(date +%s)
-    echo "$suite: rootstock compare $suite $*"
-    "$rootstock" compare "$suite" "$@" --repeat "$turns" --spare-slow --resume "build/results/$suite.turns" \
-        --json "$results/$day-$suite.json" --markdown "$results/$day-$suite.md" --html "build/results/$suite.html" \
-        >"build/results/$suite.txt"
-    rm -f "build/results/$suite.turns"
-    echo "$suite: $(($(date +%s) - started)) s"
+    echo "$report: rootstock compare $* --budget ${seconds}s"
+    $within "$program" compare "$@" --repeat "$turns" --spare-slow --budget "${seconds}s" --resume "build/results/$report.turns" \
+        --json "$results/$day-$report.json" --markdown "$results/$day-$report.md" --html "build/results/$report.html" \
+        >"build/results/$report.txt"
+    status=$?
+    # 1: a case failed or answers differed, and the report says so; 2: worse than before.
+    [ $status -gt 2 ] || rm -f "build/results/$report.turns"
+    return $status
 }
 
 run() {
+    program=$rootstock
+    within=
+    modern=sqlite:wal,sqlite:tuned,lmdb
+    every=sqlite:default,sqlite:wal,sqlite:tuned,lmdb
     case $1 in
     engine)
-        # The table's own cases, those with several connections, and the rowid table.
-        compare engine fillseqsync fillrandsync fillseqsync-4writers fillrandsync-4writers fillseq fillrandom overwrite \
-            fillseqbatch fillrandbatch overwritebatch readrandom readrandom-transaction readseq readreverse \
-            readrandom-rowid readseq-rowid readreverse-rowid fillseq100K fillrand100K readrand100K \
-            readers-beside-writer writer-beside-readers --engines "$native,lmdb" --control --floor
+        # Class off: the table's own cases, those with several connections, and the rowid table. The rollback journal of
+        # `default` stands in engine-full.
+        compare engine engine fillseq fillrandom overwrite fillseqbatch fillrandbatch overwritebatch readrandom \
+            readrandom-transaction readseq readreverse readrandom-rowid readseq-rowid readreverse-rowid fillseq100K \
+            fillrand100K readrand100K readers-beside-writer writer-beside-readers \
+            --entries "$(size 1000000 2000)" --engines "$modern" --control --floor
         ;;
-    queries) compare queries --engines "$native,lmdb" --control ;;
+    engine-full)
+        compare engine-full engine fillseqsync fillrandsync fillseqsync-4writers fillrandsync-4writers \
+            --entries "$(size 1000000 2000)" --engines "$every" --control --floor
+        ;;
+    queries) compare queries queries --size "$(size 1000000 1000)" --engines "$modern" --control ;;
     objects)
-        compare objects insert-10000 insert-1 update-10000 update-1 delete-10000 delete-1 fetch fetch-batched \
-            fetch-joined --engines "$native,lmdb"
+        compare objects objects insert-10000 insert-1 update-10000 update-1 delete-10000 delete-1 fetch fetch-batched \
+            fetch-joined --objects "$(size 1000000 300)" --engines "$modern"
         ;;
-    library) compare library --engines "$native,lmdb" --layers user-defaults --budget 90s --size 100 ;;
-    records) compare records --engines "$native,lmdb" --layers all --budget 60s --size 1000 ;;
-    reader) compare reader --engines "$native,lmdb" --budget 150s --size 100000 ;;
-    fetching) compare fetching --engines "$native,lmdb" ;;
-    cars) compare cars --engines "$native,lmdb" ;;
-    ycsb) compare ycsb --engines "$native,lmdb" --variants ;;
-    speedtest) compare speedtest --engines "$native,lmdb" ;;
-    *)
-        echo "run.sh: there is no suite '$1'" >&2
-        exit 2
+    library)
+        compare library library --size "$(size 100 10)" --engines "$every" --layers user-defaults
         ;;
+    records)
+        [ ! -x "$grdb" ] || program=$grdb
+        compare records records --size "$(size 1000 20)" --engines "$modern" --layers all
+        ;;
+    reader) compare reader reader --size "$(size 100000 400)" --engines "$modern" ;;
+    fetching) compare fetching fetching --size "$(size 100000 500)" --engines "$modern" ;;
+    cars) compare cars cars --size "$(size 200000 200)" --engines "$modern" ;;
+    ycsb) compare ycsb ycsb --size "$(size 100000 500)" --engines "$modern" --variants ;;
+    speedtest) compare speedtest speedtest --size "$(size 50000 200)" --engines "$modern" ;;
+    same)
+        # An engine against itself, over every suite at a small size: 95% of its rows or more must say "no difference".
+        compare same all --engines lmdb,lmdb
+        ;;
+    same-native) compare same-native all --engines sqlite:wal,sqlite:wal ;;
+    memory)
+        # A store half as large again as the memory that all of it may use. Configuration tuned wants 256 MiB of cache
+        # and would be killed: mapped is what it reads with.
+        within="Vendor-notes/results/limited.sh 96"
+        compare memory engine readrandom readrandom-transaction readseq overwritebatch \
+            --entries "$(size 1000000 2000)" --engines sqlite:default,sqlite:wal,sqlite:mapped,lmdb --floor
+        ;;
+    *) return 64 ;;
     esac
 }
 
 [ -x "$rootstock" ] || { echo "run.sh: no $rootstock: make build" >&2; exit 2; }
-[ $# -gt 0 ] || set -- queries engine objects library records reader fetching cars ycsb speedtest
+[ $# -gt 0 ] || set -- engine engine-full queries objects library records reader fetching cars ycsb speedtest \
+    same same-native memory
+for suite; do
+    [ "$(weight "$suite")" -gt 0 ] || { echo "run.sh: there is no suite '$suite'" >&2; exit 64; }
+done
+end=$(($(date +%s) + minutes * 60))
 failed=
-for suite; do run "$suite" || failed="$failed $suite"; done
-[ -z "$failed" ] || { echo "run.sh: failed:$failed (build/results/*.txt)" >&2; exit 1; }
+while [ $# -gt 0 ]; do
+    started=$(date +%s)
+    parts=0
+    for suite; do parts=$((parts + $(weight "$suite"))); done
+    seconds=$(((end - started) * $(weight "$1") / parts))
+    if [ "$seconds" -lt 1 ]; then
+        echo "$1: not run, the time is over"
+        failed="$failed $1"
+    elif run "$1"; then
+        echo "$1: $(($(date +%s) - started)) s"
+    else
+        echo "$1: failed with status $? after $(($(date +%s) - started)) s: build/results/$1.txt" >&2
+        failed="$failed $1"
+    fi
+    shift
+done
+[ -z "$failed" ] || { echo "run.sh: failed:$failed" >&2; exit 1; }

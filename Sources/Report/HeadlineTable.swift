@@ -1,0 +1,87 @@
+// The headline ratios of several comparisons as one Markdown table: what a README shows.
+//
+// Invariant: rows where native wins stand first, then those without a difference, then the rest; each group with the row
+// furthest from 1 first. Nothing is left out: a row of a report that has a headline is in the table.
+
+import Comparison
+
+extension ComparisonReport {
+    /// One row for each headline ratio against `engine`.
+    ///
+    /// - Parameter reports: comparisons, whose suites and cases may overlap: then each has its row.
+    public static func headlineTable(_ reports: [ComparisonReport], engine: String = "lmdb") -> String {
+        let rows = reports.flatMap { $0.headlineRows(engine) }
+        let hasSuites = Set(rows.map(\.summary.suite)).count > 1
+        let hasControl = rows.contains { $0.control != nil }
+        let hasFloor = rows.contains { $0.summary.floor != nil }
+        let hasPublished = rows.contains { $0.rival.ratio.published != nil }
+        var columns = hasSuites ? [Table.Column(title: "suite", alignment: .left)] : []
+        columns += [
+            .init(title: "case", alignment: .left), .init(title: "native us/op (best of)", alignment: .right),
+            .init(title: "\(engine) us/op", alignment: .right), .init(title: "native / \(engine)", alignment: .right),
+            .init(title: "95% interval", alignment: .left),
+        ]
+        if hasControl { columns.append(.init(title: "native / control", alignment: .right)) }
+        if hasFloor { columns.append(.init(title: "floor us/op", alignment: .right)) }
+        if hasPublished { columns.append(.init(title: "published", alignment: .right)) }
+        let table = Table(
+            columns: columns,
+            rows: rows.sorted { $0.rank < $1.rank }.map { row in
+                let (summary, rival) = (row.summary, row.rival)
+                var cells = hasSuites ? [summary.suite] : []
+                cells += [
+                    summary.name,
+                    "\(Format.microseconds(summary.baseline.microsecondsPerOperation)) (\(summary.baseline.configuration))",
+                    Format.microseconds(rival.result.microsecondsPerOperation), Format.figure(rival.ratio.ratio),
+                    Format.interval(rival.ratio),
+                ]
+                if hasControl { cells.append(row.control.map { Format.figure($0.ratio.ratio) } ?? "-") }
+                if hasFloor {
+                    cells.append(summary.floor.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-")
+                }
+                if hasPublished { cells.append(rival.ratio.published.map(Format.figure) ?? "-") }
+                return cells
+            })
+        return table.markdown() + "\n" + reports.map { $0.headlineSource(engine) }.joined()
+    }
+
+    private struct HeadlineRow {
+        var summary: CaseSummary
+        var rival: CaseSummary.Rival
+        var control: CaseSummary.Rival?
+
+        /// Losses, then what is alike, then gains.
+        var rank: (Int, Double) {
+            let ratio = rival.ratio.ratio
+            if !rival.ratio.isDifferent { return (1, ratio) }
+            return ratio < 1 ? (0, ratio) : (2, -ratio)
+        }
+    }
+
+    private func headlineRows(_ engine: String) -> [HeadlineRow] {
+        summaries.compactMap { summary in
+            summary.rivals.first { $0.result.engine == engine }.map { rival in
+                HeadlineRow(
+                    summary: summary, rival: rival, control: summary.rivals.first { $0.result.contender.isControl })
+            }
+        }
+    }
+
+    /// Where the rows come from: sizes, turns, machine and command, and what the report warns of.
+    private func headlineSource(_ engine: String) -> String {
+        let rows = headlineRows(engine)
+        guard !rows.isEmpty else { return "No row of this report has native SQLite against \(engine).\n" }
+        let native = rows.filter { $0.rank.0 == 0 }.count
+        let alike = rows.filter { $0.rank.0 == 1 }.count
+        var text = "Of \(rows.count) cases native is faster in \(native), \(engine) in \(rows.count - native - alike), "
+        text += "\(alike) show no difference. " + environmentLines.joined(separator: "; ") + ".\n\n"
+        text += "```sh\n\(environment.command)\n```\n"
+        if !warnings.isEmpty { text += "\n" + warnings.map { "* warning: \($0)\n" }.joined() }
+        return text
+    }
+}
+
+extension Format {
+    /// A ratio without its sign.
+    static func figure(_ value: Double) -> String { String(format: value >= 100 ? "%.0f" : "%.2f", value) }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import Comparison
+@testable import Workloads
+
+/// The time given to a comparison is kept, and what did not fit is said.
+@Suite struct TimetableTests {
+    @Test func casesToComeKeepTheirTime() {
+        let begun = Date()
+        var table = Timetable(begun: begun, seconds: 100, cases: 10)
+        #expect(table.hasTime(forRoundOf: 100, casesToCome: 9, now: begun), "nothing is known of the others yet")
+        for seconds in [1.0, 2, 50] { table.note(firstRound: seconds) }
+        let later = begun.addingTimeInterval(60)
+        #expect(table.hasTime(forRoundOf: 26, casesToCome: 7, now: later), "7 cases of 2 s after it")
+        #expect(!table.hasTime(forRoundOf: 27, casesToCome: 7, now: later))
+        #expect(table.hasTimeToBegin(now: begun.addingTimeInterval(104)))
+        #expect(!table.hasTimeToBegin(now: begun.addingTimeInterval(106)))
+        #expect(table.end(ofSuiteEndingWith: 5) == begun.addingTimeInterval(50))
+        let endless = Timetable(begun: begun, seconds: nil, cases: 10)
+        #expect(endless.hasTime(forRoundOf: 1e9, casesToCome: 9) && endless.hasTimeToBegin())
+        #expect(endless.end(ofSuiteEndingWith: 5) == nil)
+    }
+
+    /// Turns that are slower than the time given allows: fewer of them, then cases left out, each named.
+    @Test func theTimeGivenIsKept() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("time-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var measured: TurnReport?
+        let slow: Runner.Launch = { request in
+            let turn = try measured ?? Turn.run(request)
+            measured = turn
+            usleep(100_000)
+            return turn
+        }
+        let names = ["fillseq", "fillrandom", "fillseqbatch", "fillrandbatch"]
+        var plan = try plan(cases: names, size: 100, repeats: 10)
+        // A round of two contenders takes 0.2 s: all would take 8.8 s.
+        plan.budget = 2
+        let started = Date()
+        let few = try Runner(plan: plan, directory: directory, launch: slow).run()
+        #expect(Date().timeIntervalSince(started) < 4)
+        #expect(Set(few.results.map(\.case)) == Set(names), "each has its round")
+        #expect(few.results.allSatisfy { $0.samples.count < 10 })
+        #expect(few.warnings.contains { $0.contains("of 10 turns fitted into the time given") }, "\(few.warnings)")
+        plan.budget = 0.3
+        let cut = try Runner(plan: plan, directory: directory, launch: slow).run()
+        #expect(!Set(cut.results.map(\.case)).contains("fillrandbatch"))
+        #expect(cut.warnings.contains { $0.contains("not run") && $0.contains("engine fillrandbatch") })
+        #expect(cut.failures.isEmpty)
+    }
+
+    /// An engine set against itself is counted as such, and nothing else is.
+    @Test func rowsOfAnEngineAgainstItselfAreCounted() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("same-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var turn = 0
+        func run(_ engines: [String]) throws -> ComparisonReport {
+            try Runner(
+                plan: plan(cases: ["fillseq", "fillrandom"], size: 100, engines: engines, repeats: 5),
+                directory: directory,
+                launch: { request in
+                    var report = try Turn.run(request)
+                    turn += 1
+                    // The second of two alike is slower at one case.
+                    report?.seconds = request.name == "fillseq" && request.contender.copy == 1 ? 2 : 1
+                    return report
+                }
+            ).run()
+        }
+        let same = try #require(try run(["lmdb", "lmdb"]).selfComparison)
+        #expect(same.rows == 2 && same.same == 1)
+        #expect(try run(["sqlite:wal", "lmdb"]).selfComparison == nil)
+    }
+}
