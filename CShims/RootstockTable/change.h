@@ -1,5 +1,5 @@
 /*
-** change.h - one row's change, as update.c, triggers, foreign keys and UPSERT hand it to each other.
+** change.h - rows in hand and one row's change, as update.c, triggers, foreign keys and UPSERT hand it to each other.
 */
 #ifndef ROOTSTOCK_CHANGE_H
 #define ROOTSTOCK_CHANGE_H
@@ -19,6 +19,9 @@ int rst_hand_begin(rst_table *table, rst_hand *hand);
 void rst_hand_end(rst_table *table, rst_hand *hand);
 /* Copies the row under key out of the write transaction. SQLITE_ROW, SQLITE_DONE (absent) or an error. */
 int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand);
+/* Column of a stored row: from the logical key or the row's bytes. */
+int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,
+                      rootstock_value *value, bool *has_nul, rootstock_buffer *scratch);
 
 /* The three changes. conflict: SQLITE_ROLLBACK .. SQLITE_REPLACE, or CONFLICT_DEFAULT. Each is whole or not at all.
 ** SQLITE_OK; SQLITE_DONE if IGNORE dropped it; an extended code with *message. */
@@ -34,11 +37,14 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
 int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
 /* SQLite enters an AUTOINCREMENT table into sqlite_sequence at its first INSERT, even of no rows. */
 int rst_sequence_touch(rst_table *table);
-/* Affinity is done; NOT NULL, and what the mirror judges. SQLITE_DONE: IGNORE dropped the row. */
-int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message);
-/* The same for an UPDATE of these columns. */
+/* Affinity is done; NOT NULL, and what the mirror judges, for an UPDATE of these columns. SQLITE_DONE: IGNORE dropped the row.
+** The values may move into row->hold. */
 int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
                      char **message);
+/* The same for a new row. */
+static inline int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+    return rst_check_update(table, NULL, row, conflict, UINT64_MAX, message);
+}
 
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */

@@ -5,6 +5,7 @@
 ** the engine's memory (SQLITE_STATIC); in a write transaction, and for keys that had to be put together, they are copied.
 ** Invariant: only bytes that stay where they are until the snapshot ends are ever handed over as static.
 */
+#include "change.h"
 #include "cursor.h"
 
 #include <string.h>
@@ -30,35 +31,6 @@ static void result(sqlite3_context *context, const rootstock_value *value, bool 
         break;
     default: sqlite3_result_null(context);
     }
-}
-
-int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,
-                      rootstock_value *value, bool *has_nul, rootstock_buffer *scratch) {
-    int slot = table->slot[column];
-    if (column == table->rowid_column) {
-        if (key->size != 8) return SQLITE_CORRUPT;
-        value->type = VALUE_INTEGER;
-        value->size = 0;
-        value->as.integer = rootstock_rowid_decode(key->data);
-        return SQLITE_OK;
-    }
-    if (!row->compact) {
-        slot = column; /* every column stands in the row */
-    } else if (slot < 0) {
-        size_t offset = 0;
-        int part = -1 - slot;
-        for (int i = 0; i < part; i++) {
-            int code = rootstock_key_skip(key->data, key->size, &offset, &table->key[i].key);
-            if (code != SQLITE_OK) return code;
-        }
-        scratch->size = 0;
-        return rootstock_key_decode(key->data, key->size, &offset, &table->key[part].key, value, scratch);
-    }
-    if (slot >= row->count) {
-        *value = table->columns[column].missing;
-        return SQLITE_OK;
-    }
-    return rootstock_row_column(row, slot, value, has_nul);
 }
 
 /* Every other column: of images, index entries, wide rows, keys of several columns, write transactions. */

@@ -545,9 +545,6 @@ enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 
 /* ---- update.c ---- */
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid);
-/* Column of a stored row: from the logical key or the row's bytes. */
-int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,
-                      rootstock_value *value, bool *has_nul, rootstock_buffer *scratch);
 /* The key part of an index entry or of the row itself. */
 int rst_index_key(rst_table *table, int number, const rootstock_value *values, const rootstock_slice *row_key,
                   rootstock_buffer *key, size_t *prefix, bool *has_null, bool *included, char **message);

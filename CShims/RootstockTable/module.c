@@ -5,7 +5,7 @@
 **   SELECT rootstock_open('data.store');            -- tables of a store become the connection's
 **   CREATE VIRTUAL TABLE t USING lmdb(id INTEGER PRIMARY KEY, name TEXT UNIQUE);          -- or beside a native file
 ** HOW IT WORKS: each table is one virtual table; its rows and index entries are trees of the store's engine (schema.c
-** describes them, plan.c chooses, cursor*.c read, update.c writes, transaction.c keeps them together).
+** describes them, plan.c chooses, cursor*.c read, update.c and change.c write, transaction.c keeps them together).
 */
 #include "expressions.h"
 #include "declare.h"

@@ -1,0 +1,76 @@
+/*
+** change_steps.h - the steps of one row's change: between update.c, change.c, row_check.c, row_write.c, rowids.c and hand.c.
+*/
+#ifndef ROOTSTOCK_CHANGE_STEPS_H
+#define ROOTSTOCK_CHANGE_STEPS_H
+
+#include "change.h"
+#include "shadow.h"
+#include "trigger.h"
+
+/* ---- hand.c ---- */
+/* The twin's bytes go with it: the row in hand keeps its own. */
+int rst_hand_own_bytes(const rst_table *table, rst_hand *row);
+
+/* ---- rowids.c ---- */
+/* The next automatic rowid, not yet used up. SQLITE_FULL: there is none. */
+int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);
+/* Enters a rowid of an AUTOINCREMENT table as used. */
+int rst_sequence_raise(rst_table *table, int64_t rowid);
+
+/* ---- row_write.c ---- */
+/* Puts the row, appending where its key is the highest. SQLITE_DONE: refuse_existing, and it is there. */
+int rst_row_put(rst_table *table, const rst_hand *row, bool refuse_existing);
+/* The tree's last key as of now, so that ascending inserts can append. Asked once a transaction. */
+int rst_row_learn_last_key(rst_table *table);
+/* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
+bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed);
+/* Adds (or removes) the row's entries: of every index, or of those that a change of these columns touches. */
+int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message);
+/* Puts an old row into the twin. */
+int rst_twin_put_old(rst_table *table, const rst_hand *hand, char **message);
+/* The same if indexes need it there. */
+static inline int rst_twin_begin_old(rst_table *table, const rst_hand *hand, bool *used, char **message) {
+    *used = table->has_evaluated_index;
+    return *used ? rst_twin_put_old(table, hand, message) : SQLITE_OK;
+}
+/* The row and its entries. */
+int rst_row_remove(rst_table *table, const rst_hand *old, char **message);
+
+/* ---- row_check.c ---- */
+/* A unique constraint (an index's number, or -1: the key's) failed under `mode`, which does not replace: SQLITE_DONE for
+** IGNORE, else the constraint's code and words. */
+int rst_refuse(const rst_table *table, int number, int mode, char **message);
+/* Key and unique indexes: first those that refuse, then those that replace. */
+int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+                     bool *key_known_free, char **message);
+/* BEFORE triggers see the generated columns of the row to be. */
+int rst_complete_generated(rst_table *table, rst_hand *row, char **message);
+/* STRICT, as SQLite asks it before BEFORE triggers; otherwise the mirror finds it. */
+int rst_check_types(rst_table *table, const rst_hand *row, char **message);
+/* A rowid that is taken comes before a type that does not fit, where no CHECK and no trigger has asked for the types: the code
+** that is told of the two. */
+int rst_taken_before_type(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, int event, int code,
+                          char **message);
+
+/* The statement's mode, or else the constraint's. */
+static inline int rst_mode_of(int statement, int constraint) {
+    if (statement != CONFLICT_DEFAULT) return statement;
+    return constraint != CONFLICT_DEFAULT ? constraint : SQLITE_ABORT;
+}
+
+/* Whether a BEFORE trigger fires on the event. */
+static inline bool rst_has_before(const rst_table *table, int event) {
+    for (const rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+        if (trigger->event == event && trigger->before) return true;
+    }
+    return false;
+}
+
+/* Whether a row's change may have to be undone once its writes have begun. Without these nothing can refuse it then but a failure
+** of the engine or of memory, and the transaction is marked broken (rst_update). */
+static inline bool rst_needs_mark(rst_table *table) {
+    return table->triggers != NULL || table->foreign_key_count > 0 || table->is_parent || rst_shadows_any(table);
+}
+
+#endif
