@@ -71,9 +71,11 @@ struct rootstock_environment {
     size_t page_bytes;
     void *first_page;               /* of the file, mapped for the mark */
     const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
-    size_t page_mask;               /* of addresses inside a page: its size less 1 */
-    MDB_dbi unnamed;                /* handle of the tree that lists the trees */
-    atomic_int must_reopen;         /* a meta page could not be written: see engine_lmdb_reopen.c */
+    /* in the two meta pages, the commit that wrote each; [0] null: not known to stand there */
+    const volatile uint64_t *commits[2];
+    size_t page_mask;       /* of addresses inside a page: its size less 1 */
+    MDB_dbi unnamed;        /* handle of the tree that lists the trees */
+    atomic_int must_reopen; /* a meta page could not be written: see engine_lmdb_reopen.c */
     rootstock_options options;
     char *name;    /* what LMDB was given to open: the file, or its directory */
     unsigned form; /* MDB_NOSUBDIR or 0 */
@@ -258,7 +260,11 @@ void rootstock_lmdb_end_opening(int descriptor);
 int rootstock_lmdb_map_mark(rootstock_environment *environment);
 void rootstock_lmdb_unmap_mark(rootstock_environment *environment);
 /* Is another file the store by now? */
-int rootstock_lmdb_is_moved(const rootstock_environment *environment);
+/* In the last 8 bytes of the first page. LMDB writes there once, zeroes, when it makes the file. */
+#define ROOTSTOCK_LMDB_MOVED_MARK UINT64_C(0x4445564f4d545352)
+static inline int rootstock_lmdb_is_moved(const rootstock_environment *environment) {
+    return *environment->moved == ROOTSTOCK_LMDB_MOVED_MARK;
+}
 int rootstock_lmdb_refuse_moved(rootstock_environment *environment);
 int rootstock_lmdb_compact(rootstock_transaction *transaction);
 

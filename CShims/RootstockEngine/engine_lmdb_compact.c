@@ -34,8 +34,6 @@
 
 #include "engine_lmdb.h"
 
-/* In the last 8 bytes of the first page. LMDB writes there once, zeroes, when it makes the file. */
-#define MOVED_MARK UINT64_C(0x4445564f4d545352)
 #define COPY_SUFFIX "-rootstock-vacuum"
 /* The byte that openers and the exchange lock, beyond any file. */
 #define OPENING_BYTE ((off_t)1 << 62)
@@ -58,7 +56,7 @@ static off_t mark_offset(size_t page_bytes) {
 static int is_marked(int descriptor, size_t page_bytes) {
     uint64_t mark = 0;
     return page_bytes != 0 && pread(descriptor, &mark, sizeof mark, mark_offset(page_bytes)) == (ssize_t)sizeof mark &&
-           mark == MOVED_MARK;
+           mark == ROOTSTOCK_LMDB_MOVED_MARK;
 }
 
 /* Returns an errno. */
@@ -69,25 +67,38 @@ static int write_mark(int descriptor, size_t page_bytes, uint64_t mark) {
     return put == (ssize_t)sizeof mark ? 0 : put < 0 ? errno : EIO;
 }
 
+/* Where the two meta pages say which commit wrote them, if they are laid out as those of LMDB 0.9 are on 64-bit machines. */
+static void find_commits(rootstock_environment *environment) {
+    enum { META = 16, FREE_TREE = META + 24, TREE = 48, COMMIT = FREE_TREE + 2 * TREE + 8 };
+    for (int i = 0; i < 2; i++) {
+        const char *page = (const char *)environment->first_page + (size_t)i * environment->page_bytes;
+        uint32_t words[2], page_bytes;
+        memcpy(words, page + META, sizeof words);
+        memcpy(&page_bytes, page + FREE_TREE, sizeof page_bytes);
+        environment->commits[i] = (const volatile uint64_t *)(page + COMMIT);
+        if (sizeof(void *) != 8 || words[0] != 0xBEEFC0DE || words[1] != 1 || page_bytes != environment->page_bytes) {
+            environment->commits[0] = NULL; /* LMDB is asked each time, then */
+            return;
+        }
+    }
+}
+
 int rootstock_lmdb_map_mark(rootstock_environment *environment) {
     MDB_stat statistics;
     int code = mdb_env_stat(environment->env, &statistics);
     if (code != MDB_SUCCESS) return code;
-    void *page = mmap(NULL, statistics.ms_psize, PROT_READ, MAP_SHARED, environment->lock_descriptor, 0);
+    void *page = mmap(NULL, 2 * (size_t)statistics.ms_psize, PROT_READ, MAP_SHARED, environment->lock_descriptor, 0);
     if (page == MAP_FAILED) return errno;
     environment->page_bytes = statistics.ms_psize;
     environment->first_page = page;
     environment->moved = (const volatile uint64_t *)((const char *)page + mark_offset(statistics.ms_psize));
+    find_commits(environment);
     return MDB_SUCCESS;
 }
 
 void rootstock_lmdb_unmap_mark(rootstock_environment *environment) {
-    if (environment->first_page != NULL) munmap(environment->first_page, environment->page_bytes);
+    if (environment->first_page != NULL) munmap(environment->first_page, 2 * environment->page_bytes);
     environment->first_page = NULL;
-}
-
-int rootstock_lmdb_is_moved(const rootstock_environment *environment) {
-    return *environment->moved == MOVED_MARK;
 }
 
 int rootstock_lmdb_refuse_moved(rootstock_environment *environment) {
@@ -308,7 +319,9 @@ static int swap_files(rootstock_environment *environment, const char *copy) {
     int descriptor = environment->lock_descriptor;
     int error = lock_opening_patiently(descriptor, F_WRLCK);
     if (error != 0) return error;
-    error = names(environment->path, descriptor) ? write_mark(descriptor, environment->page_bytes, MOVED_MARK) : ESTALE;
+    error = names(environment->path, descriptor)
+                ? write_mark(descriptor, environment->page_bytes, ROOTSTOCK_LMDB_MOVED_MARK)
+                : ESTALE;
     if (error == 0) error = exchange(environment->path, environment->lock_path, copy);
     (void)lock_opening(descriptor, F_UNLCK);
     return error;

@@ -326,13 +326,19 @@ uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transactio
     return mdb_txn_id(transaction->txn);
 }
 
-/* The meta page tells; it lies in the map, which must not be moved meanwhile. */
-uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment) {
+/* The newer of the two meta pages tells. Asked of LMDB it lies in the map, which must not be moved meanwhile. */
+static uint64_t ask_last_commit(rootstock_environment *environment) {
     MDB_envinfo info;
-    if (lmdb_is_forked(environment)) return 0;
-    if (rootstock_lmdb_is_moved(environment)) return 0; /* what was committed since is in another file */
     enter(environment);
     int code = mdb_env_info(environment->env, &info);
     rootstock_lmdb_leave(environment);
     return code == MDB_SUCCESS ? info.me_last_txnid : 0;
+}
+
+uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment) {
+    if (lmdb_is_forked(environment)) return 0;
+    if (rootstock_lmdb_is_moved(environment)) return 0; /* what was committed since is in another file */
+    if (environment->commits[0] == NULL) return ask_last_commit(environment);
+    uint64_t first = *environment->commits[0], second = *environment->commits[1];
+    return first > second ? first : second;
 }

@@ -301,12 +301,9 @@ static void connection_function(sqlite3_context *context, int count, sqlite3_val
     if (out != NULL) *out = rst_function_connection(context);
 }
 
-rst_connection *rst_connection_of(sqlite3 *db) {
-    unsigned long closed = atomic_load_explicit(&stores_closed, memory_order_acquire);
+static rst_connection *ask_connection(sqlite3 *db, unsigned long closed) {
     sqlite3_stmt *statement = NULL;
-    rst_connection *c;
-    if (last_asked.db == db && last_asked.closed == closed && db != NULL) return last_asked.connection;
-    c = rst_control_connection(db);
+    rst_connection *c = rst_control_connection(db);
     if (c != NULL) {
         last_asked.db = db;
         last_asked.connection = c;
@@ -318,6 +315,12 @@ rst_connection *rst_connection_of(sqlite3 *db) {
     sqlite3_step(statement);
     sqlite3_finalize(statement);
     return c;
+}
+
+rst_connection *rst_connection_of(sqlite3 *db) {
+    unsigned long closed = atomic_load_explicit(&stores_closed, memory_order_acquire);
+    if (last_asked.db == db && last_asked.closed == closed && db != NULL) return last_asked.connection;
+    return ask_connection(db, closed);
 }
 
 static int register_module(rst_connection *c, const char *name, const sqlite3_module *module) {

@@ -597,23 +597,3 @@ int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten,
     if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
     return code;
 }
-
-int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
-    rst_connection *c = rst_connection_of(db);
-    *rewritten = NULL;
-    /* Most statements end here: no schema to catch up with, no word that concerns us. */
-    if (c != NULL && rst_schema_is_current(c)) {
-        const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
-        if (rst_glance(c, sql, end)) {
-            c->last_error = 0;
-            if (tail != NULL) *tail = end;
-            return SQLITE_OK;
-        }
-    }
-    if (c == NULL) {
-        const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
-        if (tail != NULL) *tail = rst_statement_end(sql, end);
-        return SQLITE_OK;
-    }
-    return rst_rewrite(c, sql, bytes, rewritten, tail, message);
-}

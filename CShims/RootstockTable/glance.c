@@ -2,8 +2,8 @@
 ** glance.c - most statements need nothing of the front door, and should not pay for its being there.
 **
 ** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that would
-** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `)` before IN, and a semicolon before the end. Of any
-** other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
+** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `oi` (rowid, oid), `)` before IN, and a
+** semicolon before the end. Of any other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
 ** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
 ** remembered is forgotten when the schema changes.
 */
@@ -17,7 +17,6 @@
 enum { REMEMBERED = 128, LONGEST = 1024 };
 
 typedef struct remembered {
-    uint64_t hash;
     size_t size;
     char *text;
 } remembered;
@@ -33,26 +32,30 @@ static inline uint64_t word_at(const char *p) {
     return word;
 }
 
-/* The last bytes of a text of at least 8 end in the last word, those of a shorter one come one by one. */
-static inline uint64_t hash_of(const char *text, size_t size) {
-    uint64_t hash = size;
-    if (size < 8) {
-        for (size_t i = 0; i < size; i++) hash = hash << 8 | (unsigned char)text[i];
-    } else {
-        for (size_t i = 0; i + 8 < size; i += 8) hash = (hash ^ word_at(text + i)) * 0x9E3779B97F4A7C15u;
-        hash ^= word_at(text + size - 8);
-    }
-    return hash * 0x9E3779B97F4A7C15u;
+/* Where a text of at least 8 bytes is remembered: by its length, and what stands at its ends and in its middle. Texts that differ
+** elsewhere only take each other's place, no more: they are compared whole. */
+static inline remembered *place_of(rst_glances *glances, const char *text, size_t size) {
+    uint64_t mixed = (word_at(text) ^ word_at(text + (size >> 1) - 4)) + (word_at(text + size - 8) << 1) + size;
+    return &glances->texts[mixed * 0x9E3779B97F4A7C15u >> 57]; /* the top 7 bits depend on all the others */
 }
 
-static inline remembered *place_of(rst_glances *glances, uint64_t hash) {
-    return &glances->texts[hash >> 57]; /* the top 7 bits depend on all the others */
-}
-
-/* memcmp of a text of at least 8 bytes, without the call. */
+/* memcmp of texts of at least 8 bytes, without the call. */
 static inline bool same_text(const char *a, const char *b, size_t size) {
-    size_t i = 0;
-    for (; i + 8 < size; i += 8) {
+#if defined(__SSE2__)
+    if (size >= 16) {
+        const char *last = a + size - 16;
+        ptrdiff_t apart = b - a;
+        for (;; a += 16) {
+            __m128i left, right;
+            if (a > last) a = last;
+            left = _mm_loadu_si128((const __m128i *)(const void *)a);
+            right = _mm_loadu_si128((const __m128i *)(const void *)(a + apart));
+            if (_mm_movemask_epi8(_mm_cmpeq_epi8(left, right)) != 0xFFFF) return false;
+            if (a == last) return true;
+        }
+    }
+#endif
+    for (size_t i = 0; i + 8 < size; i += 8) {
         if (word_at(a + i) != word_at(b + i)) return false;
     }
     return word_at(a + size - 8) == word_at(b + size - 8);
@@ -60,17 +63,14 @@ static inline bool same_text(const char *a, const char *b, size_t size) {
 
 static inline bool is_remembered(const rst_connection *c, const char *sql, size_t size) {
     const remembered *place;
-    uint64_t hash;
     if (c->glances == NULL || c->glances->epoch != c->epoch) return false;
-    hash = hash_of(sql, size);
-    place = place_of(c->glances, hash);
-    return place->hash == hash && place->size == size && same_text(place->text, sql, size);
+    place = place_of(c->glances, sql, size);
+    return place->size == size && same_text(place->text, sql, size);
 }
 
 void rst_glance_remember(rst_connection *c, const char *sql, const char *end) {
     size_t size = (size_t)(end - sql);
     remembered *place;
-    uint64_t hash;
     char *text;
     if (size < 8 || size > LONGEST) return;
     if (c->glances == NULL) {
@@ -85,10 +85,8 @@ void rst_glance_remember(rst_connection *c, const char *sql, const char *end) {
     text = sqlite3_malloc64(size);
     if (text == NULL) return;
     memcpy(text, sql, size);
-    hash = hash_of(sql, size);
-    place = place_of(c->glances, hash);
+    place = place_of(c->glances, sql, size);
     sqlite3_free(place->text);
-    place->hash = hash;
     place->size = size;
     place->text = text;
 }
@@ -111,6 +109,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
         return p - sql >= 6 && (sqlite3_strnicmp(p - 6, "sqlite", 6) == 0 || sqlite3_strnicmp(p - 6, "pragma", 6) == 0);
     case 'x':
     case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
+    case 'o':
+    case 'O': return end - p >= 3 && sqlite3_strnicmp(p, "oid", 3) == 0;
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
@@ -118,13 +118,16 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     }
 }
 
-/* How many bytes are looked at together. What finds those looked for never misses one, and may take others for them. */
+/* How many bytes are looked at together, the last of them as the second of a pair only. What finds those looked for never misses
+** one, and may take others for them. */
 #if defined(__SSE2__)
 enum { TOGETHER = 16 };
 static inline bool has_any(const char *p) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
     __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+    __m128i behind_o = _mm_slli_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), 1);
+    found = _mm_or_si128(found, _mm_and_si128(behind_o, _mm_cmpeq_epi8(lower, _mm_set1_epi8('i'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
@@ -134,7 +137,8 @@ enum { TOGETHER = 8 };
 static inline bool has_any(const char *p) {
     uint64_t word = word_at(p);
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
-                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
+                     (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
+                     ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0;
 }
 #endif
@@ -142,34 +146,53 @@ static inline bool has_any(const char *p) {
 static bool look_closer(const char *sql, const char *p, const char *end) {
     for (int i = 0; i < TOGETHER; i++) {
         char byte = p[i];
-        if (byte != '_' && (byte | 0x20) != 'x' && byte != ';' && byte != ')' && byte != '\0') continue;
+        if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && byte != ';' && byte != ')' && byte != '\0')
+            continue;
         if (may_concern(sql, p + i, end)) return true;
     }
     return false;
 }
 
-/* A query whose words concern us nowhere. */
-static bool is_plain_query(const char *sql, const char *end) {
-    const char *last;
-    if (end[-1] == ';') end--;
-    if (end - sql < TOGETHER) return false;
-    last = end - TOGETHER;
-    for (const char *p = sql;; p += TOGETHER) {
+/* A query whose words concern us nowhere, or which is remembered. */
+bool rst_glance_query(rst_connection *c, const char *sql, const char *end) {
+    const char *stop = end[-1] == ';' ? end - 1 : end, *last = stop - TOGETHER;
+    for (const char *p = sql; last >= sql; p += TOGETHER - 1) {
         if (p > last) p = last;
-        if (has_any(p) && look_closer(sql, p, end)) return false;
+        if (has_any(p) && look_closer(sql, p, stop)) break;
         if (p == last) return true;
     }
+    return is_remembered(c, sql, (size_t)(end - sql));
+}
+
+static inline bool glance(rst_connection *c, const char *sql, const char *end) {
+    static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
+    size_t size = (size_t)(end - sql);
+    if (size - 8 > LONGEST - 8) return false; /* or shorter than a word */
+    /* SELECT count(*) FROM t has a way of its own. */
+    /* With an index on an expression, a query may have to say what it compares. */
+    if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
+        !c->has_expressions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' && sql[7] != '/') {
+        return rst_glance_query(c, sql, end);
+    }
+    return is_remembered(c, sql, size);
 }
 
 bool rst_glance(rst_connection *c, const char *sql, const char *end) {
-    static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
-    size_t size = (size_t)(end - sql);
-    if (size < 8 || size > LONGEST) return false;
-    /* SELECT count(*) FROM t has a way of its own. */
-    /* With an index on an expression, a query may have to say what it compares. */
-    if (!c->has_expressions && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
-        (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' && sql[7] != '/' && is_plain_query(sql, end)) {
-        return true;
+    return glance(c, sql, end);
+}
+
+/* Stands here, and not in frontdoor.c, so that the glance is part of it: each call would cost as much as a tenth of the look. */
+int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+    rst_connection *c = rst_connection_of(db);
+    const char *end = sql + (bytes < 0 ? (ptrdiff_t)strlen(sql) : bytes);
+    *rewritten = NULL;
+    if (c == NULL) {
+        if (tail != NULL) *tail = rst_statement_end(sql, end);
+        return SQLITE_OK;
     }
-    return is_remembered(c, sql, size);
+    /* Most statements end here: no schema to catch up with, no word that concerns us. */
+    if (!rst_schema_is_current(c) || !glance(c, sql, end)) return rst_rewrite(c, sql, bytes, rewritten, tail, message);
+    c->last_error = 0;
+    if (tail != NULL) *tail = end;
+    return SQLITE_OK;
 }

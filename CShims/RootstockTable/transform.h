@@ -8,6 +8,8 @@
 #include "statement.h"
 
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
+/* The part of rst_glance that queries go through. */
+bool rst_glance_query(rst_connection *c, const char *sql, const char *end);
 bool rst_row_value_in(const char *behind, const char *end);
 /* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
 int rst_hide_row_values(const char *text, const char *end, char **out);
