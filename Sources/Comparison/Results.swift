@@ -58,6 +58,8 @@ public struct Ratio: Codable, Sendable {
     public var layer: Layer
     /// Whether the interval leaves 1 out.
     public var isDifferent: Bool
+    /// Whether there were too few turns for an interval. Null in reports older than the field.
+    public var isUndecided: Bool? = nil
     /// Whether the baseline is the best native configuration of the row, which makes this ratio the row's headline: a claim
     /// against a badly configured opponent is no claim. Null in reports older than the field.
     public var isHeadline: Bool?
@@ -135,9 +137,11 @@ public struct ComparisonReport: Codable, Sendable {
     public var headlines: [Ratio] { ratios.filter { $0.isHeadline == true } }
 
     /// Rows that set an engine, in one configuration, against itself, and how many of them say "no difference"; null where
-    /// there are none. Fewer than 95% mean that differences are found where there are none.
+    /// there are none. Rows with too few turns for an interval are not among them. Fewer than 95% mean that differences are found where there are none.
     public var selfComparison: (rows: Int, same: Int)? {
-        let own = ratios.filter { $0.baseline.engine == $0.engine && $0.baseline.configuration == $0.configuration }
+        let own = ratios.filter {
+            $0.baseline.engine == $0.engine && $0.baseline.configuration == $0.configuration && $0.isUndecided != true
+        }
         return own.isEmpty ? nil : (own.count, own.filter { !$0.isDifferent }.count)
     }
 

@@ -64,18 +64,18 @@ public struct Runner {
         var timetable = Timetable(
             begun: begun, seconds: plan.budget.map { max(0, $0 - begun.timeIntervalSince(started)) }, cases: total)
         var number = 0
-        var late: [String] = []
+        var remarks = Remarks()
         for item in plan.items {
             var runs: [CaseRun] = []
             for workload in item.workloads {
                 number += 1
                 guard timetable.hasTimeToBegin() else {
-                    late.append("\(item.suite.name) \(workload.name)")
+                    remarks.late.append("\(item.suite.name) \(workload.name)")
                     continue
                 }
                 let run = CaseRun(
                     self, workload, item, label: "[\(number)/\(total)] \(item.suite.name) \(workload.name)", &report)
-                try runLeast(run, casesToCome: total - number, &timetable, &fixtures, &report)
+                try runLeast(run, casesToCome: total - number, &timetable, &fixtures, &report, &remarks)
                 runs.append(run)
             }
             // What is left of the suite's time goes in turn to the cases whose ratios are not known well enough.
@@ -89,15 +89,11 @@ public struct Runner {
                     wanting.removeAll { Date().addingTimeInterval($0.roundSeconds) >= end }
                 }
             }
-            for run in runs { finish(run, &report) }
+            for run in runs { finish(run, &report, &remarks) }
             // The next suite has other stores; disk space is not kept for ones that nobody will read.
             fixtures.removeAll()
         }
-        if !late.isEmpty {
-            report.warnings.append(
-                "not run, because the time given was over: \(late.joined(separator: ", ")); more time or a smaller size "
-                    + "fits them in")
-        }
+        report.warnings += remarks.warnings(repeats: plan.repeats)
         if report.environment.build == "debug" {
             report.warnings.append("this is a debug build: its times say nothing about a release build")
         }
@@ -177,13 +173,12 @@ public struct Runner {
     /// The rounds that a case has in any event, fewer only where the time given would not be kept.
     private func runLeast(
         _ run: CaseRun, casesToCome: Int, _ timetable: inout Timetable, _ fixtures: inout PreparedStores,
-        _ report: inout ComparisonReport
+        _ report: inout ComparisonReport, _ remarks: inout Remarks
     ) throws {
         while run.rounds < plan.repeats + run.warmUps && !run.turns.isEmpty {
             if run.rounds > 0, !timetable.hasTime(forRoundOf: run.roundSeconds, casesToCome: casesToCome) {
-                report.warnings.append(
-                    "\(run.item.suite.name) \(run.workload.name): \(max(1, run.rounds - run.warmUps)) of \(plan.repeats) turns "
-                        + "fitted into the time given")
+                remarks.short.append(
+                    "\(run.item.suite.name) \(run.workload.name) \(max(1, run.rounds - run.warmUps))")
                 break
             }
             try round(run, &fixtures, &report)
@@ -224,7 +219,7 @@ public struct Runner {
     }
 
     /// Compares the answers, and reports what was measured if they are the same.
-    private func finish(_ run: CaseRun, _ report: inout ComparisonReport) {
+    private func finish(_ run: CaseRun, _ report: inout ComparisonReport, _ remarks: inout Remarks) {
         let differing = answersDiffer(run.turns)
         guard differing.isEmpty else {
             for text in differing {
@@ -238,7 +233,7 @@ public struct Runner {
         var turns = run.turns
         let warmUps = run.warmUps
         for index in turns.indices where turns[index].reports.count > 1 { turns[index].reports.removeFirst(warmUps) }
-        add(turns, run.workload, run.item, run.durability, to: &report)
+        add(turns, run.workload, run.item, run.durability, to: &report, &remarks)
     }
 
     private func turn(

@@ -5,10 +5,39 @@
 
 import Workloads
 
+/// What a report warns of case by case, gathered so that it is said once.
+struct Remarks {
+    var scattering: [String] = []
+    /// Cases with fewer turns than were asked for, and cases with none.
+    var short: [String] = []
+    var late: [String] = []
+
+    func warnings(repeats: Int) -> [String] {
+        var texts: [String] = []
+        if !short.isEmpty {
+            texts.append("fewer turns than \(repeats) fitted into the time given: \(short.joined(separator: ", "))")
+        }
+        if !late.isEmpty {
+            texts.append(
+                "not run, because the time given was over: \(late.joined(separator: ", ")); more time or a smaller size "
+                    + "fits them in")
+        }
+        if !scattering.isEmpty {
+            texts.append(
+                "turns scatter by more than \(Int(Runner.noticedScatter * 100))% of their median: "
+                    + scattering.joined(separator: ", "))
+        }
+        return texts
+    }
+}
+
 extension Runner {
+    /// Half the distance between the quartiles, over the median, from which on a report warns of it.
+    static let noticedScatter = 0.15
+
     func add(
         _ turns: [Turns], _ workload: Workload, _ item: PlanItem, _ durability: DurabilityClass,
-        to report: inout ComparisonReport
+        to report: inout ComparisonReport, _ remarks: inout Remarks
     ) {
         let operations = workload.operations(item.size)
         for turn in turns {
@@ -25,10 +54,9 @@ extension Runner {
                     checksum: turn.reports[0].checksum, copy: turn.contender.copy, samples: samples,
                     curve: histogram.curve(), cost: cost, userBytes: userBytes,
                     writeAmplification: userBytes.flatMap(cost.writeAmplification)))
-            if samples.count > 3 && scatter(samples) > 0.15 {
-                report.warnings.append(
-                    "\(item.suite.name) \(workload.name) \(turn.contender): turns scatter by "
-                        + "\(rounded(scatter(samples) * 100))% of their median")
+            if samples.count > 3 && scatter(samples) > Self.noticedScatter {
+                remarks.scattering.append(
+                    "\(item.suite.name) \(workload.name) \(turn.contender) \(rounded(scatter(samples) * 100))%")
             }
         }
         let engines = turns.map(\.contender.engine)
@@ -49,7 +77,8 @@ extension Runner {
                     baseline: Baseline(engine: first, configuration: baseline.contender.configuration),
                     engine: turn.contender.engine, ratio: estimate.ratio, low: estimate.low, high: estimate.high,
                     configuration: turn.contender.configuration, layer: turn.contender.layer,
-                    isDifferent: estimate.isDifferent, published: published?.ratio, publishedSource: published?.source)
+                    isDifferent: estimate.isDifferent, isUndecided: estimate.isUndecided, published: published?.ratio,
+                    publishedSource: published?.source)
                 if turn.contender.layer == .cInterface {
                     ratio.isHeadline = baseline.contender == best
                     report.ratios.append(ratio)

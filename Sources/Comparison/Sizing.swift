@@ -10,41 +10,62 @@ extension Runner {
     /// Share of the time that the least number of turns may be expected to take: costs of a row grow with the store.
     static let shareForLeast = 0.6
 
+    /// Share of the time that finding the sizes may take: a machine too busy for that gets the sizes of what it got through.
+    static let shareForPilots = 0.2
+
     /// Makes sizes smaller until the least number of turns is expected to fit.
     mutating func scaleSizes() throws {
         guard let budget = plan.budget else { return }
         let started = Date()
-        var estimates: [SizeEstimate] = []
-        for item in plan.items {
+        let end = started.addingTimeInterval(budget * Self.shareForPilots)
+        var estimates: [Int: SizeEstimate] = [:]
+        for (index, item) in plan.items.enumerated() where Date() < end {
             progress("\(item.suite.name): finding the size that fits")
             let small = Self.pilotSize(item)
             // Two sizes tell what a turn costs at any size from what a row costs.
-            let tiny = try pilot(item, size: item.suite.smallestSize)
-            let more = small > item.suite.smallestSize ? try pilot(item, size: small) : tiny
-            estimates.append(
-                SizeEstimate(
-                    full: item.size, smallest: item.suite.smallestSize, sizes: (item.suite.smallestSize, small),
-                    seconds: (tiny, more)))
+            guard let tiny = try pilot(item, size: item.suite.smallestSize, until: end) else { break }
+            let more = small > item.suite.smallestSize ? try pilot(item, size: small, until: end) : tiny
+            // Without the second all of it is taken for what a row costs: more than it is, which is the safe side.
+            estimates[index] = SizeEstimate(
+                full: item.size, smallest: item.suite.smallestSize,
+                sizes: (item.suite.smallestSize, more == nil ? item.suite.smallestSize : small),
+                seconds: (tiny, more ?? tiny))
         }
         let left = budget - Date().timeIntervalSince(started)
-        let share = max(0, left) * Self.shareForLeast / Double(plan.repeats + 1)
-        let fraction = SizeEstimate.fraction(of: estimates, seconds: share)
-        for index in plan.items.indices { plan.items[index].size = estimates[index].size(fraction) }
+        // Cases that were not tried are taken to be like those that were.
+        let cases = plan.items.reduce(0) { $0 + $1.workloads.count }
+        let tried = estimates.keys.reduce(0) { $0 + plan.items[$1].workloads.count }
+        let share =
+            max(0, left) * Self.shareForLeast / Double(plan.repeats + 1) * Double(tried) / Double(max(1, cases))
+        let fraction = tried == 0 ? 0 : SizeEstimate.fraction(of: Array(estimates.values), seconds: share)
+        for index in plan.items.indices {
+            let item = plan.items[index]
+            let estimate =
+                estimates[index]
+                ?? SizeEstimate(
+                    full: item.size, smallest: item.suite.smallestSize, sizes: (1, 1), seconds: (0, 0))
+            plan.items[index].size = estimate.size(fraction)
+        }
     }
 
     private static func pilotSize(_ item: PlanItem) -> Int {
         min(item.size, max(item.suite.smallestSize, min(item.suite.smallestSize * 5, item.size / 50)))
     }
 
-    /// Seconds that a round of all cases of a suite takes at a size. A contender that fails is the measuring's affair.
-    private func pilot(_ item: PlanItem, size: Int) throws -> Double {
+    /// Seconds that a round of all cases of a suite takes at a size, from the first and the last of their contenders; null if it
+    /// does not end in time. A contender that fails is the measuring's affair.
+    private func pilot(_ item: PlanItem, size: Int, until end: Date) throws -> Double? {
         var small = item
         small.size = size
         var fixtures = PreparedStores(runner: self)
         defer { fixtures.removeAll() }
-        let started = Date()
+        var seconds = 0.0
         for workload in item.workloads {
-            for contender in plan.contenders(for: workload) {
+            let all = plan.contenders(for: workload)
+            let tried = all.count > 2 ? [all[0], all[all.count - 1]] : all
+            let started = Date()
+            guard started < end else { return nil }
+            for contender in tried {
                 let path = directory.appendingPathComponent("pilot-\(contender.slug).store").path
                 defer { try? StoreFiles.remove(path) }
                 let durability = workload.durability ?? plan.durability
@@ -59,8 +80,9 @@ extension Runner {
                     continue
                 }
             }
+            seconds += Date().timeIntervalSince(started) * Double(all.count) / Double(max(1, tried.count))
         }
-        return Date().timeIntervalSince(started)
+        return seconds
     }
 }
 

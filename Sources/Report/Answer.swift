@@ -59,7 +59,10 @@ extension ComparisonReport {
         let bounds = "95% interval \(Format.bound(ratio.low)) to \(Format.bound(ratio.high))"
         let rates = "\(rate(rival.result)) against \(rate(mix.baseline)) operations a second"
         var text: String
-        if !ratio.isDifferent {
+        if ratio.isUndecided == true {
+            text =
+                "\(other) reaches \(Format.ratio(ratio.ratio)) of the speed of \(native): \(rates); too few turns to tell more."
+        } else if !ratio.isDifferent {
             text =
                 "This workload runs alike on \(other) and on \(native): \(rates), no difference beyond noise (\(bounds))."
         } else if ratio.ratio > 1 {

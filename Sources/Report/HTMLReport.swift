@@ -119,15 +119,18 @@ struct HTMLVerdict {
         let fastest = ratios.filter { $0.ratio.isDifferent && $0.ratio.ratio > 1 }.sorted {
             $0.ratio.ratio > $1.ratio.ratio
         }
-        self.suite = suite
+        // Two engines of a suite have a card each.
+        self.suite = "\(suite): \(engine)" + (engine == Contender.control ? ", the control" : "")
         slower = slowest.count
         faster = fastest.count
         same = ratios.count - slower - faster
+        let undecided = ratios.filter { $0.ratio.isUndecided == true && !$0.ratio.isDifferent }.count
         func cases(_ count: Int) -> String { "\(count) case\(count == 1 ? "" : "s")" }
         let best = baseline == "native SQLite" ? ", in its best configuration of each," : ""
         sentence =
             "Of \(cases(ratios.count)) \(baseline)\(best) is faster in \(slower) and \(engine) in \(faster); "
-            + "no difference in \(same)."
+            + (undecided > 0
+                ? "no difference in \(same - undecided), too few turns in \(undecided)." : "no difference in \(same).")
         slowerLabel = slower > 0 ? "\(slower)" : ""
         sameLabel = same > 0 ? "\(same)" : ""
         fasterLabel = faster > 0 ? "\(faster)" : ""
@@ -136,7 +139,11 @@ struct HTMLVerdict {
             let shown = chosen.prefix(4).map { "\($0.name) \(Format.ratio(factor($0.ratio.ratio)))" }
             return shown.joined(separator: ", ") + (chosen.count > 4 ? " and \(chosen.count - 4) more" : "")
         }
-        details = []
+        details =
+            engine == Contender.control
+            ? [
+                "The control is SQLite's own B-tree behind the same table layer: what that layer costs apart from the engine."
+            ] : []
         if !slowest.isEmpty {
             details.append(
                 "\(baseline == "native SQLite" ? "Native SQLite" : baseline) leads most in \(list(slowest) { 1 / $0 })."
@@ -273,7 +280,7 @@ struct HTMLSuite {
         let one = position(1)
         let verdict: (String, String)
         if !ratio.isDifferent {
-            verdict = ("no difference", "same")
+            verdict = (Format.verdictOfNone(ratio), "same")
         } else if ratio.ratio > 1 {
             verdict = ("\(engine) faster", "faster")
         } else {

@@ -74,7 +74,8 @@ extension ComparisonReport {
         let native = rows.filter { $0.rank.0 == 0 }.count
         let alike = rows.filter { $0.rank.0 == 1 }.count
         var text = "Of \(rows.count) cases native is faster in \(native), \(engine) in \(rows.count - native - alike), "
-        text += "\(alike) show no difference. " + environmentLines.joined(separator: "; ") + ".\n\n"
+        text +=
+            "\(alike) show no difference or have too few turns. " + environmentLines.joined(separator: "; ") + ".\n\n"
         text += "```sh\n\(environment.command)\n```\n"
         if !warnings.isEmpty { text += "\n" + warnings.map { "* warning: \($0)\n" }.joined() }
         return text

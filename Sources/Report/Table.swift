@@ -1,7 +1,8 @@
 // The summary of a comparison as a table of texts, made once and shown as terminal text, Markdown or HTML.
 //
 // Invariant: one row per case. The native column is the best native configuration of that row: a claim against a badly
-// configured opponent is no claim. A ratio whose interval holds 1 reads "no difference".
+// configured opponent is no claim. A ratio whose interval holds 1 reads "no difference", one without an
+// interval "too few turns".
 
 import Comparison
 import Foundation
@@ -105,15 +106,17 @@ extension ComparisonReport {
         var rows: [[String]] = []
         for item in cases where item.suite == suite {
             let ofCase = measured.filter { $0.case == item.case }
-            for base in ofCase where base.layer == .cInterface {
+            // What stands on no engine of ours has a row of its own.
+            let alone = ofCase.filter { $0.layer == .userDefaults }
+            for base in ofCase.filter({ $0.layer == .cInterface }) + alone {
                 let stack = layers.map { layer in
                     ofCase.first {
                         $0.layer == layer && $0.engine == base.engine && $0.configuration == base.configuration
                     }
                 }
-                guard stack.compactMap({ $0 }).count > 1 else { continue }
+                guard base.layer == .userDefaults || stack.compactMap({ $0 }).count > 1 else { continue }
                 rows.append(
-                    [item.case, base.contender.description]
+                    [item.case, base.layer == .userDefaults ? base.engine : base.contender.description]
                         + stack.map { $0.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-" })
             }
         }
@@ -164,9 +167,14 @@ enum Format {
         String(format: abs(value - 1) < 0.005 && value != 1 ? "%.3f" : "%.2f", value)
     }
 
+    /// What a ratio says that is no difference.
+    static func verdictOfNone(_ ratio: Ratio) -> String {
+        ratio.isUndecided == true ? "too few turns" : "no difference"
+    }
+
     static func interval(_ ratio: Ratio) -> String {
         let bounds = "\(bound(ratio.low))-\(bound(ratio.high))"
-        return ratio.isDifferent ? bounds : bounds + " no difference"
+        return ratio.isDifferent ? bounds : bounds + " " + verdictOfNone(ratio)
     }
 
     static func bytes(_ value: Int) -> String {

@@ -42,7 +42,9 @@ import Testing
         #expect(Date().timeIntervalSince(started) < 4)
         #expect(Set(few.results.map(\.case)) == Set(names), "each has its round")
         #expect(few.results.allSatisfy { $0.samples.count < 10 })
-        #expect(few.warnings.contains { $0.contains("of 10 turns fitted into the time given") }, "\(few.warnings)")
+        #expect(
+            few.warnings.contains { $0.contains("fewer turns than 10 fitted into the time given: engine fillseq ") },
+            "\(few.warnings)")
         plan.budget = 0.3
         let cut = try Runner(plan: plan, directory: directory, launch: slow).run()
         #expect(!Set(cut.results.map(\.case)).contains("fillrandbatch"))
