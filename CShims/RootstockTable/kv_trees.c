@@ -7,6 +7,7 @@
 ** mdb_dbi_open that hold, with blanks between. As kv, the function is DIRECTONLY. Invariant: the file is open only while it is
 ** listed, read-only if nobody has it open, and a store's file is listed like any other.
 */
+#include "eponymous.h"
 #include "kv.h"
 
 #include <stdlib.h>
@@ -28,23 +29,13 @@ enum { COLUMN_NAME, COLUMN_ENTRIES, COLUMN_FLAGS, COLUMN_DEPTH, COLUMN_PAGES, CO
 
 static int list_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
-    int code = sqlite3_declare_vtab(
-        db, "CREATE TABLE x(name TEXT, entries INTEGER, flags TEXT, depth INTEGER, pages INTEGER, path TEXT HIDDEN)");
     UNUSED(context);
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    if (code != SQLITE_OK) return code;
-    *out = sqlite3_malloc64(sizeof **out);
-    if (*out == NULL) return SQLITE_NOMEM;
-    memset(*out, 0, sizeof **out);
-    return SQLITE_OK;
-}
-
-static int list_disconnect(sqlite3_vtab *base) {
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_connect(
+        db, NULL, "name TEXT, entries INTEGER, flags TEXT, depth INTEGER, pages INTEGER, path TEXT HIDDEN",
+        SQLITE_VTAB_DIRECTONLY, NULL, out);
 }
 
 static int list_best(sqlite3_vtab *base, sqlite3_index_info *info) {
@@ -64,12 +55,8 @@ static int list_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int list_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    list_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
     UNUSED(base);
-    if (cursor == NULL) return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor);
-    *out = &cursor->base;
-    return SQLITE_OK;
+    return rst_eponymous_open(sizeof(list_cursor), out);
 }
 
 static void list_forget(list_cursor *cursor) {
@@ -202,7 +189,7 @@ static int list_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 const sqlite3_module kv_trees_module = {
     .xConnect = list_connect,
     .xBestIndex = list_best,
-    .xDisconnect = list_disconnect,
+    .xDisconnect = rst_eponymous_disconnect,
     .xOpen = list_open,
     .xClose = list_close,
     .xFilter = list_filter,

@@ -5,6 +5,7 @@
 ** cursor holds no snapshot and no statement after xFilter.
 */
 #include "check.h"
+#include "eponymous.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -20,12 +21,6 @@ struct rst_listing {
     cell *cells;
     sqlite3_uint64 count, capacity; /* of cells */
 };
-
-typedef struct listing_vtab {
-    sqlite3_vtab base; /* must be first */
-    rst_connection *connection;
-    const rst_listing_definition *definition;
-} listing_vtab;
 
 typedef struct listing_cursor {
     sqlite3_vtab_cursor base; /* must be first */
@@ -78,39 +73,19 @@ static void listing_clear(rst_listing *listing) {
 static int listing_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                            char **message) {
     const rst_listing_definition *definition = NULL;
-    listing_vtab *vtab;
-    char *sql;
-    int code;
     UNUSED(count);
     UNUSED(message);
     for (int i = 0; i < DEFINITIONS; i++) {
         if (sqlite3_stricmp(arguments[0], definitions[i]->name) == 0) definition = definitions[i];
     }
     if (definition == NULL) return SQLITE_ERROR;
-    sql = sqlite3_mprintf("CREATE TABLE x(%s)", definition->columns);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_declare_vtab(db, sql);
-    sqlite3_free(sql);
     /* A schema (a view, a trigger) has no business starting a walk through the whole store. */
-    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
-    if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
-    vtab->definition = definition;
-    *out = &vtab->base;
-    return SQLITE_OK;
-}
-
-static int listing_disconnect(sqlite3_vtab *vtab) {
-    sqlite3_free(vtab);
-    return SQLITE_OK;
+    return rst_eponymous_connect(db, context, definition->columns, SQLITE_VTAB_DIRECTONLY, definition, out);
 }
 
 /* idxNum: bit n is set if the n-th argument is given; the arguments come in their order. */
 static int listing_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    const rst_listing_definition *definition = ((listing_vtab *)base)->definition;
+    const rst_listing_definition *definition = ((rst_eponymous *)base)->definition;
     int next = 1;
     info->estimatedCost = 1000000;
     info->estimatedRows = 100;
@@ -135,12 +110,9 @@ static int listing_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int listing_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    listing_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-    if (cursor == NULL) return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor);
-    cursor->listing.definition = ((listing_vtab *)base)->definition;
-    *out = &cursor->base;
-    return SQLITE_OK;
+    int code = rst_eponymous_open(sizeof(listing_cursor), out);
+    if (code == SQLITE_OK) ((listing_cursor *)*out)->listing.definition = ((rst_eponymous *)base)->definition;
+    return code;
 }
 
 static int listing_close(sqlite3_vtab_cursor *base) {
@@ -151,7 +123,8 @@ static int listing_close(sqlite3_vtab_cursor *base) {
 
 static int listing_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     listing_cursor *cursor = (listing_cursor *)base;
-    const listing_vtab *vtab = (listing_vtab *)base->pVtab;
+    const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
+    const rst_listing_definition *definition = vtab->definition;
     sqlite3_value *arguments[4] = {NULL, NULL, NULL, NULL};
     char *message = NULL;
     int next = 0, code = SQLITE_OK;
@@ -162,7 +135,7 @@ static int listing_filter(sqlite3_vtab_cursor *base, int number, const char *tex
     listing_clear(&cursor->listing);
     cursor->row = 0;
     rst_call_enter();
-    code = vtab->definition->fill(vtab->connection, arguments, &cursor->listing, &message);
+    code = definition->fill(vtab->connection, arguments, &cursor->listing, &message);
     code = rst_leave(vtab->connection, code);
     if (code != SQLITE_OK && message != NULL) {
         sqlite3_free(base->pVtab->zErrMsg);
@@ -204,7 +177,7 @@ static int listing_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 static const sqlite3_module listing_module = {
     .xConnect = listing_connect,
     .xBestIndex = listing_best,
-    .xDisconnect = listing_disconnect,
+    .xDisconnect = rst_eponymous_disconnect,
     .xOpen = listing_open,
     .xClose = listing_close,
     .xFilter = listing_filter,

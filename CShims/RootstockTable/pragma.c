@@ -4,7 +4,7 @@
 ** The mirror holds the schema natively, so that what it answers is SQLite's own answer. Each is an eponymous table-valued
 ** function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the names a user writes.
 */
-#include "internal.h"
+#include "eponymous.h"
 
 #include <string.h>
 
@@ -41,12 +41,6 @@ static const pragma_definition definitions[] = {
 
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
 
-typedef struct pragma_vtab {
-    sqlite3_vtab base;
-    rst_connection *connection;
-    const pragma_definition *definition;
-} pragma_vtab;
-
 typedef struct pragma_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *statement;
@@ -59,8 +53,7 @@ typedef struct pragma_cursor {
 static int pragma_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                           char **message) {
     const pragma_definition *definition = NULL;
-    pragma_vtab *vtab;
-    char *sql;
+    char *columns;
     int code;
     UNUSED(count);
     UNUSED(message);
@@ -68,28 +61,14 @@ static int pragma_connect(sqlite3 *db, void *context, int count, const char *con
         if (sqlite3_stricmp(arguments[0], definitions[i].name) == 0) definition = &definitions[i];
     }
     if (definition == NULL) return SQLITE_ERROR;
-    sql = sqlite3_mprintf("CREATE TABLE x(%s, arg HIDDEN, schema_ HIDDEN)", definition->columns);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_declare_vtab(db, sql);
-    sqlite3_free(sql);
-    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-    if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
-    if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
-    vtab->definition = definition;
-    *out = &vtab->base;
-    return SQLITE_OK;
-}
-
-static int pragma_disconnect(sqlite3_vtab *vtab) {
-    sqlite3_free(vtab);
-    return SQLITE_OK;
+    columns = sqlite3_mprintf("%s, arg HIDDEN, schema_ HIDDEN", definition->columns);
+    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_INNOCUOUS, definition, out);
+    sqlite3_free(columns);
+    return code;
 }
 
 static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    const pragma_definition *definition = ((pragma_vtab *)base)->definition;
+    const pragma_definition *definition = ((rst_eponymous *)base)->definition;
     info->estimatedCost = 100;
     info->estimatedRows = 20;
     for (int i = 0; i < info->nConstraint; i++) {
@@ -106,12 +85,8 @@ static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    pragma_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
     UNUSED(base);
-    if (cursor == NULL) return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor);
-    *out = &cursor->base;
-    return SQLITE_OK;
+    return rst_eponymous_open(sizeof(pragma_cursor), out);
 }
 
 static int pragma_close(sqlite3_vtab_cursor *base) {
@@ -121,18 +96,22 @@ static int pragma_close(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
+static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {
+    return ((const rst_eponymous *)base->pVtab)->definition;
+}
+
 static int next_row(sqlite3_vtab_cursor *base) {
     pragma_cursor *cursor = (pragma_cursor *)base;
     int code = sqlite3_step(cursor->statement);
     cursor->eof = code != SQLITE_ROW;
     cursor->number++;
     if (code == SQLITE_DONE && !cursor->others &&
-        strcmp(((pragma_vtab *)base->pVtab)->definition->name, "rootstock_pragma_table_list") == 0) {
+        strcmp(definition_of(base)->name, "rootstock_pragma_table_list") == 0) {
         /* Then what temp and attached schemas hold. */
         cursor->others = true;
         sqlite3_finalize(cursor->statement);
         code = sqlite3_prepare_v2(
-            ((pragma_vtab *)base->pVtab)->connection->db,
+            ((rst_eponymous *)base->pVtab)->connection->db,
             "SELECT * FROM pragma_table_list WHERE schema NOT IN ('main','rootstock') AND name NOT GLOB "
             "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
             -1, &cursor->statement, NULL);
@@ -142,7 +121,8 @@ static int next_row(sqlite3_vtab_cursor *base) {
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(((pragma_vtab *)base->pVtab)->connection->mirror));
+        base->pVtab->zErrMsg =
+            sqlite3_mprintf("%s", sqlite3_errmsg(((rst_eponymous *)base->pVtab)->connection->mirror));
         return code;
     }
     return SQLITE_OK;
@@ -150,12 +130,13 @@ static int next_row(sqlite3_vtab_cursor *base) {
 
 static int pragma_next(sqlite3_vtab_cursor *base) {
     rst_call_enter();
-    return rst_leave(((pragma_vtab *)base->pVtab)->connection, next_row(base));
+    return rst_leave(((rst_eponymous *)base->pVtab)->connection, next_row(base));
 }
 
 static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     pragma_cursor *cursor = (pragma_cursor *)base;
-    const pragma_vtab *vtab = (pragma_vtab *)base->pVtab;
+    const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
+    const pragma_definition *definition = vtab->definition;
     int code;
     UNUSED(text);
     sqlite3_finalize(cursor->statement);
@@ -170,20 +151,19 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     if (vtab->connection->mirror == NULL) return SQLITE_OK;
     {
         const char *name = number == 1 && count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
-        const char *function = strstr(vtab->definition->sql, "(?1)");
+        const char *function = strstr(definition->sql, "(?1)");
         if (name != NULL && function != NULL &&
             sqlite3_table_column_metadata(vtab->connection->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) ==
                 SQLITE_OK) {
             /* A temp table hides the store's. */
-            char *sql =
-                sqlite3_mprintf("%.*s(?1,'temp')", (int)(function - vtab->definition->sql), vtab->definition->sql);
+            char *sql = sqlite3_mprintf("%.*s(?1,'temp')", (int)(function - definition->sql), definition->sql);
             if (sql == NULL) return SQLITE_NOMEM;
             code = sqlite3_prepare_v2(vtab->connection->db, sql, -1, &cursor->statement, NULL);
             sqlite3_free(sql);
         } else {
             /* Rows are the store's, everything else the mirror's. */
-            bool rows = strcmp(vtab->definition->name, "rootstock_pragma_foreign_key_check") == 0;
-            code = sqlite3_prepare_v2(rows ? vtab->connection->db : vtab->connection->mirror, vtab->definition->sql, -1,
+            bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
+            code = sqlite3_prepare_v2(rows ? vtab->connection->db : vtab->connection->mirror, definition->sql, -1,
                                       &cursor->statement, NULL);
         }
     }
@@ -194,7 +174,7 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
 
 static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     rst_call_enter();
-    return rst_leave(((pragma_vtab *)base->pVtab)->connection, ask(base, number, text, count, values));
+    return rst_leave(((rst_eponymous *)base->pVtab)->connection, ask(base, number, text, count, values));
 }
 
 static int pragma_eof(sqlite3_vtab_cursor *base) {
@@ -203,7 +183,7 @@ static int pragma_eof(sqlite3_vtab_cursor *base) {
 
 static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     pragma_cursor *cursor = (pragma_cursor *)base;
-    if (column < ((pragma_vtab *)base->pVtab)->definition->column_count) {
+    if (column < definition_of(base)->column_count) {
         sqlite3_result_value(context, sqlite3_column_value(cursor->statement, column));
     }
     return SQLITE_OK;
@@ -217,7 +197,7 @@ static int pragma_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 static const sqlite3_module pragma_module = {
     .xConnect = pragma_connect,
     .xBestIndex = pragma_best,
-    .xDisconnect = pragma_disconnect,
+    .xDisconnect = rst_eponymous_disconnect,
     .xOpen = pragma_open,
     .xClose = pragma_close,
     .xFilter = pragma_filter,

@@ -72,6 +72,9 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
 int rst_sequences_find(rst_connection *c, const rst_table *table, const char *text, rst_code *code);
 void rst_sequences_free(rst_code *code);
 void rst_program_clear(rst_program *program);
+/* A program's arguments, in the order of the used parameters, to a statement with the same numbering. */
+void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement);
+extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
                       rst_clause **clauses, int *count, char **message);
@@ -79,7 +82,10 @@ int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *cla
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
 void rst_once_free(struct rst_once **list);
 void rst_once_function(sqlite3_context *context, int count, sqlite3_value **values);
+/* Whether the subquery can be run by itself, once: it looks at no row and takes no parameters. */
 bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size);
+/* The expression with every scalar subquery that stands alone as rootstock_once: from sqlite3_malloc, or null. */
+char *rst_once_subqueries(rst_connection *c, const char *text, int size);
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
                   rst_clause *clause, char **message);
 void rst_clauses_free(rst_clause *clauses, int count);

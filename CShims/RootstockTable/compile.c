@@ -1,0 +1,380 @@
+/*
+** compile.c - a statement's text becomes the code of a program (runner.c).
+**
+** Compiled once (rst_code) and kept by its text: the inner statement that SQLite runs, the clauses that decide each row, the list of
+** RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked first, on the mirror.
+** Invariant: code is of one epoch of the schema, and is thrown away only while no program runs.
+*/
+#include "expressions.h"
+#include "foreign.h"
+#include "runner.h"
+#include "trigger.h"
+
+#include <string.h>
+
+enum { CODES_KEPT = 128 };
+
+static void code_free(rst_code *code) {
+    sqlite3_free(code->text);
+    sqlite3_free(code->table_name);
+    sqlite3_free(code->inner);
+    sqlite3_free(code->returning);
+    rst_clauses_free(code->clauses, code->clause_count);
+    rst_parameters_free(&code->parameters);
+    rst_sequences_free(code);
+    sqlite3_free(code);
+}
+
+void rst_programs_free(rst_connection *c) {
+    rst_upserts_free(c);
+    while (c->codes != NULL) {
+        rst_code *code = c->codes;
+        c->codes = code->next;
+        code_free(code);
+    }
+    c->code_count = 0;
+}
+
+/* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values made first.
+** That differs only where SET looks at other rows, or something else changes rows on the way. */
+static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->set.start;
+    rst_token token;
+    if (parts->kind != KIND_UPDATE || p == NULL) return false;
+    token = rst_token_next(&p, parts->whole.end);
+    for (p = parts->set.end; p < parts->whole.end;) {
+        token = rst_token_next(&p, parts->whole.end);
+        if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
+        break;
+    }
+    if (rst_trigger_any(table, TRIGGER_UPDATE)) return true;
+    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn instead. */
+    if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
+    for (p = parts->set.start; p < parts->set.end;) {
+        token = rst_token_next(&p, parts->set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) {
+            const char *q = p, *close = p;
+            rst_token first = rst_token_next(&q, parts->set.end);
+            if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
+            if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
+            if (!rst_subquery_stands_alone(c, p, (int)(close - 1 - p))) return true;
+            p = close;
+        }
+    }
+    return false;
+}
+
+/* The columns that SET names: an UPDATE FROM hands over every column as if it were set. */
+static uint64_t columns_set(const rst_table *table, rst_span set) {
+    const char *p = set.start;
+    bool name = true;
+    uint64_t bits = 0;
+    int depth = 0;
+    while (p < set.end) {
+        rst_token token = rst_token_next(&p, set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "("))
+            depth++;
+        else if (rst_token_mark(&token, ")"))
+            depth--;
+        else if (rst_token_mark(&token, "=") && depth == 0)
+            name = false;
+        else if (rst_token_mark(&token, ",") && depth == 0)
+            name = true;
+        else if (name) {
+            for (int i = 0; i < table->column_count; i++) {
+                if (rst_token_same_name(&token, table->columns[i].name)) bits |= (uint64_t)1 << (i < 63 ? i : 63);
+            }
+        }
+    }
+    return bits;
+}
+
+/* Whether an INSERT into these columns gives the rowid; none named: all. */
+static bool names_rowid(const rst_table *table, rst_span columns) {
+    const char *p = columns.start;
+    if (p == NULL) return true;
+    for (;;) {
+        rst_token token = rst_token_next(&p, columns.end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_same_name(&token, table->columns[table->rowid_column].name)) return true;
+    }
+}
+
+/* Whether SQLite sees at once that the statement writes one row and no more. */
+static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->source_text.start;
+    rst_token token;
+    bool replaces = parts->conflict == SQLITE_REPLACE &&
+                    (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
+    for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++)
+        replaces |= table->indexes[i].unique;
+    if (parts->kind != KIND_INSERT || replaces || parts->returning.start != NULL ||
+        rst_trigger_any(table, TRIGGER_INSERT))
+        return false;
+    if (parts->source == SOURCE_DEFAULT) return true;
+    if (parts->source != SOURCE_VALUES) return false;
+    token = rst_token_next(&p, parts->source_text.end); /* VALUES */
+    token = rst_token_next(&p, parts->source_text.end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return false;
+    token = rst_token_next(&p, parts->source_text.end);
+    return !rst_token_mark(&token, ",");
+}
+
+static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
+    bool immediate = false;
+    for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
+    return immediate && is_one_row(table, parts);
+}
+
+bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    int event = parts->kind == KIND_INSERT   ? TRIGGER_INSERT
+                : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                             : TRIGGER_DELETE;
+    if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
+    if (rst_trigger_any(table, event)) return true;
+    if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
+    if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
+    if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
+    if (is_rowwise(c, table, parts)) return true;
+    if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
+        return true;                                                       /* see sequence_touch */
+    if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
+    /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
+    return table->foreign_key_count > 0 || table->is_parent;
+}
+
+/* SQLite's own word on the statement, from the mirror, where it has one about the statement itself. */
+int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->mirror, text, -1, &statement, NULL);
+    const char *words;
+    sqlite3_finalize(statement);
+    if (code == SQLITE_OK) return SQLITE_OK;
+    words = sqlite3_errmsg(c->mirror);
+    if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
+        strncmp(words, "unknown function", 16) == 0 || strncmp(words, "no such collation", 17) == 0 ||
+        strncmp(words, "unknown database", 16) == 0 || strncmp(words, "no such module", 14) == 0 ||
+        strncmp(words, "wrong number of arguments", 25) == 0) {
+        return SQLITE_OK; /* the mirror does not know this connection's own things */
+    }
+    rst_set_message(message, "%s", words);
+    return sqlite3_extended_errcode(c->mirror);
+}
+
+/* The target of an UPDATE or DELETE takes no index hint here. */
+static const char *skip_hint(const char *p, const char *end) {
+    const char *q = p;
+    rst_token first = rst_token_next(&q, end), second = rst_token_next(&q, end);
+    if (rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED")) return q;
+    if (rst_token_is(&first, "INDEXED") && rst_token_is(&second, "BY")) {
+        (void)rst_token_next(&q, end);
+        return q;
+    }
+    return p;
+}
+
+static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
+                         char **message) {
+    char *text = NULL, *named = NULL;
+    int result;
+    if (parts->kind == KIND_INSERT) {
+        result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
+        if (result != SQLITE_OK) return result;
+    } else {
+        /* Only an UPDATE can pass over a row uncounted: it finds the rows of a DELETE that may have to, because a trigger or a
+        ** cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
+        bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) || table->is_parent;
+        sqlite3_str *out = sqlite3_str_new(NULL);
+        sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
+        sqlite3_str_appendall(out, updates ? "UPDATE OR IGNORE" : "DELETE FROM");
+        sqlite3_str_appendf(out, " main.\"%w\"", table->declared_name);
+        if (parts->alias.type != TOKEN_END) {
+            sqlite3_str_appendall(out, " AS ");
+            sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+        } else if (strcmp(table->name, table->declared_name) != 0) {
+            sqlite3_str_appendf(out, " AS \"%w\"", table->name);
+        }
+        sqlite3_str_appendall(out, " ");
+        if (updates && (code->rowwise || parts->kind == KIND_DELETE)) {
+            /* Which rows; what becomes of them is clauses[0], or that they go. */
+            int column = 0;
+            while (column < table->column_count - 1 && table->columns[column].generated) column++;
+            sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
+            if (code->rowwise) sqlite3_str_append(out, parts->set.end, (int)(parts->after_table.end - parts->set.end));
+        }
+        if (!code->rowwise) {
+            const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
+            sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
+        }
+        text = sqlite3_str_finish(out);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    result = rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (result == SQLITE_OK && named != NULL) {
+        sqlite3_free(text);
+        text = named;
+    }
+    code->inner = text;
+    return result;
+}
+
+static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
+                             char **message) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    sqlite3_stmt *statement = NULL;
+    char *text, *named = NULL;
+    int result;
+    sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* its WITH */
+    sqlite3_str_appendf(out, "SELECT %.*s FROM main.\"%w\" AS ", (int)(parts->returning.end - parts->returning.start),
+                        parts->returning.start, table->declared_name);
+    if (parts->alias.type != TOKEN_END)
+        sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+    else
+        sqlite3_str_appendf(out, "\"%w\"", table->name);
+    sqlite3_str_appendall(out, " WHERE \"rootstock row\"=1");
+    text = sqlite3_str_finish(out);
+    if (text == NULL) return SQLITE_NOMEM;
+    result = rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (named != NULL) {
+        sqlite3_free(text);
+        text = named;
+    }
+    code->returning = text;
+    if (result == SQLITE_OK) result = rst_statement_get(c, text, &statement);
+    if (result != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return result;
+    }
+    code->returning_columns = sqlite3_column_count(statement);
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}
+
+int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
+    rst_statement_parts parts;
+    rst_table *table = NULL;
+    rst_code *code, **link = &c->codes;
+    sqlite3_str *numbered;
+    char *normal;
+    int result;
+    for (; *link != NULL; link = &(*link)->next) {
+        code = *link;
+        if (strcmp(code->text, text) != 0) continue;
+        if (code->epoch == c->epoch) {
+            *out = code;
+            return SQLITE_OK;
+        }
+        if (c->program == NULL && c->trigger_depth == 0) {
+            *link = code->next;
+            code_free(code);
+            c->code_count--;
+        }
+        break;
+    }
+    code = sqlite3_malloc64(sizeof *code);
+    if (code == NULL) return SQLITE_NOMEM;
+    memset(code, 0, sizeof *code);
+    code->epoch = c->epoch;
+    code->text = sqlite3_mprintf("%s", text);
+    numbered = sqlite3_str_new(NULL);
+    result = rst_parameters_number(c, text, text + strlen(text), &code->parameters, numbered, message);
+    normal = sqlite3_str_finish(numbered);
+    if (result == SQLITE_RANGE) result = SQLITE_ERROR;
+    if (code->text == NULL || (normal == NULL && result == SQLITE_OK)) result = SQLITE_NOMEM;
+    if (result == SQLITE_OK) {
+        rst_statement_parse(normal, normal + strlen(normal), &parts);
+        table =
+            parts.kind == KIND_OTHER || parts.kind == KIND_SELECT ? NULL : rst_target(c, &parts.schema, &parts.table);
+        if (table == NULL) {
+            rst_set_message(message, "no table of the store in: %s", text);
+            result = SQLITE_ERROR;
+        }
+    }
+    if (result == SQLITE_OK) result = rst_ask_mirror(c, normal, message);
+    if (result == SQLITE_OK) {
+        code->kind = parts.kind;
+        code->conflict = parts.conflict;
+        code->single_insert = is_single_insert(table, &parts);
+        code->one_row = is_one_row(table, &parts);
+        if (parts.kind == KIND_UPDATE && parts.set.start != NULL) code->set_columns = columns_set(table, parts.set);
+        code->table_name = sqlite3_mprintf("%s", table->name);
+        if (code->table_name == NULL) result = SQLITE_NOMEM;
+    }
+    if (result == SQLITE_OK) {
+        result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+    }
+    for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* An automatic rowid meets no row: SQLite leaves such a clause out. */
+        if (!table->without_rowid && code->clauses[i].target_count == 1 && code->clauses[i].targets[0] == -1 &&
+            table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
+            code->clauses[i].left_out = true;
+            continue;
+        }
+        if (code->clauses[i].update && rst_trigger_any(table, TRIGGER_UPDATE)) code->single_insert = false;
+        /* A DO UPDATE that itself sets columns of a foreign key makes the statement one of several changes. */
+        for (int k = 0; k < code->clauses[i].column_count; k++) {
+            for (int f = 0; f < table->foreign_key_count; f++) {
+                for (int n = 0; n < table->foreign_keys[f].column_count; n++) {
+                    if (table->foreign_keys[f].child_columns[n] == code->clauses[i].columns[k])
+                        code->single_insert = false;
+                }
+            }
+        }
+    }
+    if (result == SQLITE_OK && is_rowwise(c, table, &parts)) {
+        rst_span with = {parts.whole.start, parts.verb.start};
+        code->rowwise = true;
+        code->clauses = sqlite3_malloc64(sizeof *code->clauses);
+        if (code->clauses == NULL) {
+            result = SQLITE_NOMEM;
+        } else {
+            memset(code->clauses, 0, sizeof *code->clauses);
+            code->clause_count = 1;
+            result = rst_set_parse(c, table, parts.set, with, &parts.alias, &code->clauses[0], message);
+        }
+    }
+    for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* What is wrong with an assignment is said when the statement is prepared, not at its first row. */
+        sqlite3_stmt *statement = NULL;
+        if (code->clauses[i].select == NULL || code->clauses[i].left_out) continue;
+        result = rst_statement_get(c, code->clauses[i].select, &statement);
+        if (result == SQLITE_OK)
+            rst_statement_done(c, statement);
+        else
+            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    if (result == SQLITE_OK && table->triggers != NULL) {
+        int event = parts.kind == KIND_INSERT   ? TRIGGER_INSERT
+                    : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                                : TRIGGER_DELETE;
+        result = rst_triggers_compile(table, event, parts.kind == KIND_UPDATE ? &parts.set : NULL, message);
+        for (int i = 0; i < code->clause_count && result == SQLITE_OK && parts.upsert.start != NULL; i++) {
+            if (code->clauses[i].update) result = rst_triggers_compile(table, TRIGGER_UPDATE, &parts.upsert, message);
+        }
+    }
+    if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
+    if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
+    if (result == SQLITE_OK && code->inner != NULL) result = rst_expressions_add_to(c, &code->inner);
+    if (result == SQLITE_OK && parts.returning.start != NULL)
+        result = compile_returning(c, table, &parts, code, message);
+    sqlite3_free(normal);
+    if (result != SQLITE_OK) {
+        code_free(code);
+        return result;
+    }
+    if (c->code_count >= CODES_KEPT && c->program == NULL && c->trigger_depth == 0) {
+        while (c->codes != NULL) {
+            rst_code *old = c->codes;
+            c->codes = old->next;
+            code_free(old);
+        }
+        c->code_count = 0;
+    }
+    code->next = c->codes;
+    c->codes = code;
+    c->code_count++;
+    *out = code;
+    return SQLITE_OK;
+}
