@@ -1,0 +1,165 @@
+/*
+** connection.h - a connection to a store: all that it holds, and how it is reached.
+**
+** Used by one thread at a time. The struct is laid out by subject; each file writes its own part.
+*/
+#ifndef ROOTSTOCK_CONNECTION_H
+#define ROOTSTOCK_CONNECTION_H
+
+/* Position in the undo log. */
+typedef size_t rst_mark;
+
+/* What was declared to SQLite, and from which text. */
+typedef struct rst_declared {
+    const char *type;
+    char *name;
+    char *sql;
+    int64_t identifier;
+} rst_declared;
+
+struct rst_connection {
+    sqlite3 *db;
+    int references; /* SQLite modules and functions that hold it */
+    /* the store */
+    const rootstock_engine *engine;
+    rootstock_shared *shared;
+    size_t long_key_limit; /* keys of this many bytes and more are long; SIZE_MAX: none */
+    bool sidecar;          /* tables belong to a native file's schema */
+    char *schema;          /* its name; of a store "main" */
+    bool shadow_upkeep;    /* a shadow is being brought in step */
+    bool read_only;
+    /* schema */
+    sqlite3 *mirror;
+    sqlite3
+        *unchecked; /* the mirror again, for rows that were judged before: it asks no CHECK. Made when one is needed */
+    uint64_t unchecked_epoch;
+    struct rst_forward *unchecked_forwards;
+    bool ignores_checks;          /* PRAGMA ignore_check_constraints */
+    struct rst_forward *forwards; /* the application's functions and collations on the mirror: forward.c */
+    uint64_t forwards_epochs[2];
+    bool compare_failed;
+    bool collations_missing; /* some table is declared without a collation that is not registered yet */
+    rst_table **tables;
+    int table_count;
+    rst_catalog loaded; /* the catalog as it was loaded */
+    rootstock_transaction *loading;
+    struct rst_vtab *vtabs;
+    struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
+    rst_declared *declared;
+    int declared_count;
+    bool refreshing;
+    bool declared_in_transaction; /* what is declared goes if the application's transaction is rolled back */
+    int64_t declared_version;     /* SQLite's schema_version then */
+    char engine_module[64];       /* module name that declares the tables */
+    uint64_t generation;          /* of the catalog that was loaded */
+    uint64_t epoch;               /* changes whenever tables or indexes may have changed */
+    uint64_t schema_state;        /* changes whenever a text may have to be rewritten otherwise */
+    bool schema_stale;            /* the catalog must be read again before the schema is used */
+    bool schema_changed;          /* in this write transaction */
+    rst_table *declaring;         /* xCreate and xDestroy are declaring, not creating */
+    bool undeclaring;
+    uint64_t checked_transaction; /* newest transaction whose generation was compared */
+    uint64_t reader_warning;      /* commits that a reader may lag behind before it is spoken of; 0: any number */
+    uint64_t watched_transaction; /* after which the readers were looked at (readers.c) */
+    uint64_t warned_of;           /* snapshot that the last warning was about */
+    bool warned_of_any;
+    rst_tree catalog;
+    /* reading */
+    rootstock_transaction *reader;
+    bool reader_live;
+    bool reader_pinned; /* an explicit transaction holds the snapshot */
+    uint64_t reader_identifier;
+    int open_cursors;             /* cursors on the reader */
+    int held;                     /* cursors open since before this connection's last write transaction ended */
+    struct rst_retired *outlived; /* snapshots that only such cursors still see */
+    struct sqlite3_file *control; /* see control.c */
+    sqlite3_stmt *control_read;
+    bool control_wants_writer;
+    /* writing */
+    rootstock_transaction *writer;
+    struct rst_cursor *writer_cursors; /* open cursors in the write transaction */
+    bool writer_broken;
+    bool writer_locked;
+    unsigned long writer_thread;
+    uint64_t writer_identifier;
+    /* What rst_get found last in the write transaction, while nothing has changed since: an UPDATE asks for its row in xFilter
+    ** and again in xUpdate, and the application has often read it just before. */
+    bool got;
+    rootstock_tree got_tree;
+    size_t got_key_size;
+    unsigned char got_key[32];
+    rootstock_slice got_value;
+    uint64_t committed_transaction; /* the last one that this connection committed, or 0 */
+    rootstock_buffer undo;
+    rst_mark *marks;          /* by SQLite's savepoint number; SIZE_MAX: unannounced */
+    int64_t *mark_violations; /* deferred_violations at each */
+    int mark_count;
+    int mark_capacity;
+    int forced_logging; /* internal marks that need the log */
+    bool wrote;
+    /* deferred and immediate foreign key violations, as SQLite counts them */
+    int64_t deferred_violations;
+    int64_t immediate_violations;
+    int foreign_actions; /* statements of foreign key actions under way */
+    bool committing;     /* COMMIT or RELEASE through the front door is under way */
+    bool commit_refused; /* and met a violated deferred foreign key */
+    /* statements of our own on db, by SQL text */
+    struct rst_statement *statements;
+    bool sentinel_alive;
+    struct rst_path *paths; /* see paths.c */
+    bool has_kv;            /* tables of module kv were declared on this connection */
+    /* scratch */
+    rootstock_buffer key_scratch;
+    rootstock_buffer row_scratch;
+    rootstock_buffer spares[4]; /* of rows in hand, for the next ones */
+    int spare_count;
+    rootstock_buffer retired_key;
+    rootstock_buffer retired;    /* bytes that a row in hand may still point to */
+    int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
+    int last_mode;               /* conflict mode that the last refusal came from */
+    int last_error;              /* extended code, see rootstock_last_error */
+    struct rst_program *program; /* the front-door statement being run, innermost */
+    int trigger_depth;
+    int trigger_objects;       /* temp views and triggers made for triggers */
+    uint64_t triggers_epoch;   /* the schema they were made for */
+    char **temporary_triggers; /* texts of CREATE TEMP TRIGGER on store tables */
+    int temporary_trigger_count;
+    int moment; /* of the trigger body under way: 1 begun, 2 ended */
+    struct rst_firing *firing;
+    struct rst_upsert *upserts;
+    int64_t upsert_count;
+    bool has_expressions;                     /* some index is on an expression */
+    struct rst_hint_function *hint_functions; /* registered, see expressions.c */
+    struct rst_glances *glances;              /* texts that need no rewriting, see glance.c; or null */
+    struct rst_code *codes;                   /* compiled front-door statements */
+    int code_count;
+    struct rst_once **once; /* answers of subqueries that the running program runs once */
+    bool before_fired;      /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
+    bool upsert_updated;    /* the last INSERT ended in DO UPDATE */
+    bool row_written;       /* the last row was changed before what refused it: an AFTER trigger */
+    int override_conflict;  /* of the outer statement, for those in its triggers */
+    int nested_error;       /* constraint that such a statement ran into */
+    char *nested_message;
+    int raised; /* conflict mode of the last RAISE */
+};
+
+/* ---- connection.c ---- */
+/* The connection that db is registered as, or null. */
+rst_connection *rst_connection_of(sqlite3 *db);
+
+int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
+                   const rootstock_options *options, char **message);
+/* Runs SQL on db that gives no rows (or whose rows do not matter); printf-formatted, %Q %w as SQLite's. */
+int rst_execute(rst_connection *c, char **message, const char *format, ...);
+/* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
+int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
+void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
+/* Before a statement of ours is kept: see connection.c. */
+void rst_sentinel_touch(rst_connection *c);
+void rst_statements_finalize(rst_connection *c);
+void rst_set_message(char **message, const char *format, ...);
+extern const sqlite3_module rst_table_module;
+void rst_retired_vtabs_free(rst_connection *c);
+extern const sqlite3_module rst_marker_module;
+
+#endif

@@ -1,0 +1,167 @@
+/*
+** table.h - what a connection knows of the store's tables: columns, indexes, plans.
+**
+** Made by schema.c from the catalog's text, and thrown away whole when the schema changes.
+*/
+#ifndef ROOTSTOCK_TABLE_H
+#define ROOTSTOCK_TABLE_H
+
+/* Affinities, ordered as in SQLite: a column's is at least NUMERIC when it converts text to numbers. */
+enum { AFFINITY_BLOB = 'A', AFFINITY_TEXT = 'B', AFFINITY_NUMERIC = 'C', AFFINITY_INTEGER = 'D', AFFINITY_REAL = 'E' };
+
+/* Conflict modes: SQLite's numbers from sqlite3_vtab_on_conflict, and 0 where the statement names none. */
+enum { CONFLICT_DEFAULT = 0 };
+
+/*
+** A tree of the store and its keys' limit. `long_keys` is false where no key can pass the engine's limit (rowids).
+*/
+typedef struct rst_tree {
+    int number; /* the tree is named "t<number>"; 0: not allocated yet */
+    rootstock_tree handle;
+    bool open;
+} rst_tree;
+
+typedef struct rst_column {
+    char *name;
+    char *type;         /* as declared, never null */
+    char *default_text; /* the DEFAULT expression as SQL, or null */
+    int default_judged; /* 1: what it calls may be called while schemas are trusted, 2: also while they are not */
+    char *collation_name;
+    uint8_t collation; /* rootstock_collation */
+    char affinity;
+    bool not_null;
+    int not_null_conflict;   /* NOT NULL ON CONFLICT, or 0 */
+    int size;                /* SQLite's estimate of its width */
+    int generated;           /* 0, 2 (virtual) or 3 (stored), as table_xinfo's `hidden` */
+    int primary_key;         /* place in the primary key from 1, or 0 */
+    rootstock_value missing; /* what rows written before ADD COLUMN show here */
+    rootstock_buffer missing_bytes;
+} rst_column;
+
+typedef struct rst_part {
+    int column; /* column number, -1 for the rowid, -2 for an expression */
+    rootstock_key_column key;
+    char *collation_name;
+    char *expression; /* SQL text, for column -2 */
+} rst_part;
+
+typedef struct rst_index {
+    char *name;
+    int64_t identifier; /* in the catalog */
+    rst_tree tree;
+    rst_part *parts; /* the declared columns, without the row's key that follows them */
+    int part_count;
+    bool unique;
+    bool is_primary_key;             /* origin `pk` */
+    bool automatic;                  /* made by UNIQUE or PRIMARY KEY in CREATE TABLE */
+    int on_conflict;                 /* of the constraint, or CONFLICT_DEFAULT */
+    char *where;                     /* of a partial index, or null */
+    bool evaluated;                  /* has expressions or a WHERE: its entries are computed by the mirror */
+    struct rst_predicate *predicate; /* the WHERE, or null where it is not understood (predicate.c) */
+    double *rows_per_prefix;         /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
+    double table_rows;               /* of a partial index: its entries, from ANALYZE, or 0 */
+} rst_index;
+
+/* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
+typedef struct rst_plan {
+    uint64_t epoch;               /* of the connection's schema when it was made */
+    int source;                   /* PLAN_... */
+    int index;                    /* number in table->indexes, or -1 */
+    int equals;                   /* leading key columns held equal */
+    unsigned char null_equal[64]; /* the k-th takes IS (NULL matches) */
+    int in;                       /* the argument that is a whole IN list, from 1; or 0 */
+    int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
+    int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
+    bool descending;
+    bool unique;     /* at most one row */
+    bool covering;   /* the index alone answers */
+    bool count_only; /* no column is read */
+    char *description;
+} rst_plan;
+
+/* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in: a statement that was prepared for
+** a table's earlier description must not find another plan under its number. */
+enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
+
+enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
+
+/* Statements of a table's twin on a mirror. */
+typedef struct rst_twin {
+    sqlite3_stmt *insert;
+    int conflict; /* mode that insert was prepared with */
+    sqlite3_stmt *insert_old;
+    sqlite3_stmt *row;
+    sqlite3_stmt *select;
+    sqlite3_stmt *remove;
+} rst_twin;
+
+struct rst_table {
+    int references;
+    rst_connection *connection;
+    char *name;
+    char *declared_name; /* name in the SQLite connection (differs for sqlite_sequence, sqlite_stat1) */
+    char *sql;
+    int64_t identifier; /* in the catalog */
+    rst_tree tree;
+    bool without_rowid;
+    bool strict;
+    bool autoincrement;
+    bool internal;     /* sqlite_sequence, sqlite_stat1 */
+    bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
+    bool has_evaluated_index;
+    bool has_generated;
+    bool has_check;
+    const char *missing_collation; /* of a column: declared without it, because nobody has registered it */
+    bool has_conflict_clauses;     /* ON CONFLICT in CREATE TABLE */
+    bool has_rowid_name;           /* a column is called rowid, oid or _rowid_ (bits unused) */
+    int rowid_column;              /* the INTEGER PRIMARY KEY column, or -1 */
+    int rowid_on_conflict;
+    rst_column *columns;
+    int column_count;
+    int *slot; /* column -> place in the row's bytes, or -1 - k for the k-th key column */
+    int slot_count;
+    rst_part *key; /* WITHOUT ROWID: the primary key's columns */
+    int key_count;
+    int key_turn;       /* WITHOUT ROWID: how many indexes are checked before the primary key */
+    rst_index *indexes; /* in SQLite's order of checking: as created */
+    int index_count;
+    rst_foreign_key *foreign_keys; /* this table is the child */
+    int foreign_key_count;
+    struct rst_shadow *shadows; /* of a sidecar's table: see shadow.c */
+    int shadow_count;
+    bool shadows_known;
+    bool is_parent;        /* some table of the store refers to this one */
+    rst_trigger *triggers; /* list, in the order in which they fire */
+    rst_plan **plans;
+    int plan_count;
+    double table_rows; /* from ANALYZE, or 0 */
+    uint64_t clearing; /* rows of a DELETE without WHERE that SQLite has still to count */
+    int open_cursors;
+    struct rst_cursor *spare_cursors;
+    /* automatic rowid: highest one known inside the live write transaction */
+    bool last_rowid_known;
+    int64_t last_rowid;
+    uint64_t last_rowid_transaction;
+    /* highest key known to be the tree's last, for appending */
+    rootstock_buffer last_key;
+    uint64_t last_key_transaction;
+    /* mirror statements of this table */
+    rst_twin twins[2]; /* [1]: on the mirror without CHECKs */
+    int twin_used;     /* which one holds the row */
+    /* rows that row-mode cursors show: [0] new, [1] old or excluded */
+    struct rst_row_image *images[2];
+};
+
+/* The plan that idxNum names, made in this epoch; or null. */
+static inline const rst_plan *rst_plan_of(const rst_table *table, int number, uint64_t epoch) {
+    int place = number & PLAN_NUMBERS;
+    if (number < 0 || place >= table->plan_count || number >> PLAN_NUMBER_BITS != (int)(epoch & PLAN_EPOCHS) ||
+        table->plans[place]->epoch != epoch)
+        return NULL;
+    return table->plans[place];
+}
+
+rst_table *rst_table_find(rst_connection *c, const char *name);
+void rst_table_release(rst_table *table);
+
+#endif

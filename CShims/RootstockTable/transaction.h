@@ -1,0 +1,87 @@
+/*
+** transaction.h - snapshots, the one write transaction of a store, savepoints, and every write.
+*/
+#ifndef ROOTSTOCK_TRANSACTION_H
+#define ROOTSTOCK_TRANSACTION_H
+
+/* ---- codes.c ---- */
+/* Engine code -> SQLite code. */
+int rst_map_code(rst_connection *c, int code);
+/* The same, and *message (may be null) gets the engine's words. */
+int rst_map_error(rst_connection *c, int code, char **message);
+
+/* ---- snapshots.c ---- */
+/* Whether the store can be used here and now: not after fork, not by a thread that may not. */
+int rst_check_usable(rst_connection *c, char **message);
+int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
+/* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared anew. */
+static inline bool rst_reads_first(const rst_connection *c) {
+    return c->writer == NULL && !c->reader_live && c->open_cursors == 0 && !c->refreshing && c->trigger_depth == 0 &&
+           c->program == NULL && !c->sidecar;
+}
+/* The same where a statement reads first: if another connection changed the schema, it is declared anew before SQLITE_SCHEMA is
+** returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet, and no cursor holds a
+** table. */
+int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
+void rst_read_end(rst_connection *c, bool was_writer);
+/* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the reader's. */
+void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction);
+/* A cursor counted in `held` is closed, or goes on in the reader's snapshot. */
+void rst_read_unhold(rst_connection *c);
+/* c->reader begun or renewed, in whatever file is the store by now. A SQLite code. */
+int rst_reader_begin(rst_connection *c, char **message);
+/* Between transactions, makes sure that c->shared is the file that is the store by now; inside one it is left alone. */
+int rst_store_now(rst_connection *c, char **message);
+/* Gives c->reader up, which is not live. */
+void rst_reader_drop(rst_connection *c);
+/* The store is in another file (ROOTSTOCK_MOVED): uses that one from here on. Nothing is being read or written. */
+int rst_store_follow(rst_connection *c, char **message);
+/* The schema a snapshot shows must be the one that is declared: SQLITE_SCHEMA if it is not. */
+int rst_generation_check(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier, char **message);
+/* Prepares c->control_read. */
+int rst_control_statement(rst_connection *c);
+/* Takes a read lock on the control file, which lasts as long as the explicit transaction does. */
+int rst_snapshot_pin(rst_connection *c);
+/* Lets the snapshot go unless somebody still reads. */
+void rst_reader_spare(rst_connection *c);
+/* The write transaction is over. after_commit: what was committed has to be seen. */
+void rst_reader_follow(rst_connection *c, bool after_commit);
+/* VACUUMs that may come between a begin and the next try. */
+enum { FOLLOWS_LIMIT = 100 };
+
+/* ---- transaction.c ---- */
+/* Begins the write transaction, or joins the live one. */
+int rst_write_begin(rst_connection *c, char **message);
+/* What xLock(RESERVED) of the control file calls: no waiting here, SQLite asks the busy handler. */
+int rst_write_try(rst_connection *c);
+int rst_write_commit(rst_connection *c, char **message);
+/* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
+int rst_write_compact(rst_connection *c, char **message);
+void rst_write_rollback(rst_connection *c);
+/* The control file's write lock is given up: so is the store's. */
+void rst_write_unreserved(rst_connection *c);
+/* The SQLite transaction is over (control file unlocked). */
+void rst_transaction_ended(rst_connection *c);
+/* The engine's transaction has ended: what belonged to it does too. */
+void rst_writer_finished(rst_connection *c);
+/* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
+void rst_positions_forget(rst_connection *c);
+
+/* ---- undo.c ---- */
+int rst_savepoint(rst_connection *c, int number);
+void rst_savepoint_release(rst_connection *c, int number);
+int rst_savepoint_rollback(rst_connection *c, int number);
+/* Internal savepoints: everything after the mark can be undone until it is released. */
+rst_mark rst_mark_set(rst_connection *c);
+int rst_mark_undo(rst_connection *c, rst_mark mark);
+void rst_mark_release(rst_connection *c, rst_mark mark);
+/* Writes on the write transaction, logged where they may have to be undone. Physical keys. */
+int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
+            uint32_t flags);
+int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key);
+int rst_clear(rst_connection *c, rst_tree *tree);
+int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
+            rootstock_slice *value);
+int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create);
+
+#endif
