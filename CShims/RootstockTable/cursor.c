@@ -45,6 +45,57 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     return code == SQLITE_SCHEMA && !c->schema_stale ? SQLITE_SCHEMA : SQLITE_OK;
 }
 
+/* A cursor that is not open. Null: out of memory. */
+static rst_cursor *cursor_make(rst_table *table) {
+    size_t columns = (size_t)table->column_count + HIDDEN_KEY + 1;
+    rst_cursor *k = sqlite3_malloc64(sizeof *k + 2 * columns * sizeof *k->reaches);
+    if (k == NULL) return NULL;
+    memset(k, 0, sizeof *k);
+    k->table = table;
+    k->connection = table->connection;
+    k->places = k->reaches + columns;
+    k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
+    for (int i = 0; i < (int)columns; i++) {
+        if (i >= table->column_count)
+            k->reaches[i] = PLACE_ELSEWHERE;
+        else if (i == table->rowid_column)
+            k->reaches[i] = PLACE_ROWID;
+        else if (table->slot[i] >= 0)
+            k->reaches[i] = (int16_t)table->slot[i];
+        else
+            k->reaches[i] = k->raw_key ? PLACE_KEY : PLACE_ELSEWHERE;
+    }
+    k->usual_count = table->slot_count;
+    k->usual_body = SIZE_MAX; /* of rows with more columns the header says less */
+    if (table->slot_count >= 1 && table->slot_count <= 30) {
+        k->usual_header = rootstock_row_usual_header(table->slot_count);
+        k->usual_body = 1 + 2 * (size_t)table->slot_count;
+    }
+    return k;
+}
+
+void rst_cursor_aim(rst_cursor *k) {
+    const rst_table *table = k->table;
+    const rst_index *index;
+    if (k->plan->source != PLAN_INDEX) {
+        k->row_key = &k->entry_key;
+        k->row_value = &k->entry_value;
+        return;
+    }
+    k->row_key = &k->found_key;
+    k->row_value = &k->found_value;
+    k->exact_entry_size = table->without_rowid ? 4 : 0;
+    if (k->placed == k->plan) return;
+    k->placed = k->plan;
+    index = &table->indexes[k->plan->index];
+    for (int i = 0; i <= table->column_count + HIDDEN_KEY; i++) {
+        k->places[i] = i >= table->column_count ? PLACE_ELSEWHERE : i == table->rowid_column ? PLACE_ROWID : PLACE_ROW;
+        for (int p = index->part_count - 1; p >= 0 && k->places[i] != PLACE_ROWID; p--) {
+            if (index->parts[p].column == i) k->places[i] = (int16_t)p;
+        }
+    }
+}
+
 int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rootstock_transaction *transaction;
@@ -55,14 +106,11 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     if (k != NULL) {
         table->spare_cursors = k->next_spare;
     } else {
-        k = sqlite3_malloc64(sizeof *k);
+        k = cursor_make(table);
         if (k == NULL) {
             if (transaction != NULL) rst_read_end(table->connection, false);
             return SQLITE_NOMEM;
         }
-        memset(k, 0, sizeof *k);
-        k->table = table;
-        k->connection = table->connection;
     }
     k->next_spare = NULL;
     table->references++;

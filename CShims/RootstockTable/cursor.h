@@ -37,21 +37,24 @@ typedef struct rst_cursor {
     bool walking;        /* the next row is the tree's next entry, in a read snapshot */
     rootstock_move move; /* ... by this move */
     bool unbounded;      /* the range under way ends where the tree does */
-    bool quick;          /* row is open, compact and narrow, and its key short: rst_cursor_column may read them */
-    sqlite3_destructor_type lifetime; /* of quick's bytes: static in a snapshot, else copied */
-    bool quick_entry;                 /* the index entry is short, and its key gives its columns */
-    bool raw_key; /* the primary key is one ascending column whose bytes stand in the key as they are */
+    unsigned char shape; /* COLUMNS_...: what rst_cursor_column may read of what is under the cursor */
+    bool raw_key;        /* the primary key is one ascending column whose bytes stand in the key as they are */
+    sqlite3_destructor_type lifetime; /* of the shape's bytes: static in a snapshot, else copied */
+    const unsigned char *row_bytes;   /* COLUMNS_USUAL: the row */
+    size_t body_size;                 /* ... and how much of it stands behind its offsets */
     rootstock_slice entry_key, entry_value;
-    rootstock_slice row_key, row_value; /* of the table's tree */
+    /* Of the table's tree: the entry itself, or what was looked up. */
+    rootstock_slice *row_key, *row_value;
+    rootstock_slice found_key, found_value;
+    unsigned char rowid_bytes[8]; /* the key of a row that was looked up by its rowid */
     bool row_located, row_open;
     rootstock_row row;
     bool entry_row_open;
     rootstock_row entry_row; /* exact values of an index entry that its key does not give */
     bool entry_exact;
     size_t exact_entry_size; /* bytes of the value of an index entry that is exact: see split_entry */
-    int64_t rowid;
-    uint64_t remaining; /* count_only: rows to come, this one included */
-    uint64_t counted;   /* and rows gone by */
+    uint64_t remaining;      /* count_only: rows to come, this one included */
+    uint64_t counted;        /* and rows gone by */
     rst_row_image *image;
     rst_candidate *candidates; /* ambiguous equality with an order: collected and sorted */
     int candidate_count, candidate;
@@ -66,13 +69,32 @@ typedef struct rst_cursor {
         row_gone; /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
+    /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
+    unsigned char usual_header; /* first byte of a row of the usual shape ... */
+    int usual_count;            /* ... its columns, ... */
+    size_t usual_body;          /* ... and where its body begins */
+    const rst_plan *placed;
+    int16_t *places;   /* in an index entry: the part, or PLACE_... */
+    int16_t reaches[]; /* in a row: the slot, or PLACE_... */
 } rst_cursor;
+
+/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; wherever column_slowly finds it. */
+enum { PLACE_ROWID = -1, PLACE_ROW = -2, PLACE_KEY = -3, PLACE_ELSEWHERE = -4 };
+
+/*
+** What is under the cursor, for rst_cursor_column. USUAL: a compact row with as many columns as the table writes now and offsets of
+** one byte, whose parts stand at fixed distances. NARROW: another compact row of at most 30 columns, laid open in `row`. ENTRY: an
+** index entry whose key gives its columns. COPIED beside one of these: in a write transaction. UNKNOWN: column_slowly finds out.
+*/
+enum { COLUMNS_UNKNOWN = 0, COLUMNS_USUAL = 1, COLUMNS_NARROW = 2, COLUMNS_ENTRY = 3, COLUMNS_COPIED = 4 };
 
 /* ---- cursor.c ---- */
 /* The engine's code as SQLite's, with its words as the statement's error. */
 int rst_cursor_fail(rst_cursor *k, int engine_code);
 /* SQLITE_CORRUPT_VTAB, naming the store, the table and what. */
 int rst_cursor_corrupt(rst_cursor *k, const char *what);
+/* Before a walk through the plan's tree: where its entries have their row and, of an index, their columns. */
+void rst_cursor_aim(rst_cursor *k);
 /* An engine cursor on the tree, in the present transaction. */
 int rst_cursor_attach(rst_cursor *k, rst_tree *tree);
 /* The cursor holds a snapshot, or reads in the write transaction, from here to rst_cursor_stop. */
@@ -109,32 +131,47 @@ int rst_cursor_locate(rst_cursor *k);
 int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value);
 
 /*
-** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, laid open, where it stays until the
-** cursor moves. Any other row, malformed ones too, is left to column_slowly.
+** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, where it stays until the cursor
+** moves. Any other row, malformed ones too, is left to column_slowly. `lifetime` is known.
 */
+static inline void rst_cursor_look(rst_cursor *k, bool copied) {
+    const unsigned char *bytes = k->row_value->data;
+    size_t size = k->row_value->size;
+    k->row_open = false;
+    if (size >= k->usual_body && bytes[0] == k->usual_header && bytes[k->usual_body - 1] <= size - k->usual_body) {
+        k->row_bytes = bytes;
+        k->body_size = size - k->usual_body;
+        k->shape = COLUMNS_USUAL;
+    } else {
+        k->row_open = rootstock_row_open_narrow(&k->row, bytes, size) && k->row.compact;
+        k->shape = k->row_open ? COLUMNS_NARROW : COLUMNS_UNKNOWN;
+    }
+    if (copied && k->shape != COLUMNS_UNKNOWN) k->shape |= COLUMNS_COPIED;
+}
+
+/* The same for a row that may have been copied, or may lie in the cursor's own memory. */
 static inline void rst_cursor_open_quickly(rst_cursor *k) {
-    k->lifetime = k->stable && k->row_value.data != k->hold.data ? SQLITE_STATIC : SQLITE_TRANSIENT;
-    k->quick = rootstock_row_open_narrow(&k->row, k->row_value.data, k->row_value.size) && k->row.compact;
-    k->row_open = k->quick;
+    k->lifetime = k->stable && k->row_value->data != k->hold.data ? SQLITE_STATIC : SQLITE_TRANSIENT;
+    rst_cursor_look(k, k->on_writer);
 }
 
 /* Whatever was known of the entry before is forgotten, and the row of a table's own tree is laid open. */
 static inline void rst_cursor_noted(rst_cursor *k) {
     k->stable = !k->on_writer && k->walker.run == NULL;
     k->row_open = false;
-    k->quick = false;
+    k->shape = COLUMNS_UNKNOWN;
     if (k->plan->source == PLAN_INDEX) {
         k->row_located = false;
         k->row_gone = false;
         k->entry_row_open = false;
         k->lifetime = k->stable ? SQLITE_STATIC : SQLITE_TRANSIENT;
-        k->quick_entry = k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit &&
-                         k->entry_value.size == k->exact_entry_size;
+        if (k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit &&
+            k->entry_value.size == k->exact_entry_size) {
+            k->shape = k->on_writer ? COLUMNS_ENTRY | COLUMNS_COPIED : COLUMNS_ENTRY;
+        }
     } else {
-        k->row_key = k->entry_key;
-        k->row_value = k->entry_value;
         k->row_located = true;
-        if (k->walker.run == NULL && k->row_key.size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
+        if (k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
     }
 }
 
@@ -148,15 +185,28 @@ static inline int rst_cursor_arrived(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+/* Whether left stands before right. Bounds are short and most keys differ early: in place, eight bytes at a time. */
+static inline bool rst_key_before(const unsigned char *left, size_t left_size, const unsigned char *right,
+                                  size_t right_size) {
+    size_t common = left_size < right_size ? left_size : right_size;
+    for (; common >= 8; common -= 8, left += 8, right += 8) {
+        uint64_t a = rootstock_big_endian(left), b = rootstock_big_endian(right);
+        if (a != b) return a < b;
+    }
+    for (; common > 0; common--, left++, right++) {
+        if (*left != *right) return *left < *right;
+    }
+    return left_size < right_size;
+}
+
 /* Whether the entry under the cursor lies behind the range under way. */
 static inline bool rst_cursor_beyond(const rst_cursor *k) {
     const rst_range *range = &k->ranges.range[k->range];
     if (k->plan->descending) {
         return range->low.size > 0 &&
-               rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->low.data, range->low.size) < 0;
+               rst_key_before(k->entry_key.data, k->entry_key.size, range->low.data, range->low.size);
     }
-    return range->has_high &&
-           rootstock_key_compare(k->entry_key.data, k->entry_key.size, range->high.data, range->high.size) >= 0;
+    return range->has_high && !rst_key_before(k->entry_key.data, k->entry_key.size, range->high.data, range->high.size);
 }
 
 #endif

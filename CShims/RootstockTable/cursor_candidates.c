@@ -31,8 +31,7 @@ int rst_cursor_give_candidate(rst_cursor *k) {
     k->eof = false;
     rst_cursor_noted(k); /* the candidates' bytes are the cursor's own already */
     k->stable = false;
-    k->quick = false;
-    k->quick_entry = false;
+    k->shape = COLUMNS_UNKNOWN;
     return SQLITE_OK;
 }
 

@@ -33,34 +33,37 @@ static void result(sqlite3_context *context, const rootstock_value *value, bool 
     }
 }
 
-/* Every other column: of images, index entries, wide rows, keys of several columns, write transactions. */
+/* Every other column: of images, wide rows, keys of several columns, what is malformed. */
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column);
 
 /*
-** A column of an index entry in a read snapshot: the rowid, and NULLs, numbers and texts that stand behind nothing but such. All that
-** is longer to tell is left to column_slowly.
+** A column of an index entry: the rowid, and NULLs, numbers and texts that stand behind nothing but such. All that is longer to tell
+** is left to column_slowly.
 */
-static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) {
-    const rst_index *index = &k->table->indexes[k->plan->index];
+__attribute__((noinline)) static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) {
+    const rst_part *parts = k->table->indexes[k->plan->index].parts;
     const unsigned char *bytes = k->entry_key.data;
     size_t left = k->entry_key.size;
+    int place = k->places[column];
     double real = 0;
-    if (column == k->table->rowid_column) {
-        if (left < 8) return column_slowly(k, context, column);
+    if (place == PLACE_ROWID && left >= 8) {
         sqlite3_result_int64(context, rootstock_rowid_decode(bytes + left - 8));
         return SQLITE_OK;
     }
-    for (int p = 0; p < index->part_count && left > 0; p++) {
-        bool wanted = index->parts[p].column == column;
-        if (index->parts[p].key.descending) break;
+    if (place == PLACE_ROW) {
+        int code = rst_cursor_locate(k);
+        return code == SQLITE_OK ? rst_cursor_column(&k->base, context, column) : code;
+    }
+    for (int p = 0; p <= place && left > 0; p++) {
+        if (parts[p].key.descending) break;
         if (bytes[0] == KEY_NULL) {
-            if (wanted) return SQLITE_OK; /* NULL is what SQLite finds there */
+            if (p == place) return SQLITE_OK; /* NULL is what SQLite finds there */
             bytes++;
             left--;
         } else if (rootstock_key_small_number(bytes, left, &real)) {
-            if (wanted) {
+            if (p == place) {
                 int64_t integer = (int64_t)real;
-                if (index->parts[p].key.real_affinity || (double)integer != real) {
+                if (parts[p].key.real_affinity || (double)integer != real) {
                     sqlite3_result_double(context, real);
                 } else {
                     sqlite3_result_int64(context, integer);
@@ -69,11 +72,11 @@ static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) 
             }
             bytes += KEY_NUMBER_SIZE;
             left -= KEY_NUMBER_SIZE;
-        } else if (bytes[0] == KEY_RAW_TEXT && !index->parts[p].key.final) {
+        } else if (bytes[0] == KEY_RAW_TEXT && !parts[p].key.final) {
             /* Its first NUL is the terminator, unless it is an escaped one. */
             const unsigned char *end = memchr(bytes + 1, 0, left - 1);
             if (end == NULL || end + 1 == bytes + left || end[1] != KEY_TEXT_END) break;
-            if (wanted) {
+            if (p == place) {
                 sqlite3_result_text(context, (const char *)bytes + 1, -1, k->lifetime);
                 return SQLITE_OK;
             }
@@ -86,77 +89,109 @@ static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) 
     return column_slowly(k, context, column);
 }
 
-/*
-** The common column: of a row in a read snapshot, from its bytes or a key that is one raw blob or text. Nothing is live across the
-** calls here, so that the compiler saves no register: this is called for every column of every row.
-*/
-int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
-    rst_cursor *k = (rst_cursor *)base;
-    const unsigned char *data;
-    size_t start, end;
-    int slot;
-    if (k->on_writer && (k->quick || k->quick_entry) && sqlite3_vtab_nochange(context)) return SQLITE_OK;
-    if (!k->quick || column >= k->table->column_count) {
-        if (k->quick_entry && !k->row_located && column < k->table->column_count) {
-            return column_of_entry(k, context, column);
-        }
-        return column_slowly(k, context, column);
+/* A column that stands in no slot of the compact row under the cursor: the rowid, or a key that is one raw blob or text. */
+__attribute__((noinline)) static int column_apart(rst_cursor *k, sqlite3_context *context, int column) {
+    const unsigned char *data = k->row_key->data;
+    size_t size = k->row_key->size;
+    int place = k->reaches[column];
+    if (place == PLACE_ROWID && size == 8) {
+        sqlite3_result_int64(context, rootstock_rowid_decode(data));
+        return SQLITE_OK;
     }
-    slot = k->table->slot[column];
-    if (slot < 0) {
-        data = k->row_key.data;
-        end = k->row_key.size;
-        if (!k->raw_key || end < 2) return column_slowly(k, context, column);
+    if (place == PLACE_KEY && size >= 2) {
         if (data[0] == KEY_RAW_BLOB) {
-            sqlite3_result_blob(context, data + 1, (int)(end - 1), k->lifetime);
+            sqlite3_result_blob(context, data + 1, (int)(size - 1), k->lifetime);
             return SQLITE_OK;
         }
         if (data[0] == KEY_RAW_TEXT) {
-            sqlite3_result_text(context, (const char *)data + 1, (int)(end - 1), k->lifetime);
+            sqlite3_result_text(context, (const char *)data + 1, (int)(size - 1), k->lifetime);
             return SQLITE_OK;
         }
+    }
+    return column_slowly(k, context, column);
+}
+
+/* A value of a row from its type and its bytes. False: it is malformed, or one of the few that are longer to tell. In place, so that
+** nothing is live across SQLite's calls and no register has to be saved. */
+__attribute__((always_inline)) static inline bool give(sqlite3_context *context, int type, const unsigned char *data,
+                                                       size_t size, sqlite3_destructor_type lifetime) {
+    int64_t integer;
+    switch (type) {
+    case ROW_INTEGER:
+        if (!rootstock_row_integer(data, size, &integer)) return false;
+        sqlite3_result_int64(context, integer);
+        return true;
+    case ROW_TEXT:
+        if (size == 0 || data[size - 1] != 0) return false;
+        /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
+        sqlite3_result_text(context, (const char *)data, -1, lifetime);
+        return true;
+    case ROW_REAL: {
+        double real;
+        if (size != 8) return false;
+        real = rootstock_row_real(data);
+        sqlite3_result_double(context, real);
+        return true;
+    }
+    case ROW_NULL: return size == 0;
+    case ROW_BLOB:
+        if (size == 0) return false;
+        sqlite3_result_blob(context, data, (int)size, lifetime);
+        return true;
+    default: return false;
+    }
+}
+
+static inline int column_of_usual(rst_cursor *k, sqlite3_context *context, int column) {
+    const unsigned char *types = k->row_bytes + 1, *ends = types + k->usual_count;
+    int slot = k->reaches[column];
+    size_t start, end;
+    if (slot < 0) return column_apart(k, context, column);
+    end = ends[slot];
+    start = slot > 0 ? ends[slot - 1] : 0;
+    if (start > end || end > k->body_size ||
+        !give(context, types[slot], k->row_bytes + k->usual_body + start, end - start, k->lifetime)) {
         return column_slowly(k, context, column);
     }
+    return SQLITE_OK;
+}
+
+__attribute__((noinline)) static int column_of_narrow(rst_cursor *k, sqlite3_context *context, int column) {
+    const unsigned char *ends;
+    int slot = k->reaches[column];
+    size_t start, end;
+    if (slot < 0) return column_apart(k, context, column);
     if (slot >= k->row.count) return column_slowly(k, context, column);
+    ends = k->row.ends + slot * k->row.width;
     if (k->row.width == 1) {
-        start = slot > 0 ? k->row.ends[slot - 1] : 0;
-        end = k->row.ends[slot];
+        start = slot > 0 ? ends[-1] : 0;
+        end = ends[0];
     } else {
-        const unsigned char *ends = k->row.ends + (size_t)slot * 2;
         start = slot > 0 ? (size_t)(ends[-2] | ends[-1] << 8) : 0;
         end = (size_t)(ends[0] | ends[1] << 8);
     }
-    if (start > end || end > k->row.body_size) return column_slowly(k, context, column);
-    data = k->row.body + start;
-    end -= start;
-    switch (k->row.types[slot]) {
-    case ROW_BLOB:
-        if (end == 0) break;
-        sqlite3_result_blob(context, data, (int)end, k->lifetime);
-        return SQLITE_OK;
-    case ROW_TEXT:
-        if (end == 0 || data[end - 1] != 0) break;
-        /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
-        sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
-        return SQLITE_OK;
-    case ROW_NULL:
-        if (end != 0) break;
-        return SQLITE_OK;
-    case ROW_INTEGER: {
-        int64_t integer;
-        switch (end) {
-        case 0: integer = 0; break;
-        case 1: integer = (int8_t)data[0]; break;
-        case 2: integer = (int16_t)(data[0] | data[1] << 8); break;
-        case 4: integer = (int32_t)(data[0] | data[1] << 8 | data[2] << 16 | (uint32_t)data[3] << 24); break;
-        default: return column_slowly(k, context, column);
-        }
-        sqlite3_result_int64(context, integer);
-        return SQLITE_OK;
+    if (start > end || end > k->row.body_size ||
+        !give(context, k->row.types[slot], k->row.body + start, end - start, k->lifetime)) {
+        return column_slowly(k, context, column);
     }
-    default: break;
+    return SQLITE_OK;
+}
+
+__attribute__((noinline)) static int column_otherwise(rst_cursor *k, sqlite3_context *context, int column) {
+    if ((k->shape & COLUMNS_COPIED) != 0 && sqlite3_vtab_nochange(context)) return SQLITE_OK;
+    switch (k->shape & ~COLUMNS_COPIED) {
+    case COLUMNS_USUAL: return column_of_usual(k, context, column);
+    case COLUMNS_NARROW: return column_of_narrow(k, context, column);
+    case COLUMNS_ENTRY: return column_of_entry(k, context, column);
+    default: return column_slowly(k, context, column);
     }
-    return column_slowly(k, context, column);
+}
+
+/* Called for every column of every row: the common one, of a row of the usual shape in a read snapshot, comes first. */
+int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    rst_cursor *k = (rst_cursor *)base;
+    if (k->shape != COLUMNS_USUAL) return column_otherwise(k, context, column);
+    return column_of_usual(k, context, column);
 }
 
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
@@ -186,7 +221,7 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
                 code = rst_cursor_locate(k);
                 if (code != SQLITE_OK) return code;
             }
-            sqlite3_result_blob64(context, k->row_key.data, k->row_key.size, SQLITE_TRANSIENT);
+            sqlite3_result_blob64(context, k->row_key->data, k->row_key->size, SQLITE_TRANSIENT);
         }
         return SQLITE_OK;
     }
@@ -215,7 +250,7 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     }
     if (k->row_gone) return SQLITE_OK;
     if (!k->row_open) {
-        code = rootstock_row_open(&k->row, k->row_value.data, k->row_value.size);
+        code = rootstock_row_open(&k->row, k->row_value->data, k->row_value->size);
         if (code != SQLITE_OK) return rst_cursor_corrupt(k, "malformed row");
         k->row_open = true;
     }
@@ -223,26 +258,26 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     if (slot >= 0 && k->row.compact && slot < k->row.count) {
         code = rootstock_row_column(&k->row, slot, &value, &has_nul);
         if (code != SQLITE_OK) return rst_cursor_corrupt(k, "malformed row");
-        result(context, &value, k->stable && k->row_value.data != k->hold.data, !has_nul);
+        result(context, &value, k->stable && k->row_value->data != k->hold.data, !has_nul);
         return SQLITE_OK;
     }
     has_nul = true; /* unless the row's bytes say otherwise */
-    code = rst_stored_column(table, &k->row_key, &k->row, column, &value, &has_nul, &k->scratch);
+    code = rst_stored_column(table, k->row_key, &k->row, column, &value, &has_nul, &k->scratch);
     if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : rst_cursor_corrupt(k, "malformed row");
     {
         bool data = value.type == VALUE_TEXT || value.type == VALUE_BLOB;
         bool copied = data && value.as.data >= (const void *)k->scratch.data &&
                       value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
         bool ours = data && value.as.data == table->columns[column].missing.as.data;
-        result(context, &value, data && k->stable && !copied && !ours && k->row_value.data != k->hold.data, !has_nul);
+        result(context, &value, data && k->stable && !copied && !ours && k->row_value->data != k->hold.data, !has_nul);
     }
     return SQLITE_OK;
 }
 
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     rst_cursor *k = (rst_cursor *)base;
-    if (k->image != NULL || (k->plan->source == PLAN_ROWID && k->plan->equals == 1)) {
-        *rowid = k->rowid;
+    if (k->image != NULL) {
+        *rowid = k->image->rowid;
         return SQLITE_OK;
     }
     if (k->plan->source == PLAN_CLEAR) {
@@ -254,8 +289,8 @@ int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
         if (code != SQLITE_OK) return code;
     }
     if (k->row_located) {
-        if (k->row_key.size != 8) return rst_cursor_corrupt(k, "malformed key");
-        *rowid = rootstock_rowid_decode(k->row_key.data);
+        if (k->row_key->size != 8) return rst_cursor_corrupt(k, "malformed key");
+        *rowid = rootstock_rowid_decode(k->row_key->data);
         return SQLITE_OK;
     }
     if (k->entry_key.size < 8) return rst_cursor_corrupt(k, "malformed index entry");

@@ -42,7 +42,7 @@ int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key) {
 static int lose_row(rst_cursor *k) {
     k->row_gone = true;
     k->row_located = true;
-    k->quick = false;
+    k->shape = COLUMNS_UNKNOWN;
     return SQLITE_OK;
 }
 
@@ -52,11 +52,11 @@ static int locate_detached(rst_cursor *k) {
     bool is_writer;
     int code = rst_read_begin(k->connection, &transaction, &is_writer, NULL);
     if (code != SQLITE_OK) return code;
-    code = rst_tree_get(k->connection, transaction, &k->table->tree, &k->row_key, &k->row_value, &k->hold);
+    code = rst_tree_get(k->connection, transaction, &k->table->tree, k->row_key, k->row_value, &k->hold);
     if (code == SQLITE_ROW) {
         k->row_located = true;
         k->row_open = false;
-        k->quick = false;
+        k->shape = COLUMNS_UNKNOWN;
         code = rst_cursor_keep_row(k); /* on_writer still: copied before the snapshot is given back */
     } else if (code == SQLITE_DONE) {
         code = lose_row(k);
@@ -66,18 +66,31 @@ static int locate_detached(rst_cursor *k) {
 }
 
 int rst_cursor_locate(rst_cursor *k) {
-    int code = rst_cursor_split_entry(k, &k->row_key);
+    int code;
+    if (!k->on_writer && !k->table->without_rowid && k->entry_key.size >= 8) {
+        /* Most entries: their last bytes are the rowid. */
+        k->found_key.size = 8;
+        k->found_key.data = (const unsigned char *)k->entry_key.data + k->entry_key.size - 8;
+        code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+        if (code == SQLITE_ROW) {
+            k->row_located = true;
+            rst_cursor_open_quickly(k);
+            return SQLITE_OK;
+        }
+        return code == SQLITE_DONE ? rst_cursor_corrupt(k, "an index entry without its row") : code;
+    }
+    code = rst_cursor_split_entry(k, k->row_key);
     if (code != SQLITE_OK) return code;
     if (k->detached) return locate_detached(k);
-    code = rst_tree_get(k->connection, k->transaction, &k->table->tree, &k->row_key, &k->row_value, &k->hold);
+    code = rst_tree_get(k->connection, k->transaction, &k->table->tree, k->row_key, k->row_value, &k->hold);
     if (code == SQLITE_DONE && k->on_writer) return lose_row(k);
     if (code == SQLITE_DONE) return rst_cursor_corrupt(k, "an index entry without its row");
     if (code != SQLITE_ROW) return code;
     k->row_located = true;
     k->row_open = false;
-    k->quick = false;
+    k->shape = COLUMNS_UNKNOWN;
     code = rst_cursor_keep_row(k);
-    if (code == SQLITE_OK && k->row_key.size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
+    if (code == SQLITE_OK && k->row_key->size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
     return code;
 }
 

@@ -6,6 +6,8 @@
 */
 #include "cursor.h"
 
+#include <string.h>
+
 static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *high) {
     rootstock_value v;
     rootstock_buffer unused = {0};
@@ -62,34 +64,29 @@ static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *hig
 /* One row by its rowid. */
 static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     int64_t low = INT64_MIN, high = INT64_MAX;
-    unsigned char bytes[8];
-    rootstock_slice key = {8, bytes};
-    int code;
-    /* The extreme reals that equal an integer limit stay reals under affinity. */
-    if (sqlite3_value_type(value) == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0)
-        high = INT64_MIN;
-    else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high) {
-        k->eof = true;
-        return SQLITE_OK;
-    } else {
-        high = low;
-    }
-    rootstock_rowid_encode(high, bytes);
-    code = rst_get(k->connection, k->transaction, &k->table->tree, &key, &k->row_value);
-    if (code == SQLITE_DONE) {
-        k->eof = true;
+    int type = sqlite3_value_type(value), code;
+    k->eof = true;
+    if (type == SQLITE_INTEGER) {
+        low = sqlite3_value_int64(value);
+    } else if (type == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0) {
+        low = INT64_MIN; /* the extreme reals that equal an integer limit stay reals under affinity */
+    } else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high) {
         return SQLITE_OK;
     }
-    if (code != SQLITE_ROW) return code;
-    code = rst_cursor_keep_row(k);
-    if (code != SQLITE_OK) return code;
-    k->rowid = high;
+    rootstock_rowid_encode(low, k->rowid_bytes);
+    k->found_key.size = 8;
+    k->found_key.data = k->rowid_bytes;
+    code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+    if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_OK : code;
+    if (k->on_writer) {
+        code = rst_cursor_keep_row(k);
+        if (code != SQLITE_OK) return code;
+    }
     k->stable = !k->on_writer;
-    k->quick = false;
-    k->row_open = false;
     k->row_located = true;
-    rst_cursor_open_quickly(k);
+    k->single = true;
     k->eof = false;
+    rst_cursor_open_quickly(k);
     return SQLITE_OK;
 }
 
@@ -127,9 +124,21 @@ static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
 /* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
 static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     const rst_table *table = k->table;
-    int code;
+    int code, part_count = table->key_count;
     k->seek.size = 0;
-    for (int p = 0; p < table->key_count; p++) {
+    if (k->raw_key && sqlite3_value_type(values[0]) == SQLITE_BLOB) {
+        /* A blob stands in such a key as it is, behind its class: rootstock_key_append in short. */
+        const void *blob = sqlite3_value_blob(values[0]);
+        size_t size = (size_t)sqlite3_value_bytes(values[0]);
+        if (blob == NULL && size > 0) return SQLITE_NOMEM; /* of zeroblob() */
+        if (k->seek.capacity < size + 1 && rootstock_buffer_reserve(&k->seek, size + 1) != SQLITE_OK)
+            return SQLITE_NOMEM;
+        k->seek.data[0] = KEY_RAW_BLOB;
+        if (size > 0) memcpy(k->seek.data + 1, blob, size);
+        k->seek.size = size + 1;
+        part_count = 0;
+    }
+    for (int p = 0; p < part_count; p++) {
         const rst_part *part = &table->key[p];
         char affinity = table->columns[part->column].affinity;
         rootstock_value value;
@@ -151,7 +160,11 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     }
     k->entry_key.size = k->seek.size;
     k->entry_key.data = k->seek.data;
-    code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    if (k->walker.run == NULL && k->seek.size < k->connection->long_key_limit) {
+        code = k->connection->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    } else {
+        code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    }
     if (code == ROOTSTOCK_NOT_FOUND) {
         k->eof = true;
         return SQLITE_OK;
@@ -188,73 +201,52 @@ static int clear_table(rst_cursor *k) {
     return SQLITE_OK;
 }
 
-int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
-    rst_cursor *k = (rst_cursor *)base;
-    rst_table *table = k->table;
+/* The snapshot of a filter: the statement's, or the write transaction. */
+static int begin(rst_cursor *k) {
     rst_connection *c = k->connection;
-    const rst_plan *plan;
-    const rst_part *parts;
-    rst_tree *tree;
+    char *message = NULL;
     int code;
-    UNUSED(text);
-    plan = rst_plan_of(table, number, k->opened_epoch);
-    if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
-    k->plan = plan;
-    k->single = false;
-    k->walking = false;
-    k->stable = false;
-    k->quick = false;
-    k->quick_entry = false;
-    k->exact_entry_size = table->without_rowid ? 4 : 0;
-    k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
-    k->row_located = false;
-    k->row_gone = false;
-    k->image = NULL;
-    if (k->candidates != NULL) rst_cursor_free_candidates(k);
-    if (plan->source == PLAN_ROW) {
-        int which = sqlite3_value_int(values[0]);
-        k->image = which == 1 || which == 2 ? table->images[which - 1] : NULL;
-        k->eof = k->image == NULL;
-        if (k->image != NULL) k->rowid = k->image->rowid;
-        return SQLITE_OK;
+    if (k->began) rst_cursor_stop(k);
+    if (k->walker_tree != NULL && c->writer != NULL) {
+        /* The engine cursor belongs to the reader; a write transaction needs its own. */
+        rst_walker_close(&k->walker);
+        k->walker_tree = NULL;
     }
-    if (!k->began || (c->writer != NULL) != k->on_writer) {
-        char *message = NULL;
-        if (k->began) rst_cursor_stop(k);
-        if (k->walker_tree != NULL && c->writer != NULL) {
-            /* The engine cursor belongs to the reader; a write transaction needs its own. */
-            rst_walker_close(&k->walker);
-            k->walker_tree = NULL;
+    code = rst_read_begin(c, &k->transaction, &k->on_writer, &message);
+    if (code != SQLITE_OK) {
+        if (message != NULL) {
+            sqlite3_free(k->base.pVtab->zErrMsg);
+            k->base.pVtab->zErrMsg = message;
         }
-        code = rst_read_begin(c, &k->transaction, &k->on_writer, &message);
-        if (code != SQLITE_OK) {
-            if (message != NULL) {
-                sqlite3_free(base->pVtab->zErrMsg);
-                base->pVtab->zErrMsg = message;
-            }
-            return code;
-        }
-        rst_cursor_begun(k);
+        return code;
     }
-    table->clearing = 0;
-    if (plan->source == PLAN_CLEAR) return clear_table(k);
-    if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
-    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) {
-        rootstock_tree_statistics statistics;
-        code = rst_tree_ready(c, k->transaction, &table->tree, false);
-        if (code != SQLITE_OK) return code;
-        code = c->engine->tree_statistics(k->transaction, table->tree.handle, &statistics);
-        if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
-        k->remaining = statistics.entries;
-        k->counted = 0;
-        k->eof = k->remaining == 0;
-        k->stable = false;
-        return SQLITE_OK;
-    }
-    k->remaining = 0;
-    tree = plan->source == PLAN_INDEX ? &table->indexes[plan->index].tree : &table->tree;
-    code = rst_cursor_attach(k, tree);
+    rst_cursor_begun(k);
+    return SQLITE_OK;
+}
+
+/* A scan without columns: as many rows as the tree has entries. */
+static int count_rows(rst_cursor *k) {
+    rst_connection *c = k->connection;
+    rootstock_tree_statistics statistics;
+    int code = rst_tree_ready(c, k->transaction, &k->table->tree, false);
     if (code != SQLITE_OK) return code;
+    code = c->engine->tree_statistics(k->transaction, k->table->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    k->remaining = statistics.entries;
+    k->counted = 0;
+    k->eof = k->remaining == 0;
+    return SQLITE_OK;
+}
+
+/* A walk through the table's tree or an index's. */
+static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
+    const rst_plan *plan = k->plan;
+    rst_table *table = k->table;
+    rst_tree *tree = plan->source == PLAN_INDEX ? &table->indexes[plan->index].tree : &table->tree;
+    const rst_part *parts;
+    int code = rst_cursor_attach(k, tree);
+    if (code != SQLITE_OK) return code;
+    rst_cursor_aim(k);
     k->move = plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT;
     if (plan->source == PLAN_ROWID) {
         k->walking = !k->on_writer;
@@ -272,4 +264,39 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (k->ranges.ambiguous && k->ranges.count > 0) return rst_cursor_collect(k, parts);
     k->walking = !k->on_writer;
     return rst_cursor_enter_range(k);
+}
+
+int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_cursor *k = (rst_cursor *)base;
+    rst_table *table = k->table;
+    const rst_plan *plan = rst_plan_of(table, number, k->opened_epoch);
+    UNUSED(text);
+    if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
+    k->plan = plan;
+    k->single = false;
+    k->walking = false;
+    k->stable = false;
+    k->shape = COLUMNS_UNKNOWN;
+    k->row_located = false;
+    k->row_gone = false;
+    k->remaining = 0;
+    k->image = NULL;
+    k->row_key = &k->found_key;
+    k->row_value = &k->found_value;
+    if (k->candidates != NULL) rst_cursor_free_candidates(k);
+    if (plan->source == PLAN_ROW) {
+        int which = sqlite3_value_int(values[0]);
+        k->image = which == 1 || which == 2 ? table->images[which - 1] : NULL;
+        k->eof = k->image == NULL;
+        return SQLITE_OK;
+    }
+    if (!k->began || (k->connection->writer != NULL) != k->on_writer) {
+        int code = begin(k);
+        if (code != SQLITE_OK) return code;
+    }
+    table->clearing = 0;
+    if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
+    if (plan->source == PLAN_CLEAR) return clear_table(k);
+    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) return count_rows(k);
+    return filter_ranges(k, count, values);
 }

@@ -22,10 +22,10 @@ int rst_cursor_keep_entry(rst_cursor *k) {
 }
 
 int rst_cursor_keep_row(rst_cursor *k) {
-    if (!k->on_writer || k->row_value.data == k->hold.data) return SQLITE_OK;
+    if (!k->on_writer || k->row_value->data == k->hold.data) return SQLITE_OK;
     k->hold.size = 0;
-    if (rootstock_buffer_append(&k->hold, k->row_value.data, k->row_value.size) != SQLITE_OK) return SQLITE_NOMEM;
-    k->row_value.data = k->hold.data;
+    if (rootstock_buffer_append(&k->hold, k->row_value->data, k->row_value->size) != SQLITE_OK) return SQLITE_NOMEM;
+    k->row_value->data = k->hold.data;
     return SQLITE_OK;
 }
 
@@ -83,7 +83,7 @@ static int next_slowly(rst_cursor *k) {
         k->eof = --k->remaining == 0;
         return SQLITE_OK;
     }
-    if (k->single || k->image != NULL || (k->plan->source == PLAN_ROWID && k->plan->equals == 1)) {
+    if (k->single || k->image != NULL) {
         k->eof = true;
         return SQLITE_OK;
     }
@@ -125,7 +125,11 @@ static int moved(rst_cursor *k, int code) {
 int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
     int code;
-    if (!k->walking || k->walker.run != NULL) return next_slowly(k);
+    if (!k->walking || k->walker.run != NULL) {
+        if (!k->single) return next_slowly(k);
+        k->eof = true;
+        return SQLITE_OK;
+    }
     code = k->connection->engine->cursor_move(k->walker.cursor, k->move, &k->entry_key, &k->entry_value);
     if (code != ROOTSTOCK_OK || k->entry_key.size >= k->connection->long_key_limit ||
         (!k->unbounded && rst_cursor_beyond(k))) {
@@ -135,11 +139,7 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         rst_cursor_noted(k);
         return SQLITE_OK;
     }
-    k->row_key = k->entry_key;
-    k->row_value = k->entry_value;
-    k->row_located = true;
-    k->stable = true;
-    rst_cursor_open_quickly(k);
+    rst_cursor_look(k, false);
     return SQLITE_OK;
 }
 
@@ -159,6 +159,7 @@ int rst_cursor_stop_counting(rst_cursor *k) {
     }
     code = rst_cursor_attach(k, k->plan->source == PLAN_INDEX ? &table->indexes[k->plan->index].tree : &table->tree);
     if (code != SQLITE_OK) return code;
+    rst_cursor_aim(k);
     k->ranges.range = k->ranges.few;
     k->ranges.count = 1;
     k->ranges.ambiguous = false;

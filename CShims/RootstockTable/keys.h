@@ -40,12 +40,23 @@ typedef struct rootstock_key_column {
 
 enum { KEY_NULL = 0x05, KEY_NUMBER = 0x10, KEY_NUMBER_SIZE = 9, KEY_TEXT_END = 0x01 /* behind 00 */ };
 
+/* Eight bytes as the number whose order theirs is. */
+static inline uint64_t rootstock_big_endian(const void *bytes) {
+    uint64_t number;
+    memcpy(&number, bytes, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return number;
+#else
+    return __builtin_bswap64(number);
+#endif
+}
+
 /* Reads an ascending number below 2^53 in magnitude, in place because a scan of an index does so on every step: KEY_NUMBER_SIZE
 ** bytes from `bytes`. False, and nothing is said of the key, if something else stands there. */
 static inline bool rootstock_key_small_number(const unsigned char *bytes, size_t left, double *real) {
-    uint64_t bits = 0;
+    uint64_t bits;
     if (left < KEY_NUMBER_SIZE || bytes[0] != KEY_NUMBER) return false;
-    for (int i = 1; i <= 8; i++) bits = bits << 8 | bytes[i];
+    bits = rootstock_big_endian(bytes + 1);
     bits = bits >> 63 ? bits ^ (uint64_t)1 << 63 : ~bits;
     if ((bits & ~((uint64_t)1 << 63)) >= 0x4340000000000000u || bits == (uint64_t)1 << 63)
         return false; /* 2^53, -0.0 */

@@ -11,6 +11,8 @@
 #ifndef ROOTSTOCK_ROWS_H
 #define ROOTSTOCK_ROWS_H
 
+#include <string.h>
+
 #include "values.h"
 
 enum { ROW_NULL = 0, ROW_INTEGER = 1, ROW_REAL = 2, ROW_TEXT = 3, ROW_BLOB = 4, ROW_TEXT_WITH_NUL = 5 };
@@ -23,6 +25,13 @@ size_t rootstock_row_size(const rootstock_value *values, int count);
 void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact);
 /* The same where the caller has asked rootstock_row_size already: it said `size`, and not 0. */
 void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count, bool compact);
+
+static inline uint64_t rootstock_row_bytes4(const unsigned char *bytes) {
+    return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+}
+static inline uint64_t rootstock_row_bytes8(const unsigned char *bytes) {
+    return rootstock_row_bytes4(bytes) | rootstock_row_bytes4(bytes + 4) << 32;
+}
 
 /* A row laid open. Filled by rootstock_row_open, valid as long as the bytes are. */
 typedef struct rootstock_row {
@@ -37,6 +46,12 @@ typedef struct rootstock_row {
 
 /* SQLITE_OK or SQLITE_CORRUPT. Checks that header, types, ends and body lie inside the bytes. */
 int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size);
+
+/* First byte of a compact row of so many columns (1 to 30) with offsets of one byte: then types, ends and body stand at 1, 1 + count
+** and 1 + 2 * count. */
+static inline unsigned char rootstock_row_usual_header(int count) {
+    return (unsigned char)(0x20 | count);
+}
 
 /* The same for the common row, in place because every step of a scan opens one: 1 to 30 columns, offsets of 1 or 2 bytes.
 ** False, and nothing is said of the row, if it is another one or malformed. */
@@ -58,6 +73,30 @@ static inline bool rootstock_row_open_narrow(rootstock_row *row, const void *byt
     row->compact = (header[0] & 0x20) != 0;
     return end <= row->body_size;
 }
+/* An integer of a row's body, in place because scans read one for most columns. False: no integer has so many bytes. */
+static inline bool rootstock_row_integer(const unsigned char *bytes, size_t size, int64_t *integer) {
+    switch (size) {
+    case 0: *integer = 0; return true;
+    case 1: *integer = (int8_t)bytes[0]; return true;
+    case 2: *integer = (int16_t)(bytes[0] | bytes[1] << 8); return true;
+    case 3: *integer = (int32_t)((uint32_t)(bytes[0] | bytes[1] << 8 | bytes[2] << 16) << 8) >> 8; return true;
+    case 4: *integer = (int32_t)rootstock_row_bytes4(bytes); return true;
+    case 6:
+        *integer = (int64_t)(rootstock_row_bytes4(bytes) | (uint64_t)(bytes[4] | bytes[5] << 8) << 32) << 16 >> 16;
+        return true;
+    case 8: *integer = (int64_t)rootstock_row_bytes8(bytes); return true;
+    default: return false;
+    }
+}
+
+/* A real of a row's body: 8 bytes. */
+static inline double rootstock_row_real(const unsigned char *bytes) {
+    uint64_t bits = rootstock_row_bytes8(bytes);
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
 /* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or SQLITE_CORRUPT. */
 int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
 /* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text ended by
