@@ -1,32 +1,17 @@
 /*
-** connection.c - one rst_connection per sqlite3 connection: registration, opening a store, statements of our own.
+** connection.c - one rst_connection per sqlite3 connection: registered, found again, released.
 **
-** SQLite will not close a connection while statements live on it, and keeps a virtual table while a statement refers to it;
-** our own cached statements would be such. So an eponymous virtual table, the sentinel, is instantiated beside the first
-** of them: SQLite disconnects it on close before it looks for statements, and its xDisconnect finalizes ours.
-** Invariant: after the sentinel is gone no statement of ours lives on db.
+** SQLite's modules and functions hold it, each counted. Invariant: it is freed with the last of them, and what a thread remembers of
+** the connection it asked about last is void once any store of this process has been closed.
 */
 #include "declare.h"
 #include "expressions.h"
-#include "foreign.h"
 #include "trigger.h"
 #include "untrusted.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct rst_statement {
-    uint64_t epoch; /* of the schema that it was prepared for */
-    struct rst_statement *next;
-    char *sql;
-    sqlite3_stmt *statement;
-    bool busy;
-} rst_statement;
-
-enum { STATEMENTS_KEPT = 64, DEFAULT_READER_WARNING = 1000 };
 
 const char *rootstock_version(void) {
     return "0.1.0";
@@ -41,210 +26,19 @@ void rst_set_message(char **message, const char *format, ...) {
     va_end(arguments);
 }
 
-int rst_execute(rst_connection *c, char **message, const char *format, ...) {
-    va_list arguments;
-    char *sql;
-    int code;
-    va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->db);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
-    sqlite3_free(sql);
-    return code;
-}
-
-/* ---- statements of our own ---- */
-
-void rst_sentinel_touch(rst_connection *c) {
-    if (c->sentinel_alive) return;
-    (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_sentinel");
-}
-
-int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement) {
-    rst_statement *kept;
-    int count = 0, code;
-    for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
-        kept = *link;
-        count++;
-        if (!kept->busy && strcmp(kept->sql, sql) == 0) {
-            if (kept->epoch != c->epoch) {
-                /* SQLite would prepare it anew at its first step only; who asks for its columns before that needs it now. */
-                sqlite3_finalize(kept->statement);
-                *link = kept->next;
-                sqlite3_free(kept->sql);
-                sqlite3_free(kept);
-                break;
-            }
-            kept->busy = true;
-            *statement = kept->statement;
-            return SQLITE_OK;
-        }
-    }
-    if (count >= STATEMENTS_KEPT) {
-        for (rst_statement **link = &c->statements; *link != NULL;) {
-            rst_statement *old = *link;
-            if (old->busy) {
-                link = &old->next;
-                continue;
-            }
-            *link = old->next;
-            sqlite3_finalize(old->statement);
-            sqlite3_free(old->sql);
-            sqlite3_free(old);
-        }
-    }
-    rst_sentinel_touch(c);
-    if (!c->sentinel_alive) return SQLITE_NOMEM; /* without it nothing would finalize the statement */
-    kept = sqlite3_malloc64(sizeof *kept);
-    if (kept == NULL) return SQLITE_NOMEM;
-    kept->sql = sqlite3_mprintf("%s", sql);
-    kept->statement = NULL;
-    kept->epoch = c->epoch;
-    code = kept->sql == NULL ? SQLITE_NOMEM
-                             : sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
-    if (code != SQLITE_OK) {
-        sqlite3_free(kept->sql);
-        sqlite3_free(kept);
-        return code;
-    }
-    kept->busy = true;
-    kept->next = c->statements;
-    c->statements = kept;
-    *statement = kept->statement;
-    return SQLITE_OK;
-}
-
-void rst_statement_done(rst_connection *c, sqlite3_stmt *statement) {
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
-    for (rst_statement *kept = c->statements; kept != NULL; kept = kept->next) {
-        if (kept->statement == statement) {
-            kept->busy = false;
-            return;
-        }
-    }
-}
-
-void rst_statements_finalize(rst_connection *c) {
-    while (c->statements != NULL) {
-        rst_statement *kept = c->statements;
-        c->statements = kept->next;
-        sqlite3_finalize(kept->statement);
-        sqlite3_free(kept->sql);
-        sqlite3_free(kept);
-    }
-    sqlite3_finalize(c->control_read);
-    c->control_read = NULL;
-    rst_programs_free(c);
-}
-
-typedef struct sentinel_vtab {
-    sqlite3_vtab base;
-    rst_connection *connection;
-} sentinel_vtab;
-
-static int sentinel_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                            char **message) {
-    sentinel_vtab *vtab;
-    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
-    UNUSED(count);
-    UNUSED(arguments);
-    UNUSED(message);
-    if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
-    if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
-    vtab->connection->sentinel_alive = true;
-    *out = &vtab->base;
-    return SQLITE_OK;
-}
-
-static int sentinel_disconnect(sqlite3_vtab *base) {
-    sentinel_vtab *vtab = (sentinel_vtab *)base;
-    vtab->connection->sentinel_alive = false;
-    rst_statements_finalize(vtab->connection);
-    sqlite3_free(vtab);
-    return SQLITE_OK;
-}
-
-static int sentinel_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    UNUSED(base);
-    info->estimatedCost = 1;
-    return SQLITE_OK;
-}
-static int sentinel_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    *out = sqlite3_malloc64(sizeof **out);
-    if (*out == NULL) return SQLITE_NOMEM;
-    memset(*out, 0, sizeof **out);
-    return SQLITE_OK;
-}
-static int sentinel_close(sqlite3_vtab_cursor *cursor) {
-    sqlite3_free(cursor);
-    return SQLITE_OK;
-}
-static int sentinel_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
-                           sqlite3_value **values) {
-    UNUSED(cursor);
-    UNUSED(number);
-    UNUSED(text);
-    UNUSED(count);
-    UNUSED(values);
-    return SQLITE_OK;
-}
-static int sentinel_next(sqlite3_vtab_cursor *cursor) {
-    UNUSED(cursor);
-    return SQLITE_OK;
-}
-static int sentinel_eof(sqlite3_vtab_cursor *cursor) {
-    UNUSED(cursor);
-    return 1;
-}
-static int sentinel_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
-    UNUSED(cursor);
-    UNUSED(context);
-    UNUSED(column);
-    return SQLITE_OK;
-}
-static int sentinel_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
-    UNUSED(cursor);
-    *rowid = 0;
-    return SQLITE_OK;
-}
-
-static const sqlite3_module sentinel_module = {
-    .xConnect = sentinel_connect,
-    .xBestIndex = sentinel_best,
-    .xDisconnect = sentinel_disconnect,
-    .xOpen = sentinel_open,
-    .xClose = sentinel_close,
-    .xFilter = sentinel_filter,
-    .xNext = sentinel_next,
-    .xEof = sentinel_eof,
-    .xColumn = sentinel_column,
-    .xRowid = sentinel_rowid,
-};
-
 /*
 ** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the front door is
 ** asked before every statement. What stands here holds as long as no store of this process has been closed since.
 */
 static atomic_ulong stores_closed;
+
 static __thread struct {
     sqlite3 *db;
     rst_connection *connection;
     unsigned long closed;
 } last_asked;
 
-/* ---- the connection ---- */
-
-static void store_close(rst_connection *c) {
+void rst_store_close(rst_connection *c) {
     atomic_fetch_add_explicit(&stores_closed, 1, memory_order_release);
     rst_glance_forget(c);
     for (int i = 0; i < c->table_count; i++) {
@@ -275,7 +69,7 @@ static void connection_release(void *context) {
     if (--c->references > 0) return;
     rst_statements_finalize(c);
     rst_retired_vtabs_free(c);
-    store_close(c);
+    rst_store_close(c);
     rootstock_buffer_free(&c->undo);
     rootstock_buffer_free(&c->key_scratch);
     rootstock_buffer_free(&c->row_scratch);
@@ -323,7 +117,7 @@ rst_connection *rst_connection_of(sqlite3 *db) {
     return ask_connection(db, closed);
 }
 
-static int register_module(rst_connection *c, const char *name, const sqlite3_module *module) {
+int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) {
     c->references++;
     return sqlite3_create_module_v2(c->db, name, module, c, connection_release); /* releases on failure too */
 }
@@ -372,10 +166,6 @@ int rst_function(rst_connection *c, const char *name, int count, int flags,
                                       binding_release);
 }
 
-int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) {
-    return register_module(c, name, module);
-}
-
 int rootstock_register(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     int code = SQLITE_OK;
@@ -392,7 +182,7 @@ int rootstock_register(sqlite3 *db) {
             return SQLITE_NOMEM;
         }
         code = rst_function(c, "rootstock_connection", 1, SQLITE_DIRECTONLY, connection_function);
-        if (code == SQLITE_OK) code = register_module(c, "rootstock_sentinel", &sentinel_module);
+        if (code == SQLITE_OK) code = rst_module(c, "rootstock_sentinel", &rst_sentinel_module);
         if (code == SQLITE_OK) code = rst_functions_register(c);
         if (code != SQLITE_OK) {
             connection_release(c);
@@ -403,190 +193,8 @@ int rootstock_register(sqlite3 *db) {
     for (size_t i = 0; code == SQLITE_OK; i++) {
         const rootstock_engine *engine = rootstock_engine_at(i);
         if (engine == NULL) break;
-        code = register_module(c, engine->name, &rst_table_module);
+        code = rst_module(c, engine->name, &rst_table_module);
     }
-    return code;
-}
-
-int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
-                   const rootstock_options *options, char **message) {
-    char *text = NULL;
-    size_t limit;
-    int code = rootstock_environment_acquire(engine, path, options, &c->shared, &text);
-    if (code != ROOTSTOCK_OK) {
-        c->shared = NULL;
-        rst_set_message(message, "%s", text != NULL ? text : rootstock_code_name(code));
-        free(text);
-        return rst_map_code(NULL, code);
-    }
-    c->engine = engine;
-    c->read_only = options->read_only != 0;
-    limit = engine->maximum_key_size(c->shared->environment);
-    c->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
-    sqlite3_snprintf(sizeof c->engine_module, c->engine_module, "%s", engine->name);
-    code = rst_schema_load(c, true, message);
-    if (code == SQLITE_OK) code = rst_control_attach(c, message);
-    if (code == SQLITE_OK) code = rst_schema_declare(c, message);
-    return code;
-}
-
-/* What is open must be undone when opening fails half way. */
-static void open_failed(rst_connection *c) {
-    rst_statements_finalize(c);
-    if (c->control != NULL) {
-        c->control = NULL;
-        (void)rst_execute(c, NULL, "DETACH rootstock");
-    }
-    store_close(c);
-}
-
-static int parse_options(rst_connection *c, const char *json, rootstock_options *options, char **message) {
-    sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(c->db, "SELECT key, value, type FROM json_each(?1)", -1, &statement, NULL);
-    if (code != SQLITE_OK) return code;
-    if (sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC) != SQLITE_OK) {
-        sqlite3_finalize(statement);
-        return SQLITE_NOMEM;
-    }
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        bool is_member = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
-        bool has_value = sqlite3_column_type(statement, 1) != SQLITE_NULL;
-        const char *key = (const char *)sqlite3_column_text(statement, 0);
-        const char *type = (const char *)sqlite3_column_text(statement, 2);
-        const char *text = (const char *)sqlite3_column_text(statement, 1);
-        bool flag, is_flag, is_number, good = true;
-        sqlite3_int64 number = sqlite3_column_int64(statement, 1);
-        if (type == NULL || (is_member && key == NULL) || (has_value && text == NULL)) {
-            sqlite3_finalize(statement);
-            return SQLITE_NOMEM;
-        }
-        flag = strcmp(type, "true") == 0;
-        is_flag = flag || strcmp(type, "false") == 0;
-        is_number = strcmp(type, "integer") == 0 && number > 0;
-        if (!is_member) {
-            rst_set_message(message, "options must be a JSON object, as {\"durability\":\"normal\"}");
-            sqlite3_finalize(statement);
-            return SQLITE_ERROR;
-        }
-        if (strcmp(key, "durability") == 0) {
-            if (text == NULL)
-                good = false;
-            else if (strcmp(text, "off") == 0)
-                options->durability = ROOTSTOCK_DURABILITY_OFF;
-            else if (strcmp(text, "normal") == 0)
-                options->durability = ROOTSTOCK_DURABILITY_NORMAL;
-            else if (strcmp(text, "full") == 0)
-                options->durability = ROOTSTOCK_DURABILITY_FULL;
-            else
-                good = false;
-        } else if (strcmp(key, "mapSize") == 0) {
-            good = is_number;
-            options->map_size = (uint64_t)number;
-        } else if (strcmp(key, "maxReaders") == 0) {
-            good = is_number && number <= 1 << 20;
-            options->maximum_readers = (uint32_t)number;
-        } else if (strcmp(key, "readerWarning") == 0) {
-            good = strcmp(type, "integer") == 0 && number >= 0;
-            c->reader_warning = (uint64_t)number;
-        } else if (strcmp(key, "readOnly") == 0) {
-            good = is_flag;
-            options->read_only = flag;
-        } else if (strcmp(key, "writeMap") == 0) {
-            good = is_flag;
-            options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
-        } else {
-            rst_set_message(message,
-                            "unknown option \"%s\": the options are durability, mapSize, maxReaders, readerWarning, "
-                            "readOnly, writeMap",
-                            key);
-            sqlite3_finalize(statement);
-            return SQLITE_ERROR;
-        }
-        if (!good) {
-            rst_set_message(message, "option \"%s\" cannot be %s", key, text == NULL ? "null" : text);
-            sqlite3_finalize(statement);
-            return SQLITE_ERROR;
-        }
-    }
-    sqlite3_finalize(statement);
-    if (code == SQLITE_NOMEM) return code;
-    if (code != SQLITE_DONE) {
-        rst_set_message(message, "options are not JSON: %s", json);
-        return SQLITE_ERROR;
-    }
-    return SQLITE_OK;
-}
-
-static int open_store(sqlite3 *db, const char *path, const char *engine_name, const char *options_json, int *tables,
-                      char **message) {
-    rootstock_options options;
-    const rootstock_engine *engine;
-    rst_connection *c;
-    const char *file;
-    sqlite3_stmt *statement;
-    bool empty = false;
-    int code = rootstock_register(db);
-    if (code != SQLITE_OK) return code;
-    memset(&options, 0, sizeof options);
-    c = rst_connection_of(db);
-    if (c == NULL) return SQLITE_NOMEM;
-    if (c->shared == NULL) c->reader_warning = DEFAULT_READER_WARNING;
-    if (path == NULL || path[0] == '\0') {
-        rst_set_message(message, "a store needs a path");
-        return SQLITE_CANTOPEN;
-    }
-    if (c->shared != NULL) {
-        rst_set_message(message, "this connection has a store open already (%s): open another connection",
-                        c->shared->path);
-        return SQLITE_ERROR;
-    }
-    if (!sqlite3_get_autocommit(db)) {
-        rst_set_message(message, "a store cannot be opened inside a transaction");
-        return SQLITE_ERROR;
-    }
-    engine = rootstock_engine_find(engine_name == NULL || engine_name[0] == '\0' ? "lmdb" : engine_name);
-    if (engine == NULL) {
-        rst_set_message(message, "no such engine: %s", engine_name);
-        return SQLITE_ERROR;
-    }
-    file = sqlite3_db_filename(db, "main");
-    if (file != NULL && file[0] != '\0') {
-        rst_set_message(
-            message,
-            "a store is opened on a :memory: connection; for tables beside those of %s use CREATE VIRTUAL TABLE ... "
-            "USING %s",
-            file, engine->name);
-        return SQLITE_ERROR;
-    }
-    code = sqlite3_prepare_v2(db, "SELECT count(*) FROM main.sqlite_master", -1, &statement, NULL);
-    if (code == SQLITE_OK) {
-        if (sqlite3_step(statement) == SQLITE_ROW) empty = sqlite3_column_int(statement, 0) == 0;
-        code = sqlite3_finalize(statement);
-    }
-    if (code == SQLITE_OK && !empty) {
-        rst_set_message(message, "a store is opened on a connection without tables of its own");
-        code = SQLITE_ERROR;
-    }
-    if (code == SQLITE_OK && options_json != NULL && options_json[0] != '\0') {
-        code = parse_options(c, options_json, &options, message);
-    }
-    if (code == SQLITE_OK) {
-        code = rst_call_code(rst_store_open(c, path, engine, &options, message));
-        if (code != SQLITE_OK) open_failed(c);
-    }
-    if (code == SQLITE_OK && tables != NULL) {
-        *tables = 0;
-        for (int i = 0; i < c->table_count; i++) *tables += !c->tables[i]->internal;
-    }
-    return code;
-}
-
-int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const char *options_json, int *tables,
-                   char **message) {
-    int code;
-    rst_call_enter();
-    code = rst_call_leave(open_store(db, path, engine_name, options_json, tables, message));
-    if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
     return code;
 }
 

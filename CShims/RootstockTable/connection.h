@@ -147,16 +147,22 @@ struct rst_connection {
 /* The connection that db is registered as, or null. */
 rst_connection *rst_connection_of(sqlite3 *db);
 
+/* Opens the store on the connection and declares its tables. What it opened stands when it fails: rst_store_close. */
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
                    const rootstock_options *options, char **message);
+/* Lets go of the store and all that is known of it. */
+void rst_store_close(rst_connection *c);
+
+/* ---- statements.c ---- */
 /* Runs SQL on db that gives no rows (or whose rows do not matter); printf-formatted, %Q %w as SQLite's. */
 int rst_execute(rst_connection *c, char **message, const char *format, ...);
 /* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
 void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
-/* Before a statement of ours is kept: see connection.c. */
+/* Before a statement of ours is kept: see statements.c. */
 void rst_sentinel_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
+extern const sqlite3_module rst_sentinel_module;
 void rst_set_message(char **message, const char *format, ...);
 extern const sqlite3_module rst_table_module;
 void rst_retired_vtabs_free(rst_connection *c);

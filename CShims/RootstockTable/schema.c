@@ -1,24 +1,23 @@
 /*
-** schema.c - from the catalog to the tables in memory, and from those to what SQLite is told.
+** schema.c - from the catalog to the tables in memory.
 **
 ** SQLite parsed the schema already (mirror.c); its pragmas give columns, keys, indexes and foreign keys. What they do not
-** tell (ON CONFLICT clauses, expressions, DEFERRABLE) is read off the tokens of the text that SQLite accepted.
+** tell (ON CONFLICT clauses, expressions, DEFERRABLE) schema_clauses.c reads off the text.
 ** Invariant: c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
 */
+#include "describe.h"
 #include "foreign.h"
-#include "shadow.h"
-#include "internal.h"
 #include "predicate.h"
-#include "tokens.h"
+#include "shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static char *duplicate(const char *text) {
+char *rst_text_duplicate(const char *text) {
     return text == NULL ? NULL : sqlite3_mprintf("%s", text);
 }
 
-static void *grown(void *array, int count, size_t size) {
+void *rst_array_grown(void *array, int count, size_t size) {
     /* Room for one more; powers of two from 4. */
     if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) {
         int capacity = count == 0 ? 4 : count * 2;
@@ -126,8 +125,8 @@ static int collation_of(const char *name, uint8_t *collation, char **message) {
     return SQLITE_OK;
 }
 
-static int mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
-                        const char *name) {
+int rst_mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
+                     const char *name) {
     char *sql = sqlite3_mprintf(format, name);
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
@@ -137,12 +136,10 @@ static int mirror_query(rst_connection *c, sqlite3_stmt **statement, char **mess
     return code;
 }
 
-static int finished(sqlite3_stmt *statement, int code) {
+int rst_mirror_finished(sqlite3_stmt *statement, int code) {
     int final = sqlite3_finalize(statement);
     return code == SQLITE_OK || code == SQLITE_DONE ? final : code;
 }
-
-#define TEXT(statement, n) ((const char *)sqlite3_column_text(statement, n))
 
 /* SQLite's estimate of a column's width, in units of 4 bytes. */
 static int size_estimate(const rst_column *column) {
@@ -163,23 +160,23 @@ static int size_estimate(const rst_column *column) {
 static int read_columns(rst_table *table, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
-    int code = mirror_query(c, &s, message, "PRAGMA main.table_xinfo(%Q)", table->name);
+    int code = rst_mirror_query(c, &s, message, "PRAGMA main.table_xinfo(%Q)", table->name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *collation = NULL;
-        rst_column *columns = grown(table->columns, table->column_count, sizeof *columns);
+        rst_column *columns = rst_array_grown(table->columns, table->column_count, sizeof *columns);
         rst_column *column;
-        if (columns == NULL) return finished(s, SQLITE_NOMEM);
+        if (columns == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         table->columns = columns;
         column = &columns[table->column_count++];
-        column->name = duplicate(TEXT(s, 1));
-        column->type = sqlite3_mprintf("%s", TEXT(s, 2) == NULL ? "" : TEXT(s, 2));
+        column->name = rst_text_duplicate(rst_text_at(s, 1));
+        column->type = sqlite3_mprintf("%s", rst_text_at(s, 2) == NULL ? "" : rst_text_at(s, 2));
         column->not_null = sqlite3_column_int(s, 3) != 0;
-        column->default_text = duplicate(TEXT(s, 4));
+        column->default_text = rst_text_duplicate(rst_text_at(s, 4));
         column->primary_key = sqlite3_column_int(s, 5);
         column->generated = sqlite3_column_int(s, 6) >= 2 ? sqlite3_column_int(s, 6) : 0;
         column->missing.type = VALUE_NULL;
-        if (column->name == NULL || column->type == NULL) return finished(s, SQLITE_NOMEM);
+        if (column->name == NULL || column->type == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         if (column->generated) {
             /* table_xinfo shows the type with "GENERATED ALWAYS" cut off already in this version, but be sure. */
             char *cut = NULL;
@@ -199,9 +196,9 @@ static int read_columns(rst_table *table, char **message) {
         column->size = size_estimate(column);
         code = sqlite3_table_column_metadata(c->mirror, "main", table->name, column->name, NULL, &collation, NULL, NULL,
                                              NULL);
-        if (code != SQLITE_OK) return finished(s, code);
-        column->collation_name = duplicate(collation == NULL ? "BINARY" : collation);
-        if (column->collation_name == NULL) return finished(s, SQLITE_NOMEM);
+        if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+        column->collation_name = rst_text_duplicate(collation == NULL ? "BINARY" : collation);
+        if (column->collation_name == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         if (collation_of(column->collation_name, &column->collation, NULL) != SQLITE_OK) {
             column->collation = UINT8_MAX; /* fine until an index or key needs it */
         }
@@ -210,70 +207,30 @@ static int read_columns(rst_table *table, char **message) {
             table->has_rowid_name = true;
         }
     }
-    return finished(s, code);
+    return rst_mirror_finished(s, code);
 }
 
 static int read_parts(rst_table *table, const char *index_name, rst_part **parts, int *count, char **message) {
     sqlite3_stmt *s;
-    int code = mirror_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
+    int code = rst_mirror_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         rst_part *more, *part;
         if (sqlite3_column_int(s, 5) == 0) continue; /* what SQLite appends to reach the row */
-        more = grown(*parts, *count, sizeof *more);
-        if (more == NULL) return finished(s, SQLITE_NOMEM);
+        more = rst_array_grown(*parts, *count, sizeof *more);
+        if (more == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         *parts = more;
         part = &more[(*count)++];
         part->column = sqlite3_column_int(s, 1);
         if (table->rowid_column >= 0 && part->column == table->rowid_column) part->column = table->rowid_column;
         part->key.descending = sqlite3_column_int(s, 3) != 0;
-        part->collation_name = duplicate(TEXT(s, 4));
-        if (part->collation_name == NULL) return finished(s, SQLITE_NOMEM);
+        part->collation_name = rst_text_duplicate(rst_text_at(s, 4));
+        if (part->collation_name == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         code = collation_of(part->collation_name, &part->key.collation, message);
-        if (code != SQLITE_OK) return finished(s, code);
+        if (code != SQLITE_OK) return rst_mirror_finished(s, code);
         if (part->column >= 0) part->key.real_affinity = table->columns[part->column].affinity == AFFINITY_REAL;
     }
-    return finished(s, code);
-}
-
-/* Expressions and WHERE of a CREATE INDEX text. */
-static int read_expressions(rst_index *index, const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token;
-    int part = 0;
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
-    while (token.type != TOKEN_END && !rst_token_mark(&token, ")")) {
-        const char *start = p, *last = p;
-        rst_token before_last = {TOKEN_END, p, 0};
-        rst_token previous = {TOKEN_END, p, 0};
-        int depth = 0;
-        for (;;) {
-            token = rst_token_next(&p, end);
-            if (token.type == TOKEN_END) return SQLITE_CORRUPT;
-            if (depth == 0 && (rst_token_mark(&token, ",") || rst_token_mark(&token, ")"))) break;
-            if (rst_token_mark(&token, "(")) depth++;
-            if (rst_token_mark(&token, ")")) depth--;
-            before_last = previous;
-            previous = token;
-            last = token.text + token.size;
-        }
-        if (rst_token_is(&previous, "ASC") || rst_token_is(&previous, "DESC")) {
-            if (before_last.type != TOKEN_END) last = before_last.text + before_last.size;
-        }
-        if (part < index->part_count && index->parts[part].column == -2) {
-            index->parts[part].expression = sqlite3_mprintf("%.*s", (int)(last - start), start);
-            if (index->parts[part].expression == NULL) return SQLITE_NOMEM;
-        }
-        part++;
-    }
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "WHERE")) {
-        index->where = sqlite3_mprintf("%.*s", (int)(end - p), p);
-        if (index->where == NULL) return SQLITE_NOMEM;
-    }
-    return SQLITE_OK;
+    return rst_mirror_finished(s, code);
 }
 
 static const rst_object *find_object(const rst_catalog *catalog, const char *type, const char *name) {
@@ -288,230 +245,51 @@ static const rst_object *find_object(const rst_catalog *catalog, const char *typ
 static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
-    int code = mirror_query(c, &s, message, "PRAGMA main.index_list(%Q)", table->name);
+    int code = rst_mirror_query(c, &s, message, "PRAGMA main.index_list(%Q)", table->name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *name = TEXT(s, 1), *origin = TEXT(s, 3);
+        const char *name = rst_text_at(s, 1), *origin = rst_text_at(s, 3);
         const rst_object *object;
         rst_index *more, *index;
         if (table->without_rowid && strcmp(origin, "pk") == 0) {
             table->key_turn = table->index_count;
             code = read_parts(table, name, &table->key, &table->key_count, message);
-            if (code != SQLITE_OK) return finished(s, code);
+            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
             continue;
         }
-        more = grown(table->indexes, table->index_count, sizeof *more);
-        if (more == NULL) return finished(s, SQLITE_NOMEM);
+        more = rst_array_grown(table->indexes, table->index_count, sizeof *more);
+        if (more == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         table->indexes = more;
         index = &more[table->index_count++];
-        index->name = duplicate(name);
+        index->name = rst_text_duplicate(name);
         index->unique = sqlite3_column_int(s, 2) != 0;
         index->is_primary_key = strcmp(origin, "pk") == 0;
         index->automatic = strcmp(origin, "c") != 0;
-        if (index->name == NULL) return finished(s, SQLITE_NOMEM);
+        if (index->name == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
         code = read_parts(table, name, &index->parts, &index->part_count, message);
-        if (code != SQLITE_OK) return finished(s, code);
+        if (code != SQLITE_OK) return rst_mirror_finished(s, code);
         object = find_object(catalog, "index", name);
         if (object == NULL) {
             rst_set_message(message, "index %s has no entry in the catalog", name);
-            return finished(s, SQLITE_CORRUPT_VTAB);
+            return rst_mirror_finished(s, SQLITE_CORRUPT_VTAB);
         }
         index->tree.number = object->tree;
         index->identifier = object->identifier;
         if (object->sql != NULL) {
-            code = read_expressions(index, object->sql);
-            if (code != SQLITE_OK) return finished(s, code);
+            code = rst_describe_expressions(index, object->sql);
+            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
         }
         index->evaluated = index->where != NULL;
         if (index->where != NULL) {
             code = rst_predicate_parse(table, index->where, &index->predicate);
-            if (code != SQLITE_OK) return finished(s, code);
+            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
         }
         for (int k = 0; k < index->part_count; k++) {
             if (index->parts[k].column == -2) index->evaluated = true;
         }
         if (index->evaluated) table->has_evaluated_index = true;
     }
-    return finished(s, code);
-}
-
-static rst_action action_of(const char *text) {
-    if (sqlite3_stricmp(text, "CASCADE") == 0) return ACTION_CASCADE;
-    if (sqlite3_stricmp(text, "SET NULL") == 0) return ACTION_SET_NULL;
-    if (sqlite3_stricmp(text, "SET DEFAULT") == 0) return ACTION_SET_DEFAULT;
-    if (sqlite3_stricmp(text, "RESTRICT") == 0) return ACTION_RESTRICT;
-    return ACTION_NONE;
-}
-
-static int column_number(const rst_table *table, const char *name) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (sqlite3_stricmp(table->columns[i].name, name) == 0) return i;
-    }
-    return -1;
-}
-
-static int read_foreign_keys(rst_table *table, char **message) {
-    sqlite3_stmt *s;
-    int code = mirror_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
-    if (code != SQLITE_OK) return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        int identifier = sqlite3_column_int(s, 0);
-        rst_foreign_key *foreign;
-        int n;
-        if (identifier >= table->foreign_key_count) {
-            rst_foreign_key *more = grown(table->foreign_keys, table->foreign_key_count, sizeof *more);
-            if (more == NULL) return finished(s, SQLITE_NOMEM);
-            table->foreign_keys = more;
-            foreign = &more[table->foreign_key_count++];
-            foreign->parent = duplicate(TEXT(s, 2));
-            foreign->on_update = action_of(TEXT(s, 5));
-            foreign->on_delete = action_of(TEXT(s, 6));
-            if (foreign->parent == NULL) return finished(s, SQLITE_NOMEM);
-        }
-        foreign = &table->foreign_keys[table->foreign_key_count - 1];
-        n = foreign->column_count;
-        {
-            int *children = grown(foreign->child_columns, n, sizeof *children);
-            char **parents;
-            if (children == NULL) return finished(s, SQLITE_NOMEM);
-            foreign->child_columns = children;
-            parents = grown(foreign->parent_columns, n, sizeof *parents);
-            if (parents == NULL) return finished(s, SQLITE_NOMEM);
-            foreign->parent_columns = parents;
-        }
-        foreign->child_columns[n] = column_number(table, TEXT(s, 3));
-        foreign->parent_columns[n] = duplicate(TEXT(s, 4));
-        foreign->column_count++;
-    }
-    return finished(s, code);
-}
-
-/* Name of a conflict algorithm behind ON CONFLICT, or 0. */
-static int read_conflict(const char **p, const char *end, bool *any) {
-    const char *q = *p;
-    rst_token on = rst_token_next(&q, end), conflict = rst_token_next(&q, end), word;
-    if (!rst_token_is(&on, "ON") || !rst_token_is(&conflict, "CONFLICT")) return CONFLICT_DEFAULT;
-    word = rst_token_next(&q, end);
-    *p = q;
-    *any = true;
-    if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
-    if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
-    if (rst_token_is(&word, "FAIL")) return SQLITE_FAIL;
-    if (rst_token_is(&word, "REPLACE")) return SQLITE_REPLACE;
-    return SQLITE_ABORT;
-}
-
-/* The constraint over these columns is the primary key or one of the automatic indexes. */
-static void set_conflict(rst_table *table, const int *columns, int count, bool primary, int conflict) {
-    if (conflict == CONFLICT_DEFAULT) return;
-    if (primary && table->rowid_column >= 0) {
-        table->rowid_on_conflict = conflict;
-        return;
-    }
-    if (primary && table->without_rowid) {
-        table->rowid_on_conflict = conflict;
-        return;
-    }
-    for (int i = 0; i < table->index_count; i++) {
-        rst_index *index = &table->indexes[i];
-        bool same = index->automatic && index->part_count == count;
-        for (int k = 0; same && k < count; k++) same = index->parts[k].column == columns[k];
-        if (same) index->on_conflict = conflict;
-    }
-}
-
-/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
-static int read_clauses(rst_table *table) {
-    const char *p = table->sql, *end = p + strlen(p);
-    rst_token token;
-    int column = -1, references = 0, deferred_of = -1;
-    bool item_start = true, negated = false;
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END || rst_token_mark(&token, ")")) break;
-        if (rst_token_mark(&token, ",")) {
-            item_start = true;
-            deferred_of = -1;
-            continue;
-        }
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) break;
-            item_start = false;
-            continue;
-        }
-        if (item_start) {
-            item_start = false;
-            if (!(rst_token_is(&token, "CONSTRAINT") || rst_token_is(&token, "PRIMARY") ||
-                  rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "CHECK") || rst_token_is(&token, "FOREIGN"))) {
-                char *name = rst_token_name(&token);
-                if (name == NULL) return SQLITE_NOMEM;
-                column = column_number(table, name);
-                sqlite3_free(name);
-                continue;
-            }
-        }
-        if (rst_token_is(&token, "CHECK")) table->needs_mirror = table->has_check = true;
-        if (rst_token_is(&token, "NOT")) negated = true;
-        if (rst_token_is(&token, "NULL") && negated) {
-            int conflict = read_conflict(&p, end, &table->has_conflict_clauses);
-            if (conflict != CONFLICT_DEFAULT) {
-                table->needs_mirror = true;
-                if (column >= 0) table->columns[column].not_null_conflict = conflict;
-            }
-        }
-        if (rst_token_is(&token, "CONSTRAINT")) (void)rst_token_next(&p, end);
-        if (rst_token_is(&token, "DEFERRABLE")) {
-            const char *q = p;
-            rst_token initially = rst_token_next(&q, end), deferred = rst_token_next(&q, end);
-            if (!negated && deferred_of >= 0 && rst_token_is(&initially, "INITIALLY") &&
-                rst_token_is(&deferred, "DEFERRED")) {
-                /* foreign_key_list numbers them from the last to the first */
-                int number = deferred_of;
-                if (number < table->foreign_key_count) {
-                    table->foreign_keys[table->foreign_key_count - 1 - number].deferred = true;
-                }
-            }
-        }
-        if (!rst_token_is(&token, "NOT")) negated = false;
-        if (rst_token_is(&token, "REFERENCES")) deferred_of = references++;
-        if (rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "PRIMARY")) {
-            bool primary = rst_token_is(&token, "PRIMARY");
-            const char *q = p;
-            int columns[64], count = 0;
-            token = rst_token_next(&q, end);
-            if (primary) {
-                if (!rst_token_is(&token, "KEY")) continue;
-                p = q;
-                token = rst_token_next(&q, end);
-            }
-            if (rst_token_mark(&token, "(")) {
-                int depth = 1;
-                bool first = true;
-                while (depth > 0) {
-                    token = rst_token_next(&q, end);
-                    if (token.type == TOKEN_END) return SQLITE_OK;
-                    if (rst_token_mark(&token, "(")) depth++;
-                    if (rst_token_mark(&token, ")")) depth--;
-                    if (first && depth == 1 && rst_token_names(&token) && count < 64) {
-                        char *name = rst_token_name(&token);
-                        if (name == NULL) return SQLITE_NOMEM;
-                        columns[count++] = column_number(table, name);
-                        sqlite3_free(name);
-                    }
-                    first = rst_token_mark(&token, ",");
-                }
-                p = q;
-            } else {
-                columns[count++] = column;
-                if (rst_token_is(&token, "ASC") || rst_token_is(&token, "DESC")) p = q;
-            }
-            set_conflict(table, columns, count, primary, read_conflict(&p, end, &table->has_conflict_clauses));
-        }
-    }
-    return SQLITE_OK;
+    return rst_mirror_finished(s, code);
 }
 
 /* Rows older than a column show its default there. */
@@ -522,7 +300,7 @@ static int read_missing(rst_table *table) {
         rootstock_value value;
         int code;
         if (column->default_text == NULL || column->generated) continue;
-        if (mirror_query(table->connection, &s, NULL, "SELECT %s", column->default_text) != SQLITE_OK) continue;
+        if (rst_mirror_query(table->connection, &s, NULL, "SELECT %s", column->default_text) != SQLITE_OK) continue;
         if (sqlite3_step(s) == SQLITE_ROW) {
             rootstock_buffer hold = {0};
             rst_column_value(s, 0, &value);
@@ -532,7 +310,7 @@ static int read_missing(rst_table *table) {
                 value.as.data = column->missing_bytes.data;
             }
             rootstock_buffer_free(&hold);
-            if (code != SQLITE_OK) return finished(s, code);
+            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
             column->missing = value;
         }
         sqlite3_finalize(s);
@@ -577,13 +355,13 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     table->rowid_column = -1;
     table->identifier = object->identifier;
     table->tree.number = object->tree;
-    table->name = duplicate(object->name);
+    table->name = rst_text_duplicate(object->name);
     table->internal = sqlite3_strnicmp(object->name, "sqlite_", 7) == 0;
     table->declared_name =
-        table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : duplicate(object->name);
-    table->sql = duplicate(object->sql);
+        table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : rst_text_duplicate(object->name);
+    table->sql = rst_text_duplicate(object->sql);
     code = table->name == NULL || table->declared_name == NULL || table->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    if (code == SQLITE_OK) code = mirror_query(c, &s, message, "PRAGMA main.table_list(%Q)", table->name);
+    if (code == SQLITE_OK) code = rst_mirror_query(c, &s, message, "PRAGMA main.table_list(%Q)", table->name);
     if (code == SQLITE_OK) {
         while (sqlite3_step(s) == SQLITE_ROW) {
             table->without_rowid = sqlite3_column_int(s, 4) != 0;
@@ -595,7 +373,7 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     if (code == SQLITE_OK && table->column_count == 0) code = SQLITE_CORRUPT_VTAB;
     if (code == SQLITE_OK && !table->without_rowid) {
         /* INTEGER PRIMARY KEY, unless SQLite made an index for it (INTEGER PRIMARY KEY DESC) */
-        code = mirror_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'", table->name);
+        code = rst_mirror_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'", table->name);
         if (code == SQLITE_OK) {
             key_index = sqlite3_step(s) == SQLITE_ROW;
             code = sqlite3_finalize(s);
@@ -613,8 +391,8 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     }
     if (code == SQLITE_OK) code = read_indexes(table, catalog, message);
     if (code == SQLITE_OK && table->without_rowid && table->key_count == 0) code = SQLITE_CORRUPT_VTAB;
-    if (code == SQLITE_OK) code = read_foreign_keys(table, message);
-    if (code == SQLITE_OK) code = read_clauses(table);
+    if (code == SQLITE_OK) code = rst_describe_foreign_keys(table, message);
+    if (code == SQLITE_OK) code = rst_describe_clauses(table);
     if (code == SQLITE_OK) code = lay_out(table);
     if (code == SQLITE_OK) code = read_missing(table);
     if (table->strict || table->has_generated) table->needs_mirror = true;

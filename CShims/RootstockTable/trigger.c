@@ -8,307 +8,13 @@
 ** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that said no. Invariant: the temp objects are made anew
 ** whenever the schema was, so a body never sees a table as it was before.
 */
-#include "trigger.h"
+#include "trigger_text.h"
 
 #include "declare.h"
 #include "runner.h"
 #include "untrusted.h"
 
 #include <string.h>
-
-typedef struct parsed_trigger {
-    char *name, *table;
-    bool before, after, instead, temporary;
-    int event;
-    rst_span of; /* columns of UPDATE OF */
-    rst_span when;
-    rst_span body; /* between BEGIN and END */
-} parsed_trigger;
-
-static void parsed_free(parsed_trigger *parsed) {
-    sqlite3_free(parsed->name);
-    sqlite3_free(parsed->table);
-}
-
-static bool parse_trigger(const char *sql, parsed_trigger *out) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end);
-    memset(out, 0, sizeof *out);
-    out->before = true;
-    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) {
-        if (rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY")) out->temporary = true;
-        token = rst_token_next(&p, end);
-    }
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "IF")) {
-        (void)rst_token_next(&p, end);
-        (void)rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
-    }
-    {
-        const char *q = p;
-        rst_token dot = rst_token_next(&q, end);
-        if (rst_token_mark(&dot, ".")) {
-            if (rst_token_same_name(&token, "temp")) out->temporary = true;
-            token = rst_token_next(&q, end);
-            p = q;
-        }
-    }
-    out->name = rst_token_name(&token);
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "BEFORE"))
-            out->before = true;
-        else if (rst_token_is(&token, "AFTER")) {
-            out->before = false;
-            out->after = true;
-        } else if (rst_token_is(&token, "INSTEAD"))
-            out->instead = true;
-        else if (rst_token_is(&token, "INSERT"))
-            out->event = TRIGGER_INSERT;
-        else if (rst_token_is(&token, "DELETE"))
-            out->event = TRIGGER_DELETE;
-        else if (rst_token_is(&token, "UPDATE")) {
-            const char *q = p;
-            rst_token of = rst_token_next(&q, end);
-            out->event = TRIGGER_UPDATE;
-            if (rst_token_is(&of, "OF")) {
-                out->of.start = q;
-                do {
-                    p = q;
-                    token = rst_token_next(&q, end);
-                } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
-                out->of.end = token.text;
-            }
-        } else if (rst_token_is(&token, "ON")) {
-            break;
-        }
-    }
-    token = rst_token_next(&p, end);
-    {
-        const char *q = p;
-        rst_token dot = rst_token_next(&q, end);
-        if (rst_token_mark(&dot, ".")) {
-            token = rst_token_next(&q, end);
-            p = q;
-        }
-    }
-    out->table = rst_token_name(&token);
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "WHEN")) {
-            out->when.start = p;
-            for (;;) {
-                const char *before = p;
-                token = rst_token_next(&p, end);
-                if (token.type == TOKEN_END) return false;
-                if (rst_token_is(&token, "BEGIN")) {
-                    out->when.end = before;
-                    break;
-                }
-            }
-        }
-        if (rst_token_is(&token, "BEGIN")) break;
-    }
-    out->body.start = p;
-    out->body.end = end;
-    while (out->body.end > p && sqlite3_strnicmp(out->body.end - 3, "END", 3) != 0) out->body.end--;
-    out->body.end -= 3;
-    return out->name != NULL && out->table != NULL && out->body.end >= out->body.start;
-}
-
-/* NEW.rowid and OLD.rowid have no meaning on a view: they become a column of it. */
-static void append_row_names(sqlite3_str *out, const char *text, const char *end, const rst_table *table) {
-    bool rename = table != NULL && !table->has_rowid_name && !table->without_rowid;
-    const char *p = text, *copied = text;
-    rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0};
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rename && rst_token_mark(&previous, ".") &&
-            (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")) &&
-            (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
-             rst_token_same_name(&token, "_rowid_"))) {
-            /* SQLite gives these, and no other NEW or OLD column, an affinity. */
-            sqlite3_str_append(out, copied, (int)(before.text - copied));
-            sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);
-            copied = token.text + token.size;
-        } else if (table != NULL && table->rowid_column >= 0 && rst_token_mark(&previous, ".") &&
-                   (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")) &&
-                   rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
-            sqlite3_str_append(out, copied, (int)(before.text - copied));
-            sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size,
-                                token.text);
-            copied = token.text + token.size;
-        }
-        if (table != NULL && rst_token_is(&token, "RAISE")) { /* a native table's trigger raises natively */
-            /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's end. */
-            const char *q = p, *close;
-            rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);
-            close = p;
-            (void)rst_token_next(&close, end);
-            if (rst_token_mark(&open, "(") && !rst_token_is(&mode, "IGNORE") &&
-                rst_token_skip_parentheses(&close, end)) {
-                int number = rst_token_is(&mode, "FAIL")       ? SQLITE_FAIL
-                             : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK
-                                                               : SQLITE_ABORT;
-                sqlite3_str_append(out, copied, (int)(token.text - copied));
-                sqlite3_str_appendf(out, "CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END", number,
-                                    number == SQLITE_FAIL ? "FAIL" : "ABORT", (int)(close - q), q);
-                copied = p = close;
-            }
-        }
-        before = previous;
-        previous = token;
-    }
-    sqlite3_str_append(out, copied, (int)(end - copied));
-}
-
-/* OLD. and NEW. references of an UPSERT become arguments of rootstock_upsert. */
-static char *lift_references(const char *text, const char *end, sqlite3_str *arguments) {
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    const char *p = text, *copied = text;
-    int number = 0;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end), dot, name;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
-        dot = rst_token_next(&q, end);
-        if (!rst_token_mark(&dot, ".")) continue;
-        name = rst_token_next(&q, end);
-        if (!rst_token_names(&name)) continue;
-        sqlite3_str_append(out, copied, (int)(token.text - copied));
-        sqlite3_str_appendf(out, "?%d", ++number);
-        sqlite3_str_appendf(arguments, ",%.*s", (int)(name.text + name.size - token.text), token.text);
-        copied = p = name.text + name.size;
-    }
-    sqlite3_str_append(out, copied, (int)(end - copied));
-    return sqlite3_str_finish(out);
-}
-
-static int transform_statement(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
-    rst_statement_parts parts;
-    rst_table *table = NULL;
-    char *changed = NULL, *named = NULL;
-    int code = SQLITE_OK;
-    rst_statement_parse(text, end, &parts);
-    if (parts.kind == KIND_INSERT || parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) {
-        table = rst_target(c, &parts.schema, &parts.table);
-    }
-    if (table != NULL && parts.kind == KIND_INSERT) {
-        char *operation = NULL;
-        if (parts.upsert.start != NULL) {
-            /* The clauses in a statement of their own, whose source does not matter. */
-            sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL);
-            char *lifted = lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
-            char *alias = parts.alias.type == TOKEN_END
-                              ? NULL
-                              : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
-            given = sqlite3_str_finish(arguments);
-            statement = sqlite3_mprintf("INSERT INTO \"%w\"%s DEFAULT VALUES %s", table->name,
-                                        alias == NULL ? "" : alias, lifted == NULL ? "" : lifted);
-            if (statement != NULL) {
-                char *values = sqlite3_mprintf("INSERT INTO \"%w\"%s SELECT * FROM \"%w\" WHERE true %s", table->name,
-                                               alias == NULL ? "" : alias, table->name, lifted == NULL ? "" : lifted);
-                sqlite3_free(statement);
-                statement = values;
-            }
-            sqlite3_str_appendf(call, "rootstock_upsert(%Q%s)", statement == NULL ? "" : statement,
-                                given == NULL ? "" : given);
-            operation = sqlite3_str_finish(call);
-            sqlite3_free(lifted);
-            sqlite3_free(given);
-            sqlite3_free(statement);
-            sqlite3_free(alias);
-            if (operation == NULL) return SQLITE_NOMEM;
-        }
-        code = rst_transform_insert(c, table, &parts, operation, false, &changed, message);
-        sqlite3_free(operation);
-        if (code != SQLITE_OK) return code;
-    }
-    if (changed != NULL) {
-        text = changed;
-        end = changed + strlen(changed);
-    }
-    code = rst_transform_names(c, text, end, &named, message);
-    if (code == SQLITE_OK) {
-        if (named != NULL)
-            sqlite3_str_appendall(out, named);
-        else
-            sqlite3_str_append(out, text, (int)(end - text));
-    }
-    sqlite3_free(named);
-    sqlite3_free(changed);
-    return code;
-}
-
-int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
-                       char **message) {
-    const char *p = text;
-    while (p < end) {
-        const char *start = p, *stop;
-        sqlite3_str *statement, *built;
-        rst_token token;
-        char *renamed, *done;
-        int code;
-        do {
-            stop = p;
-            token = rst_token_next(&p, end);
-        } while (token.type != TOKEN_END && !rst_token_mark(&token, ";"));
-        if (token.type != TOKEN_END) stop = token.text;
-        {
-            const char *q = start;
-            rst_token first = rst_token_next(&q, stop);
-            if (first.type == TOKEN_END) {
-                if (token.type == TOKEN_END) break;
-                continue;
-            }
-        }
-        statement = sqlite3_str_new(NULL);
-        append_row_names(statement, start, stop, table);
-        renamed = sqlite3_str_finish(statement);
-        if (renamed == NULL) return SQLITE_NOMEM;
-        built = sqlite3_str_new(NULL);
-        code = transform_statement(c, renamed, renamed + strlen(renamed), built, message);
-        done = sqlite3_str_finish(built);
-        sqlite3_free(renamed);
-        if (code == SQLITE_OK && done != NULL) sqlite3_str_appendf(out, "%s; ", done);
-        sqlite3_free(done);
-        if (code != SQLITE_OK) return code;
-        if (token.type == TOKEN_END) break;
-    }
-    return SQLITE_OK;
-}
-
-/* Views, and triggers on views: names only, and bodies. */
-int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token create = rst_token_next(&p, end), what = rst_token_next(&p, end);
-    *out = NULL;
-    UNUSED(create);
-    while (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) what = rst_token_next(&p, end);
-    if (rst_token_is(&what, "TRIGGER")) {
-        parsed_trigger parsed;
-        sqlite3_str *text;
-        int code;
-        if (!parse_trigger(sql, &parsed)) {
-            parsed_free(&parsed);
-            return SQLITE_OK;
-        }
-        text = sqlite3_str_new(NULL);
-        sqlite3_str_append(text, sql, (int)(parsed.body.start - sql));
-        sqlite3_str_appendall(text, " ");
-        code = rst_transform_body(c, NULL, parsed.body.start, parsed.body.end, text, message);
-        sqlite3_str_appendall(text, " END");
-        *out = sqlite3_str_finish(text);
-        parsed_free(&parsed);
-        return *out == NULL ? SQLITE_NOMEM : code;
-    }
-    return rst_transform_names(c, sql, end, out, message);
-}
 
 void rst_triggers_free(rst_table *table) {
     while (table->triggers != NULL) {
@@ -336,19 +42,19 @@ static uint64_t columns_of(const rst_table *table, rst_span of) {
 }
 
 static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
-    parsed_trigger parsed;
+    rst_trigger_parsed parsed;
     rst_trigger *trigger = NULL;
     rst_table *table;
     sqlite3_str *text;
     char *built;
     int code = SQLITE_OK;
-    if (!parse_trigger(sql, &parsed)) {
-        parsed_free(&parsed);
+    if (!rst_trigger_parse(sql, &parsed)) {
+        rst_trigger_parsed_free(&parsed);
         return SQLITE_CORRUPT_VTAB;
     }
     table = rst_table_find(c, parsed.table);
     if (table == NULL || parsed.instead) {
-        parsed_free(&parsed);
+        rst_trigger_parsed_free(&parsed);
         return SQLITE_OK;
     }
     text = sqlite3_str_new(NULL);
@@ -368,7 +74,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         if (parsed.when.start != NULL) {
             sqlite3_str *renamed = sqlite3_str_new(NULL);
             char *before, *when = NULL;
-            append_row_names(renamed, parsed.when.start, parsed.when.end, table);
+            rst_trigger_append(renamed, parsed.when.start, parsed.when.end, table);
             before = sqlite3_str_finish(renamed);
             if (before != NULL) code = rst_transform_names(c, before, before + strlen(before), &when, message);
             sqlite3_str_appendf(text, "WHEN %s ", when != NULL ? when : before != NULL ? before : "1");
@@ -418,7 +124,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         table->triggers = trigger;
         if (trigger->fire_sql == NULL) code = SQLITE_NOMEM;
     }
-    parsed_free(&parsed);
+    rst_trigger_parsed_free(&parsed);
     return code;
 }
 

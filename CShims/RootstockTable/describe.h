@@ -1,0 +1,31 @@
+/*
+** describe.h - how a table is described from the catalog, between schema.c and schema_clauses.c.
+*/
+#ifndef ROOTSTOCK_DESCRIBE_H
+#define ROOTSTOCK_DESCRIBE_H
+
+#include "internal.h"
+
+/* ---- schema.c ---- */
+/* A copy from sqlite3_malloc; null for null. */
+char *rst_text_duplicate(const char *text);
+/* The array with room for one more, zeroed, behind `count`; null: no memory, and the array is as it was. */
+void *rst_array_grown(void *array, int count, size_t size);
+/* Prepares a statement on the mirror; format takes the name. A SQLite code. */
+int rst_mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format, const char *name);
+/* A column's text, or null; as sqlite3_column_text. */
+static inline const char *rst_text_at(sqlite3_stmt *statement, int column) {
+    return (const char *)sqlite3_column_text(statement, column);
+}
+/* Finalizes it; the code, or what finalizing says where that is an error. */
+int rst_mirror_finished(sqlite3_stmt *statement, int code);
+
+/* ---- schema_clauses.c ---- */
+/* Expressions and WHERE of a CREATE INDEX text. */
+int rst_describe_expressions(rst_index *index, const char *sql);
+/* The table's foreign keys, from the mirror. */
+int rst_describe_foreign_keys(rst_table *table, char **message);
+/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
+int rst_describe_clauses(rst_table *table);
+
+#endif
