@@ -1,9 +1,11 @@
 /*
-** engine_sqlite.h - the structs of the control engine, shared by its three files:
+** engine_sqlite.h - the structs of the control engine, shared by its files:
 **
-**   engine_sqlite.c             the engine struct, transactions, values
-**   engine_sqlite_connection.c  opening a store, connections and their statements, snapshots' numbers
-**   engine_sqlite_cursor.c      cursors
+**   engine_sqlite.c               the engine struct, trees and values
+**   engine_sqlite_transactions.c  transactions, and the arena of what they returned
+**   engine_sqlite_store.c         opening a store, syncing, copying, statistics
+**   engine_sqlite_connection.c    connections and their statements, snapshots' numbers
+**   engine_sqlite_cursor.c        cursors
 **
 ** A store is an SQLite database in WAL mode. A tree is a table `t<handle>(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID`,
 ** named in the table `trees`. A transaction is a transaction on a connection of its own, from the environment's pool.
@@ -109,13 +111,16 @@ struct rootstock_cursor {
 };
 
 /* engine_sqlite_connection.c */
-int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
-                          rootstock_environment **environment, char **message);
-void rootstock_sqlite_close(rootstock_environment *environment);
 int rootstock_sqlite_code(int sqlite);
 /* Turns the connection's error into a code and keeps its text. */
 int rootstock_sqlite_failure(rootstock_environment *environment, sqlite_connection *connection, int sqlite);
 int rootstock_sqlite_refusal(rootstock_environment *environment, int code, const char *text);
+/* Opens the database. On failure *connection is null, or carries the message of SQLite. */
+int rootstock_sqlite_database_open(const rootstock_environment *environment, sqlite_connection **connection);
+/* Prepares what every transaction needs, once the database is a store. */
+int rootstock_sqlite_connection_complete(sqlite_connection *connection);
+/* Null is let pass. */
+void rootstock_sqlite_connection_close(sqlite_connection *connection);
 /* A connection from the pool, or a new one; and back. */
 int rootstock_sqlite_take(rootstock_environment *environment, sqlite_connection **connection);
 void rootstock_sqlite_give(rootstock_environment *environment, sqlite_connection *connection);
@@ -128,16 +133,36 @@ void rootstock_sqlite_shelve(sqlite_connection *connection, rootstock_tree tree,
 int rootstock_sqlite_run(sqlite3_stmt *statement);
 /* Number of the last commit, by all processes, as of now. */
 uint32_t rootstock_sqlite_commits(const sqlite_connection *connection);
+
+/* engine_sqlite_store.c */
+int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                          rootstock_environment **environment, char **message);
+void rootstock_sqlite_close(rootstock_environment *environment);
 int rootstock_sqlite_sync(rootstock_environment *environment);
 int rootstock_sqlite_copy(rootstock_environment *environment, const char *path);
 /* SQLite's own VACUUM on the connection, which has no transaction; then the WAL is written back. */
 int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection);
 int rootstock_sqlite_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
-/* engine_sqlite.c */
+/* engine_sqlite_transactions.c; those without a word are the engine's own, see rootstock_engine.h */
+int rootstock_sqlite_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy, void *busy_context,
+                           rootstock_transaction **result);
+void rootstock_sqlite_abort(rootstock_transaction *transaction);
+int rootstock_sqlite_commit(rootstock_transaction *transaction);
+void rootstock_sqlite_reset(rootstock_transaction *transaction);
+int rootstock_sqlite_renew(rootstock_transaction *transaction);
+int rootstock_sqlite_compact(rootstock_transaction *transaction);
+uint64_t rootstock_sqlite_transaction_identifier(rootstock_transaction *transaction);
 /* Copies column `column` of the row into the arena. ROOTSTOCK_OK or NO_MEMORY. */
 int rootstock_sqlite_keep(rootstock_transaction *transaction, sqlite3_stmt *statement, int column,
                           rootstock_slice *slice);
+/* Forgets all slices of the transaction's. keep: one small block stays for the next ones. */
+void rootstock_sqlite_forget(rootstock_transaction *transaction, int keep);
+/* Whether this process is a child that was forked after the store was opened, and the refusal that it gets. */
+static inline int rootstock_sqlite_is_forked(const rootstock_environment *environment) {
+    return environment->process != rootstock_process();
+}
+int rootstock_sqlite_refuse_forked(rootstock_environment *environment);
 
 /* engine_sqlite_cursor.c */
 int rootstock_sqlite_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
