@@ -81,7 +81,7 @@ void rst_cursors_detach(rst_connection *c);
 /* Hidden columns come after the declared ones. */
 enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 
-/* ---- update.c ---- */
+/* ---- update.c, indexes.c ---- */
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid);
 /* The key part of an index entry or of the row itself. */
 int rst_index_key(rst_table *table, int number, const rootstock_value *values, const rootstock_slice *row_key,

@@ -1,7 +1,7 @@
 /*
 ** kv_file.c - one key-value file on one connection: opening it, and the snapshots that its tables read.
 **
-** The rules are those of transaction.c: reads outside an explicit transaction see a snapshot from their first cursor to their last,
+** The rules are those of snapshots.c: reads outside an explicit transaction see a snapshot from their first cursor to their last,
 ** inside one they all see the same. They are kept by a second, smaller object because a connection has one store but any number
 ** of files.
 **

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_SCHEMA_H
 #define ROOTSTOCK_SCHEMA_H
 
-/* ---- schema.c, mirror.c ---- */
+/* ---- schema.c, declare.c, forward.c, mirror.c ---- */
 /* Brings db's declarations in line with the tables. */
 int rst_schema_declare(rst_connection *c, char **message);
 /* Loads and declares if another connection changed the schema, or a rollback did. */
@@ -37,7 +37,7 @@ int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char
 /* The row stays in the twin; its statements are reset, so that the schema can change. */
 void rst_twin_rest(rst_table *table);
 
-/* ---- ddl.c ---- */
+/* ---- schema_change.c, ddl.c ---- */
 /* Runs one CREATE, DROP or ALTER on the mirror and carries what it changed into the catalog and the trees. Inside a write
 ** transaction; undoes itself on failure. */
 int rst_schema_change(rst_connection *c, const char *sql, char **message);

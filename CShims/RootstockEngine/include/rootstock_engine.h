@@ -39,7 +39,7 @@ extern "C" {
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
 #define ROOTSTOCK_ENGINE_ABI 3
 
-/* The closed set of results. The table layer maps them to SQLite codes in one place (transaction.c). */
+/* The closed set of results. The table layer maps them to SQLite codes in one place (codes.c). */
 typedef enum rootstock_code {
     ROOTSTOCK_OK = 0,
     ROOTSTOCK_NOT_FOUND = 1,     /* no such key, or the cursor ran off its end, or no such tree */
