@@ -98,7 +98,8 @@ let package = Package(
         .testTarget(
             name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
         .testTarget(
-            name: "CheckTests", dependencies: ["Rootstock", "RootstockCommand", "CLMDB"], path: "Tests/CheckTests"),
+            name: "CheckTests", dependencies: ["Rootstock", "RootstockCommand", "TestSupport", "CLMDB"],
+            path: "Tests/CheckTests"),
         .testTarget(
             name: "ParityTests", dependencies: ["Rootstock", "TestSupport", "CSQLite"], path: "Tests/ParityTests",
             exclude: ["Scripts"]),

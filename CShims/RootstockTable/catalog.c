@@ -57,16 +57,17 @@ static int write_row(rst_connection *c, char kind, int64_t number, const rootsto
 }
 
 int rst_catalog_write_meta(rst_connection *c, const rst_catalog *catalog) {
-    rootstock_value values[7] = {
-        integer_value(ROOTSTOCK_FORMAT),
+    rootstock_value values[8] = {
+        integer_value(catalog->features != 0 ? ROOTSTOCK_FORMAT : ROOTSTOCK_FORMAT_PLAIN),
         integer_value(catalog->generation),
         integer_value(catalog->next_tree),
         integer_value(catalog->next_object),
         integer_value(catalog->user_version),
         integer_value(catalog->application_id),
         text_value(magic),
+        integer_value(catalog->features),
     };
-    return write_row(c, 'M', 0, values, 7);
+    return write_row(c, 'M', 0, values, catalog->features != 0 ? 8 : 7);
 }
 
 int rst_catalog_write_object(rst_connection *c, const rst_object *object) {
@@ -124,24 +125,57 @@ static int check_without_meta(rst_connection *c, rootstock_transaction *transact
     return SQLITE_NOTADB;
 }
 
+/* What the store has besides, and whether this connection can do with it. Its checksums are kept from here on. */
+static int read_features(rst_connection *c, const rootstock_row *row, rst_catalog *catalog, char **message) {
+    int code = SQLITE_OK;
+    catalog->features = 0;
+    if (catalog->format < ROOTSTOCK_FORMAT_PLAIN) return SQLITE_CORRUPT;
+    if (catalog->format >= ROOTSTOCK_FORMAT)
+        code = row->count < 8 ? SQLITE_CORRUPT : read_integer(row, 7, &catalog->features);
+    if (code == SQLITE_OK && catalog->format >= ROOTSTOCK_FORMAT && catalog->features == 0) code = SQLITE_CORRUPT;
+    if (code != SQLITE_OK) return code;
+    if ((catalog->features & ~(int64_t)CATALOG_FEATURES) != 0) {
+        rst_set_message(message, "%s: written by a newer Rootstock (store features %lld, this one knows %d)",
+                        c->shared->path, (long long)catalog->features, CATALOG_FEATURES);
+        return SQLITE_NOTADB;
+    }
+    if (c->wants_checksums && (catalog->features & CATALOG_CHECKSUMS) == 0) {
+        rst_set_message(message,
+                        "%s: was made without checksums, and the option checksum asks for them: open it without the "
+                        "option, or copy its content into a store that is made with it",
+                        c->shared->path);
+        return SQLITE_ERROR;
+    }
+    rst_checksums_keep(c, (catalog->features & CATALOG_CHECKSUMS) != 0);
+    return SQLITE_OK;
+}
+
 int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message) {
     rootstock_slice key = {1, "M"}, value;
     rootstock_row row;
     int code;
     memset(catalog, 0, sizeof *catalog);
-    catalog->format = ROOTSTOCK_FORMAT;
+    /* As the first CREATE makes it. */
+    catalog->features = c->wants_checksums ? CATALOG_CHECKSUMS : 0;
+    catalog->format = catalog->features != 0 ? ROOTSTOCK_FORMAT : ROOTSTOCK_FORMAT_PLAIN;
     catalog->next_tree = 1;
     catalog->next_object = 1;
     if (!c->catalog.open) {
         code = c->engine->tree_open(transaction, "rootstock", 0, &c->catalog.handle);
-        if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_OK; /* nothing was ever created */
+        if (code == ROOTSTOCK_NOT_FOUND) { /* nothing was ever created */
+            rst_checksums_keep(c, c->wants_checksums);
+            return SQLITE_OK;
+        }
         if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
         c->catalog.open = true;
     }
     code = c->engine->get(transaction, c->catalog.handle, &key, &value);
-    if (code == ROOTSTOCK_NOT_FOUND) return check_without_meta(c, transaction, message);
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        rst_checksums_keep(c, c->wants_checksums);
+        return check_without_meta(c, transaction, message);
+    }
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
-    code = rootstock_row_open(&row, value.data, value.size);
+    code = rootstock_row_open(&row, value.data, value.size); /* a checksum behind it does no harm */
     if (code == SQLITE_OK && row.count < 7) code = SQLITE_CORRUPT;
     if (code == SQLITE_OK && !has_magic(&row)) {
         rst_set_message(message, "%s: its tree \"rootstock\" is not a store's: the catalog's mark is missing",
@@ -153,6 +187,14 @@ int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction,
         rst_set_message(message, "%s: written by a newer Rootstock (store format %lld, this one reads up to %d)",
                         c->shared->path, (long long)catalog->format, ROOTSTOCK_FORMAT);
         return SQLITE_NOTADB;
+    }
+    if (code == SQLITE_OK) {
+        code = read_features(c, &row, catalog, message);
+        if (code == SQLITE_NOTADB || code == SQLITE_ERROR) return code;
+    }
+    if (code == SQLITE_OK && rst_checked(c, &c->catalog, ROOTSTOCK_OK, &key, &value) != ROOTSTOCK_OK) {
+        rst_damage_tell(c, SQLITE_CORRUPT_VTAB, message);
+        return SQLITE_CORRUPT;
     }
     if (code == SQLITE_OK) code = read_integer(&row, 1, &catalog->generation);
     if (code == SQLITE_OK) code = read_integer(&row, 2, &catalog->next_tree);
@@ -175,7 +217,7 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
     code = c->engine->cursor_open(transaction, c->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
     catalog_key(start, 'O', 0);
-    code = c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value);
+    code = rst_checked(c, &c->catalog, c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
     while (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'O') {
         rootstock_row row;
         rst_object object = {0};
@@ -216,7 +258,7 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
             return result;
         }
         catalog->objects[catalog->count++] = object;
-        code = c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value);
+        code = rst_checked(c, &c->catalog, c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value), &key, &value);
     }
     c->engine->cursor_close(cursor);
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_error(c, code, message);
@@ -246,7 +288,7 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
     code = c->engine->cursor_open(c->writer, c->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     catalog_key(start, 'F', 0);
-    code = c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value);
+    code = rst_checked(c, &c->catalog, c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
     if (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'F') {
         unsigned char free_key[9];
         rootstock_slice slice = {sizeof free_key, free_key};

@@ -11,12 +11,16 @@ typedef struct rst_object {
     int tree;
 } rst_object;
 typedef struct rst_catalog {
-    int64_t format, generation, next_tree, next_object, user_version, application_id;
+    int64_t format, features /* CATALOG_... */, generation, next_tree, next_object, user_version, application_id;
     rst_object *objects;
     int count;
 } rst_catalog;
 
-#define ROOTSTOCK_FORMAT 1
+/* A store without features is of format 1, byte for byte; one with any is of format 2, which older versions refuse. */
+#define ROOTSTOCK_FORMAT_PLAIN 1
+#define ROOTSTOCK_FORMAT 2
+enum { CATALOG_CHECKSUMS = 1, CATALOG_FEATURES = CATALOG_CHECKSUMS /* all that are known */ };
+
 int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message);
 int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message);
 int rst_catalog_write_meta(rst_connection *c, const rst_catalog *catalog);

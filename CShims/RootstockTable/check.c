@@ -49,7 +49,7 @@ void rst_check_fault(rst_check *check, const char *format, ...) {
 const char *rst_check_words(const rst_check *check, int code) {
     rst_connection *c = check->connection;
     if (code == ROOTSTOCK_NO_MEMORY) rst_call_no_memory(); /* no fault of the store */
-    return c->engine->describe(c->shared->environment, code);
+    return rst_words(c, code);
 }
 
 /* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. */
@@ -246,8 +246,11 @@ static void check_entry(table_state *s, int number) {
         }
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
-        rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
         state->damaged = true;
+        if (code == ROOTSTOCK_CORRUPT && s->check->connection->damage != NULL)
+            rst_damage_tell(s->check->connection, SQLITE_OK, NULL); /* the walk meets it again, and says so once */
+        else
+            rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
     }
 }
 
@@ -268,7 +271,12 @@ static bool row_of_entry(const rst_table *table, const rootstock_slice *key, con
     return true;
 }
 
-/* Names the entries that are no row's. */
+/* The walker stands on an entry that is not what its checksum says, and can go on behind it. (In a run of long keys it cannot.) */
+static bool damaged_entry(const rst_connection *c, int code, const rootstock_slice *key) {
+    return code == ROOTSTOCK_CORRUPT && c->damage != NULL && key->size < c->long_key_limit;
+}
+
+/* Names the entries that are no row's, and those that do not match their checksums. */
 static void walk_index(table_state *s, int number) {
     rst_connection *c = s->check->connection;
     const rst_index *index = &s->table->indexes[number];
@@ -277,12 +285,17 @@ static void walk_index(table_state *s, int number) {
     uint64_t entry = 0;
     int code;
     for (code = rst_walker_move(walker, ROOTSTOCK_FIRST, &key, &value);
-         code == ROOTSTOCK_OK && rst_check_goes_on(s->check);
+         (code == ROOTSTOCK_OK || damaged_entry(c, code, &key)) && rst_check_goes_on(s->check);
          code = rst_walker_move(walker, ROOTSTOCK_NEXT, &key, &value)) {
         size_t prefix;
         bool has_null;
         int result;
         entry++;
+        if (code != ROOTSTOCK_OK) {
+            rst_check_fault(s->check, "%s", rst_check_words(s->check, code));
+            rst_damage_tell(c, SQLITE_OK, NULL);
+            continue;
+        }
         if (!row_of_entry(s->table, &key, &value, &row_key)) {
             rst_check_fault(s->check, "entry %llu of index %s is malformed", entry, index->name);
             continue;
@@ -294,6 +307,7 @@ static void walk_index(table_state *s, int number) {
         }
         if (result == SQLITE_ROW) result = rst_hand_lay_open(s->table, &row_key, &row, &s->hand);
         if (result == SQLITE_NOMEM) s->check->code = result;
+        rst_damage_tell(c, SQLITE_OK, NULL);
         if (result != SQLITE_OK) continue; /* the row was named when the table was walked */
         enter_twin(s, false);
         result = entry_of(s, number, &prefix, &has_null);
@@ -304,6 +318,7 @@ static void walk_index(table_state *s, int number) {
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
         rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
+        rst_damage_tell(c, SQLITE_OK, NULL);
     }
 }
 
@@ -321,6 +336,8 @@ static void finish_index(table_state *s, int number) {
         rst_check_fault(s->check, "wrong # of entries in index %s", index->name);
         state->damaged = true;
     }
+    /* Entries of rows that cannot be read were not asked for: with checksums they are verified all the same. */
+    if (state->incomparable && c->crc != NULL) state->damaged = true;
     if (state->damaged && rst_check_goes_on(s->check)) walk_index(s, number);
 }
 
@@ -368,9 +385,15 @@ static void walk_table(table_state *s) {
         return;
     }
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
-         code == ROOTSTOCK_OK && rst_check_goes_on(check);
+         (code == ROOTSTOCK_OK || damaged_entry(c, code, &key)) && rst_check_goes_on(check);
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
         s->row++;
+        if (code != ROOTSTOCK_OK) {
+            rst_check_fault(check, "%s", rst_check_words(check, code));
+            rst_damage_tell(c, SQLITE_OK, NULL);
+            for (int i = 0; i < s->table->index_count; i++) s->indexes[i].incomparable = true;
+            continue;
+        }
         if (s->row > 1 && rootstock_key_compare(key.data, key.size, s->previous.data, s->previous.size) <= 0) {
             rst_check_fault(check, "row %llu not in PRIMARY KEY order for %s", s->row, s->table->name);
         }
@@ -384,6 +407,7 @@ static void walk_table(table_state *s) {
     if (!rst_check_goes_on(check)) return;
     if (code != ROOTSTOCK_NOT_FOUND) {
         rst_check_fault(check, "table %s: after row %llu: %s", s->table->name, s->row, rst_check_words(check, code));
+        rst_damage_tell(c, SQLITE_OK, NULL);
         for (int i = 0; i < s->table->index_count; i++) s->indexes[i].incomparable = true;
         return;
     }

@@ -57,7 +57,7 @@ static bool is_meta(const rootstock_slice *value) {
     static const char magic[] = "Rootstock store";
     rootstock_row row;
     rootstock_value text;
-    return rootstock_row_open(&row, value->data, value->size) == SQLITE_OK && row.count == 7 &&
+    return rootstock_row_open(&row, value->data, value->size) == SQLITE_OK && row.count >= 7 && row.count <= 8 &&
            rootstock_row_column(&row, 6, &text, NULL) == SQLITE_OK && text.type == VALUE_TEXT &&
            text.size == sizeof magic - 1 && memcmp(text.as.data, magic, text.size) == 0;
 }
@@ -78,6 +78,11 @@ static void check_entries(rst_check *check, const rst_catalog *catalog, const ch
          code = c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value)) {
         const unsigned char *bytes = key.data;
         if (!rst_check_goes_on(check)) break;
+        if (rst_checked(c, &c->catalog, code, &key, &value) != ROOTSTOCK_OK) {
+            rst_check_fault(check, "%s", rst_check_words(check, ROOTSTOCK_CORRUPT));
+            rst_damage_tell(c, SQLITE_OK, NULL);
+            continue;
+        }
         if (!((bytes[0] == 'M' && key.size == 1) || ((bytes[0] == 'O' || bytes[0] == 'F') && key.size == 9))) {
             rst_check_fault(check, "catalog: an entry of unknown kind %d", bytes[0]);
             continue;

@@ -43,7 +43,8 @@ int rst_map_code(rst_connection *c, int code) {
 int rst_map_error(rst_connection *c, int code, char **message) {
     int result = rst_map_code(c, code);
     if (result != SQLITE_OK && result != SQLITE_NOMEM && c->shared != NULL) {
-        rst_set_message(message, "%s: %s", c->shared->path, c->engine->describe(c->shared->environment, code));
+        rst_set_message(message, "%s: %s", c->shared->path, rst_words(c, code));
+        rst_damage_tell(c, SQLITE_OK, NULL);
     }
     return result;
 }

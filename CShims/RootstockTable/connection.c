@@ -73,6 +73,8 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->undo);
     rootstock_buffer_free(&c->key_scratch);
     rootstock_buffer_free(&c->row_scratch);
+    rootstock_buffer_free(&c->checksum_scratch);
+    sqlite3_free(c->damage);
     while (c->spare_count > 0) rootstock_buffer_free(&c->spares[--c->spare_count]);
     rootstock_buffer_free(&c->retired);
     rootstock_buffer_free(&c->retired_key);

@@ -24,9 +24,15 @@ struct rst_connection {
     const rootstock_engine *engine;
     rootstock_shared *shared;
     size_t long_key_limit; /* keys of this many bytes and more are long; SIZE_MAX: none */
-    bool sidecar;          /* tables belong to a native file's schema */
-    char *schema;          /* its name; of a store "main" */
-    bool shadow_upkeep;    /* a shadow is being brought in step */
+    size_t
+        second_look; /* keys of this many bytes and more are not given as they came: long_key_limit, or 0 with checksums */
+    rootstock_crc crc;    /* null: the store keeps no checksums */
+    bool wants_checksums; /* option checksum */
+    uint64_t verified;    /* entries that this connection held against their checksums */
+    char *damage;         /* the last mismatch, until it is told; or null */
+    bool sidecar;         /* tables belong to a native file's schema */
+    char *schema;         /* its name; of a store "main" */
+    bool shadow_upkeep;   /* a shadow is being brought in step */
     bool read_only;
     /* schema */
     sqlite3 *mirror;
@@ -109,6 +115,7 @@ struct rst_connection {
     struct rst_path *paths; /* see paths.c */
     bool has_kv;            /* tables of module kv were declared on this connection */
     /* scratch */
+    rootstock_buffer checksum_scratch;
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;
     rootstock_buffer spares[4]; /* of rows in hand, for the next ones */

@@ -85,7 +85,10 @@ int rst_cursor_locate(rst_cursor *k) {
     code = rst_tree_get(k->connection, k->transaction, &k->table->tree, k->row_key, k->row_value, &k->hold);
     if (code == SQLITE_DONE && k->on_writer) return lose_row(k);
     if (code == SQLITE_DONE) return rst_cursor_corrupt(k, "an index entry without its row");
-    if (code != SQLITE_ROW) return code;
+    if (code != SQLITE_ROW) {
+        rst_damage_tell(k->connection, code, &k->base.pVtab->zErrMsg);
+        return code;
+    }
     k->row_located = true;
     k->row_open = false;
     k->shape = COLUMNS_UNKNOWN;

@@ -160,7 +160,7 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     }
     k->entry_key.size = k->seek.size;
     k->entry_key.data = k->seek.data;
-    if (k->walker.run == NULL && k->seek.size < k->connection->long_key_limit) {
+    if (k->walker.run == NULL && k->seek.size < k->connection->second_look) {
         code = k->connection->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
     } else {
         code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);

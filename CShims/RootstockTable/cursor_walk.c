@@ -113,7 +113,7 @@ static int next_slowly(rst_cursor *k) {
 
 /* What next_slowly does after its move, for a move that the hot path made. */
 static int moved(rst_cursor *k, int code) {
-    if (code == ROOTSTOCK_OK && k->entry_key.size >= k->connection->long_key_limit) {
+    if (code == ROOTSTOCK_OK && k->entry_key.size >= k->connection->second_look) {
         code = rst_walker_slow_move(&k->walker, (rootstock_move)(k->plan->descending ? 101 : 100), &k->entry_key,
                                     &k->entry_value);
     }
@@ -131,7 +131,7 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         return SQLITE_OK;
     }
     code = k->connection->engine->cursor_move(k->walker.cursor, k->move, &k->entry_key, &k->entry_value);
-    if (code != ROOTSTOCK_OK || k->entry_key.size >= k->connection->long_key_limit ||
+    if (code != ROOTSTOCK_OK || k->entry_key.size >= k->connection->second_look ||
         (!k->unbounded && rst_cursor_beyond(k))) {
         return moved(k, code);
     }

@@ -83,6 +83,8 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     sqlite3_str_appendall(out, ",\"engineVersion\":");
     append_text(out, c->engine->version);
     append_number(out, "format", (uint64_t)meta.format);
+    sqlite3_str_appendf(out, ",\"checksum\":%s", meta.features & CATALOG_CHECKSUMS ? "true" : "false");
+    append_number(out, "verified", c->verified);
     append_number(out, "generation", (uint64_t)meta.generation);
     append_number(out, "fileBytes", statistics.file_bytes);
     append_number(out, "pageBytes", statistics.page_bytes);

@@ -9,6 +9,7 @@
 #define ROOTSTOCK_INTERNAL_H
 
 #include "allocation.h"
+#include "checksum.h"
 #include "keys.h"
 #include "rootstock_engine.h"
 #include "rows.h"

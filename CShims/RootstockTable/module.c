@@ -356,13 +356,21 @@ static int watched_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
 
 static int watched_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
                           sqlite3_value **values) {
+    rst_connection *c = ((rst_vtab *)cursor->pVtab)->connection;
+    int code;
     rst_call_enter();
-    return rst_leave(((rst_vtab *)cursor->pVtab)->connection, rst_cursor_filter(cursor, number, text, count, values));
+    code = rst_cursor_filter(cursor, number, text, count, values);
+    rst_damage_tell(c, code, &cursor->pVtab->zErrMsg);
+    return rst_leave(c, code);
 }
 
 static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    int code;
     rst_call_enter();
-    return rst_leave(((rst_vtab *)base)->connection, rst_update(base, count, values, rowid));
+    code = rst_update(base, count, values, rowid);
+    rst_damage_tell(c, code, &base->zErrMsg);
+    return rst_leave(c, code);
 }
 
 const sqlite3_module rst_table_module = {

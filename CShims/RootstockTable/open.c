@@ -27,6 +27,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     c->read_only = options->read_only != 0;
     limit = engine->maximum_key_size(c->shared->environment);
     c->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
+    rst_checksums_keep(c, false); /* until the catalog is read */
     sqlite3_snprintf(sizeof c->engine_module, c->engine_module, "%s", engine->name);
     code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_control_attach(c, message);
@@ -92,6 +93,9 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
         } else if (strcmp(key, "readerWarning") == 0) {
             good = strcmp(type, "integer") == 0 && number >= 0;
             c->reader_warning = (uint64_t)number;
+        } else if (strcmp(key, "checksum") == 0) {
+            good = is_flag;
+            c->wants_checksums = flag;
         } else if (strcmp(key, "readOnly") == 0) {
             good = is_flag;
             options->read_only = flag;
@@ -100,8 +104,8 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
             options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
         } else {
             rst_set_message(message,
-                            "unknown option \"%s\": the options are durability, mapSize, maxReaders, readerWarning, "
-                            "readOnly, writeMap",
+                            "unknown option \"%s\": the options are checksum, durability, mapSize, maxReaders, "
+                            "readerWarning, readOnly, writeMap",
                             key);
             sqlite3_finalize(statement);
             return SQLITE_ERROR;
@@ -134,7 +138,10 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     memset(&options, 0, sizeof options);
     c = rst_connection_of(db);
     if (c == NULL) return SQLITE_NOMEM;
-    if (c->shared == NULL) c->reader_warning = DEFAULT_READER_WARNING;
+    if (c->shared == NULL) {
+        c->reader_warning = DEFAULT_READER_WARNING;
+        c->wants_checksums = false;
+    }
     if (path == NULL || path[0] == '\0') {
         rst_set_message(message, "a store needs a path");
         return SQLITE_CANTOPEN;

@@ -84,4 +84,21 @@ int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tre
             rootstock_slice *value);
 int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create);
 
+/* ---- checksum.c ---- */
+/* The store keeps checksums, or does not: from here on so does the connection. */
+void rst_checksums_keep(rst_connection *c, bool keep);
+/* An entry as the engine gave it: its value without its checksum. ROOTSTOCK_OK, or ROOTSTOCK_CORRUPT and c->damage says which. */
+int rst_checksum_verify(rst_connection *c, const rst_tree *tree, const rootstock_slice *key, rootstock_slice *value);
+/* The same for what a call of the engine returned, on any store: without checksums nothing is done. */
+static inline int rst_checked(rst_connection *c, const rst_tree *tree, int code, const rootstock_slice *key,
+                              rootstock_slice *value) {
+    return c->crc == NULL || code != ROOTSTOCK_OK ? code : rst_checksum_verify(c, tree, key, value);
+}
+/* The value with its checksum, in c->checksum_scratch until the next call. SQLITE_OK, SQLITE_TOOBIG, SQLITE_NOMEM. */
+int rst_checksum_append(rst_connection *c, const rst_tree *tree, const rootstock_slice *key, rootstock_slice *value);
+/* The words for an engine's code: of the mismatch that it was, or the engine's own. Valid until the next call of either. */
+const char *rst_words(rst_connection *c, int code);
+/* A call is over that ended in `code`: if a mismatch was met and nobody spoke of it, *message (may be null) does. */
+void rst_damage_tell(rst_connection *c, int code, char **message);
+
 #endif

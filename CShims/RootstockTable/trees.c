@@ -55,7 +55,8 @@ static int split_value(const rootstock_slice *value, rootstock_slice *rest, root
 }
 
 /* Reads the whole run of this prefix through the cursor, which is left anywhere. */
-static int run_load(const rst_connection *c, rootstock_cursor *cursor, const void *prefix, rst_run **out) {
+static int run_load(rst_connection *c, const rst_tree *tree, rootstock_cursor *cursor, const void *prefix,
+                    rst_run **out) {
     size_t limit = c->long_key_limit;
     rootstock_slice key = {limit, prefix}, value;
     rst_run *run = sqlite3_malloc64(sizeof *run);
@@ -73,7 +74,8 @@ static int run_load(const rst_connection *c, rootstock_cursor *cursor, const voi
     while (code == ROOTSTOCK_OK && key.size == limit + 8 && memcmp(key.data, run->prefix, limit) == 0) {
         rootstock_slice rest, payload;
         run_entry *entry;
-        code = split_value(&value, &rest, &payload);
+        code = rst_checked(c, tree, ROOTSTOCK_OK, &key, &value);
+        if (code == ROOTSTOCK_OK) code = split_value(&value, &rest, &payload);
         if (code != ROOTSTOCK_OK) break;
         if (run->count == capacity) {
             run_entry *more;
@@ -159,10 +161,18 @@ static int run_give(rst_walker *w, int position, rootstock_slice *key, rootstock
 
 /* The cursor stands on a long key: enter its run at one end. */
 static int run_enter(rst_walker *w, bool at_end, rootstock_slice *key, rootstock_slice *value) {
-    int code = run_load(w->connection, w->cursor, key->data, &w->run);
+    int code = run_load(w->connection, w->tree, w->cursor, key->data, &w->run);
     if (code != ROOTSTOCK_OK) return code;
     if (w->run->count == 0) return ROOTSTOCK_CORRUPT;
     return run_give(w, at_end ? w->run->count - 1 : 0, key, value);
+}
+
+/* What a move of the engine's cursor ended with: a long key's run is entered at the end that faces the movement, a short key's
+** entry is given, verified where the store keeps checksums. */
+static int give(rst_walker *w, int code, bool at_end, rootstock_slice *key, rootstock_slice *value) {
+    if (code != ROOTSTOCK_OK) return code;
+    if (key->size >= w->connection->long_key_limit) return run_enter(w, at_end, key, value);
+    return rst_checked(w->connection, w->tree, code, key, value);
 }
 
 /* Leaves the run under the walker towards higher or lower keys. */
@@ -187,18 +197,17 @@ static int run_leave(rst_walker *w, bool forward, rootstock_slice *key, rootstoc
     }
     *key = target;
     sqlite3_free(bound);
-    if (code == ROOTSTOCK_OK && key->size >= limit) return run_enter(w, !forward, key, value);
-    return code;
+    return give(w, code, !forward, key, value);
 }
 
-/* Moves 100 and 101: the cursor has just been moved forward or backward onto a long key. */
+/* Moves 100 and 101: the cursor has just been moved forward or backward onto an entry that needs a second look. */
 int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
     const rootstock_engine *engine = w->connection->engine;
     size_t limit = w->connection->long_key_limit;
     rootstock_slice sought = *key;
     int code;
     if (move == (rootstock_move)100 || move == (rootstock_move)101) {
-        return run_enter(w, move == (rootstock_move)101, key, value);
+        return give(w, ROOTSTOCK_OK, move == (rootstock_move)101, key, value);
     }
     if (w->run != NULL) {
         if (move == ROOTSTOCK_NEXT) {
@@ -214,13 +223,11 @@ int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *ke
     }
     if (move == ROOTSTOCK_FIRST || move == ROOTSTOCK_LAST) {
         code = engine->cursor_move(w->cursor, move, key, value);
-        if (code == ROOTSTOCK_OK && key->size >= limit) return run_enter(w, move == ROOTSTOCK_LAST, key, value);
-        return code;
+        return give(w, code, move == ROOTSTOCK_LAST, key, value);
     }
     if (sought.size < limit) {
         code = engine->cursor_move(w->cursor, move, key, value);
-        if (code == ROOTSTOCK_OK && key->size >= limit) return run_enter(w, false, key, value);
-        return code;
+        return give(w, code, false, key, value);
     }
     /* A long key is sought. */
     key->size = limit;
@@ -228,9 +235,9 @@ int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *ke
     if (code != ROOTSTOCK_OK) return code;
     if (key->size != limit + 8 || memcmp(key->data, sought.data, limit) != 0) {
         if (move == ROOTSTOCK_EXACT) return ROOTSTOCK_NOT_FOUND;
-        return key->size >= limit ? run_enter(w, false, key, value) : ROOTSTOCK_OK;
+        return give(w, code, false, key, value);
     }
-    code = run_load(w->connection, w->cursor, sought.data, &w->run);
+    code = run_load(w->connection, w->tree, w->cursor, sought.data, &w->run);
     if (code != ROOTSTOCK_OK) return code;
     for (int i = 0; i < w->run->count; i++) {
         int order =
@@ -250,7 +257,7 @@ static int long_find(rst_connection *c, rootstock_transaction *transaction, rst_
     int found = SQLITE_DONE;
     int code = c->engine->cursor_open(transaction, tree->handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    code = run_load(c, cursor, key->data, &run);
+    code = run_load(c, tree, cursor, key->data, &run);
     c->engine->cursor_close(cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     memcpy(physical, key->data, c->long_key_limit);

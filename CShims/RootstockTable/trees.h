@@ -28,7 +28,7 @@ int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *ke
 static inline int rst_walker_move(rst_walker *w, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
     if (w->run == NULL && (move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS)) {
         int code = w->connection->engine->cursor_move(w->cursor, move, key, value);
-        if (code != ROOTSTOCK_OK || key->size < w->connection->long_key_limit) return code;
+        if (code != ROOTSTOCK_OK || key->size < w->connection->second_look) return code;
         return rst_walker_slow_move(w, (rootstock_move)(move == ROOTSTOCK_NEXT ? 100 : 101), key, value);
     }
     return rst_walker_slow_move(w, move, key, value);

@@ -181,7 +181,7 @@ int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tre
         *value = c->got_value;
         return SQLITE_ROW;
     }
-    code = c->engine->get(transaction, tree->handle, key, value);
+    code = rst_checked(c, tree, c->engine->get(transaction, tree->handle, key, value), key, value);
     if (writing && code == ROOTSTOCK_OK && key->size <= sizeof c->got_key) {
         c->got = true;
         c->got_tree = tree->handle;
@@ -197,6 +197,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
             uint32_t flags) {
     rootstock_slice copy = *value;
     int code = rst_tree_ready(c, c->writer, tree, false);
+    if (code == SQLITE_OK && c->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
     if (code != SQLITE_OK) return code;
     c->got = false;
     if (logging(c)) {

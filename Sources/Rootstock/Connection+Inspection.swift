@@ -83,7 +83,7 @@ extension Connection {
                     pages: weight?.pages, bytes: weight?.bytes, depth: weight?.depth, indexes: indexes))
         }
         return StoreInfo(
-            path: path, engine: engine.name, engineVersion: Version.sqlite, format: 3,
+            path: path, engine: engine.name, engineVersion: Version.sqlite, format: 3, checksum: false, verified: 0,
             generation: try pragma("schema_version"), fileBytes: pages * pageBytes, pageBytes: pageBytes,
             usedPages: pages - free, freePages: free, lastTransaction: nil, readers: nil, maximumReaders: nil,
             oldestReaderLag: nil, tables: tables)

@@ -19,6 +19,12 @@ public struct StoreInfo: Codable, Hashable, Sendable {
     /// The version of the store's format; 3 for a SQLite file ("SQLite format 3").
     public var format: Int
 
+    /// Whether every entry has a checksum (``StoreOptions/checksum``).
+    public var checksum: Bool
+
+    /// Entries that this connection has held against their checksums since it was opened; 0 where there are none.
+    public var verified: Int
+
     /// Grows with every change of the schema. On engine `sqlite` it is `PRAGMA schema_version`.
     public var generation: Int
 

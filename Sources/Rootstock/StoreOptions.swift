@@ -36,6 +36,12 @@ public struct StoreOptions: Hashable, Sendable {
     /// calls meanwhile. `true` is an error on engines that have no map.
     public var writeMap: Bool?
 
+    /// Whether the store keeps a checksum with every row, index entry and record of its schema. Chosen when a store is made, and
+    /// kept in it: a store that has checksums verifies and writes them whatever this says, and `true` is an error on one that
+    /// has none. What does not match is ``ResultCode/corrupt`` when it is read, with the table and the row. Versions of
+    /// Rootstock that do not know checksums refuse such a store. Not on engine `sqlite`.
+    public var checksum = false
+
     /// How long to wait for a lock that another connection or process holds, before ``ResultCode/busy``.
     public var busyTimeout: Duration = .seconds(5)
 
@@ -98,6 +104,7 @@ extension StoreOptions {
         if let mapSize { members.append("\"mapSize\":\(mapSize)") }
         if let maxReaders { members.append("\"maxReaders\":\(maxReaders)") }
         if readerWarning != 1000 { members.append("\"readerWarning\":\(max(0, readerWarning ?? 0))") }
+        if checksum { members.append("\"checksum\":true") }
         if readOnly { members.append("\"readOnly\":true") }
         if let writeMap { members.append("\"writeMap\":\(writeMap)") }
         return "{" + members.joined(separator: ",") + "}"
@@ -106,7 +113,10 @@ extension StoreOptions {
     /// Refuses what the engine does not have.
     package func validate(for engine: Engine) throws(DatabaseError) {
         guard engine.isNative else { return }
-        let foreign = [("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil), ("writeMap", writeMap == true)]
+        let foreign = [
+            ("checksum", checksum), ("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil),
+            ("writeMap", writeMap == true),
+        ]
         if let (name, _) = foreign.first(where: { $0.1 }) {
             throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")
         }

@@ -52,6 +52,7 @@ struct InfoText {
             ("path", info.path),
             ("engine", "\(info.engine) \(info.engineVersion)"),
             ("format", "\(info.format)"),
+            ("checksums", info.checksum ? "yes" : "no"),
             ("generation", "\(info.generation)"),
             (
                 "file",

@@ -116,6 +116,9 @@ struct Import: ParsableCommand {
     @Option(help: "What the import survives once it has ended: off, normal or full.")
     var durability: StoreOptions.Durability = .full
 
+    @Flag(help: "Keep a checksum with every entry of the new store.")
+    var checksum = false
+
     @Argument(help: "A SQLite database.", completion: .file())
     var database: String
 
@@ -136,7 +139,9 @@ struct Import: ParsableCommand {
         do {
             let source = try SourceDatabase(path: database, scratch: place)
             let schema = try SourceSchema(of: source)
-            let connection = try Connection(path: store, engine: engine, options: StoreOptions(durability: durability))
+            var options = StoreOptions(durability: durability)
+            options.checksum = checksum
+            let connection = try Connection(path: store, engine: engine, options: options)
             let report: ImportReport
             do {
                 report = try Importer(source: source, schema: schema).run(into: connection, progress: progress.show)

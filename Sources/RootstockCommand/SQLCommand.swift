@@ -21,6 +21,9 @@ struct SQLCommand: ParsableCommand {
     @Option(help: "What a commit survives: off, normal or full.")
     var durability: StoreOptions.Durability = .full
 
+    @Flag(help: "Make a new store with a checksum for every entry; an existing one must have them.")
+    var checksum = false
+
     @Flag(help: "Open an existing store and write nothing.")
     var readOnly = false
 
@@ -39,6 +42,7 @@ struct SQLCommand: ParsableCommand {
     func run() throws {
         var options = StoreOptions(durability: durability)
         options.readOnly = readOnly
+        options.checksum = checksum
         let output = StandardOutput()
         do {
             let connection = try Connection(path: path, engine: engine, options: options)

@@ -67,7 +67,12 @@ import Testing
         let path = folder.appendingPathComponent("new").path
         let format = try Connection(path: path, engine: .lmdb).storeInfo().format
         try Connection(path: path, engine: .lmdb).execute("CREATE TABLE t (a)")
-        #expect(Self.versions == Array(1...format), "Tests/Fixtures/make.sh makes one")
+        var options = StoreOptions()
+        options.checksum = true
+        let checked = try Connection(path: path + "-2", engine: .lmdb, options: options)
+        try checked.execute("CREATE TABLE t (a)")
+        #expect(try checked.storeInfo().format == format + 1)
+        #expect(Self.versions == Array(1...format + 1), "Tests/Fixtures/make.sh makes one")
     }
 
     @Test(arguments: versions) func opensAndAnswers(_ version: Int) throws {
@@ -118,7 +123,7 @@ import Testing
             var meta = try #require(raw.entries("rootstock").first { $0.key == Array("M".utf8) })
             // Seven columns: a header byte, types, ends, and then the format's one byte.
             #expect(meta.value[0] == 7 && meta.value[15] == 1)
-            meta.value[15] = 2
+            meta.value[15] = 3
             try raw.put("rootstock", meta)
         }
         let before = try Data(contentsOf: URL(fileURLWithPath: store.path))
@@ -132,7 +137,7 @@ import Testing
                 #expect(error.code == .notADatabase)
                 #expect(
                     error.message
-                        == "\(store.path): written by a newer Rootstock (store format 2, this one reads up to 1)")
+                        == "\(store.path): written by a newer Rootstock (store format 3, this one reads up to 2)")
             }
         }
         try #expect(Data(contentsOf: URL(fileURLWithPath: store.path)) == before, "and left as it was")

@@ -47,6 +47,21 @@ struct RawStore {
         return handle
     }
 
+    /// The names of the trees.
+    func trees() throws -> [String] {
+        var main: MDB_dbi = 0
+        try check(mdb_dbi_open(transaction, nil, 0, &main), "mdb_dbi_open")
+        var cursor: OpaquePointer?
+        try check(mdb_cursor_open(transaction, main, &cursor), "mdb_cursor_open")
+        defer { mdb_cursor_close(cursor) }
+        var names: [String] = []
+        var (key, value) = (MDB_val(), MDB_val())
+        while mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
+            names.append(String(decoding: Bytes(key), as: UTF8.self))
+        }
+        return names
+    }
+
     /// Every entry, in key order.
     func entries(_ tree: String) throws -> [RawEntry] {
         var cursor: OpaquePointer?

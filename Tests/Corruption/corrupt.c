@@ -28,13 +28,16 @@
 
 #include <rootstock.h>
 
-enum { SOUND = 10, ROWS, REFUSED, IN_LMDB, IN_OURS, HUNG, OUTCOMES };
-static const char *const names[OUTCOMES] = {[SOUND] = "sound",     [ROWS] = "other rows",     [REFUSED] = "refused",
-                                            [IN_LMDB] = "in LMDB", [IN_OURS] = "in our code", [HUNG] = "hung"};
+enum { SOUND = 10, ROWS, UNSEEN, REFUSED, IN_LMDB, IN_OURS, HUNG, OUTCOMES };
+static const char *const names[OUTCOMES] = {
+    [SOUND] = "sound",     [ROWS] = "other rows", [UNSEEN] = "other rows unseen",
+    [REFUSED] = "refused", [IN_LMDB] = "in LMDB", [IN_OURS] = "in our code",
+    [HUNG] = "hung"};
 static unsigned long counts[OUTCOMES];
 static uint64_t expected;
 static char folder[512], original[600], damaged[600];
 static unsigned long children;
+static int checksums; /* the store keeps them */
 
 static const char *const queries[] = {
     "SELECT * FROM t",
@@ -73,7 +76,9 @@ static int run(sqlite3 *db, const char *sql, uint64_t *hash) {
 
 static int open_store(const char *path, sqlite3 **db) {
     int code = sqlite3_open(":memory:", db);
-    const char *options = children % 2 ? "{\"durability\":\"off\",\"writeMap\":false}" : "{\"durability\":\"off\"}";
+    char options[100];
+    snprintf(options, sizeof options, "{\"durability\":\"off\"%s%s}", children % 2 ? ",\"writeMap\":false" : "",
+             checksums && strcmp(path, original) == 0 ? ",\"checksum\":true" : "");
     return code == SQLITE_OK ? rootstock_open(*db, path, "lmdb", options, NULL, NULL) : code;
 }
 
@@ -162,6 +167,7 @@ static void child(void) {
     sqlite3_close(db);
     _exit(code != SQLITE_DONE || written != SQLITE_DONE || (!check && hash == expected) ? REFUSED
           : hash == expected                                                            ? SOUND
+          : check                                                                       ? UNSEEN
                                                                                         : ROWS);
 }
 
@@ -259,6 +265,7 @@ int main(int count, char **arguments) {
     snprintf(damaged, sizeof damaged, "%s/damaged", folder);
     time_t until = time(NULL) + atoi(arguments[2]);
     state = strtoull(arguments[3], NULL, 10) * 2 + 1;
+    checksums = getenv("CHECKSUM") != NULL;
     printf("seed %s\n", arguments[3]);
     make_store();
     write_damaged(size);
@@ -268,7 +275,8 @@ int main(int count, char **arguments) {
         static const int odd[] = {0, 1, 511, 2048, 4095};
         for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
             write_damaged(length + (size_t)odd[i] < size ? length + (size_t)odd[i] : size - 1);
-            if (try_it("cut", length + (size_t)odd[i]) == ROWS) {
+            int outcome = try_it("cut", length + (size_t)odd[i]);
+            if (outcome == ROWS || outcome == UNSEEN) {
                 printf("cut at %zu: other rows\n", length + (size_t)odd[i]);
                 return 1;
             }

@@ -49,7 +49,7 @@ checkStore "an index is used and kept" "2" "CREATE INDEX i ON t (a);
 SELECT id FROM t WHERE a = 'two';"
 check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
 check "an unknown option is refused" \
-    "Runtime error near line 2: unknown option \"speed\": the options are durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
+    "Runtime error near line 2: unknown option \"speed\": the options are checksum, durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
     "SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');"
 writes=$(for i in $(seq 150); do echo "INSERT INTO t(a) VALUES ('warned $i');"; done)
 check "a reader that lags is told of, once" "1

@@ -9,7 +9,10 @@ set -eu
 fixtures=$(dirname "$0")
 store=$fixtures/format-$1.lmdb
 [ ! -e "$store" ] || { echo "$store is there: a fixture is not made twice" >&2; exit 1; }
-"$2" sql --engine lmdb "$store" < "$fixtures/format-$1.sql"
+# Format 2 is that of a store with checksums.
+[ "$1" = 2 ] && checksum=--checksum || checksum=
+# shellcheck disable=SC2086
+"$2" sql --engine lmdb $checksum "$store" < "$fixtures/format-$1.sql"
 # A commit after the VACUUM, so that the file has free pages and a commit number to be understood.
 "$2" sql --engine lmdb "$store" "VACUUM" "INSERT INTO noted VALUES ('last')" "DELETE FROM noted WHERE line = 'last'"
 format=$("$2" info --engine lmdb "$store" | sed -n 's/^format *//p')

@@ -22,7 +22,9 @@ final class StoreTarget: Target {
 
     private func open() throws -> Connection {
         // The data is thrown away: waiting for the disk would buy nothing.
-        let options = StoreOptions(durability: .off)
+        var options = StoreOptions(durability: .off)
+        // ROOTSTOCK_PARITY_CHECKSUM: the same scripts on stores that keep checksums.
+        options.checksum = engine != .sqlite && ProcessInfo.processInfo.environment["ROOTSTOCK_PARITY_CHECKSUM"] != nil
         let connection = try Connection(
             path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
         registerApplicationFunctions(on: connection.handle)

@@ -6,6 +6,7 @@
 #ifndef ROOTSTOCK_TABLE_INTERNALS_H
 #define ROOTSTOCK_TABLE_INTERNALS_H
 
+#include "../../../CShims/RootstockTable/checksum.h"
 #include "../../../CShims/RootstockTable/keys.h"
 #include "../../../CShims/RootstockTable/rows.h"
 #include "../../../CShims/RootstockTable/values.h"
