@@ -2,8 +2,8 @@
 ** engine_lmdb.c - the plug on the system's liblmdb: codes, values, cursors, and the engine struct itself.
 **
 ** A store is one file plus its lock file (MDB_NOSUBDIR), and transactions belong to nobody's thread (MDB_NOTLS), so
-** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted and a get
-** or a step costs what LMDB's own costs.
+** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted. Read transactions find
+** entries in the pages themselves (engine_lmdb_pages.h) where they can; write transactions use LMDB's cursors.
 **
 ** Invariants: those of engine_lmdb.h; and whatever LMDB or the system returns becomes one of our codes in one table.
 */
@@ -152,6 +152,14 @@ static int lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tr
 
 static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
                     rootstock_slice *value) {
+    if (transaction->snapshot.walks && key->size != 0) {
+        lmdb_root *root;
+        int code = rootstock_lmdb_find_root(transaction, tree, &root);
+        if (code == MDB_SUCCESS && root->walks)
+            code = rootstock_lmdb_pages_get(&transaction->snapshot, root->page, &root->near, &root->misses,
+                                            (const MDB_val *)key, (MDB_val *)value);
+        if (code != MDB_SUCCESS || root->walks) return lmdb_result(transaction->environment, code);
+    }
     /* On a page that a damaged flag makes one of keys alone LMDB finds an entry and sets no value. */
     MDB_val found = {SIZE_MAX, NULL};
     /* LMDB does not write through the key of MDB_SET. */
@@ -213,23 +221,29 @@ static int lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree t
     cursor->tree = tree;
     cursor->write = transaction->write;
     cursor->changes = transaction->changes;
-    int code = mdb_cursor_open(transaction->txn, tree, &cursor->cursor);
-    if (code != MDB_SUCCESS) {
-        free(cursor);
-        return lmdb_result(environment, code);
+    if (!transaction->snapshot.walks) {
+        int code = mdb_cursor_open(transaction->txn, tree, &cursor->cursor);
+        if (code != MDB_SUCCESS) {
+            free(cursor);
+            return lmdb_result(environment, code);
+        }
+        cursor->attached = 1;
     }
     *result_cursor = cursor;
     return ROOTSTOCK_OK;
 }
 
+/* What the cursor has found out stays of use while the snapshot is the same one (is_walking). */
 static int lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_cursor *cursor) {
     cursor->transaction = transaction;
     cursor->positioned = 0;
-    return lmdb_result(transaction->environment, mdb_cursor_renew(transaction->txn, cursor->cursor));
+    cursor->walking = 0;
+    cursor->attached = 0;
+    return ROOTSTOCK_OK;
 }
 
 static void lmdb_cursor_close(rootstock_cursor *cursor) {
-    mdb_cursor_close(cursor->cursor);
+    if (cursor->cursor != NULL) mdb_cursor_close(cursor->cursor);
     free(cursor);
 }
 
@@ -291,24 +305,71 @@ __attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, ro
     return lmdb_result(cursor->transaction->environment, code);
 }
 
+/* A read transaction's cursor that has not moved since it was opened or renewed: *code is MDB_SUCCESS with cursor.walking set if the
+** snapshot's pages are to be walked, and else with the MDB_cursor attached. */
+__attribute__((noinline)) static int start(rootstock_cursor *cursor) {
+    rootstock_transaction *transaction = cursor->transaction;
+    const lmdb_snapshot *snapshot = &transaction->snapshot;
+    int code = MDB_SUCCESS;
+    cursor->walking = 0;
+    if (snapshot->walks) {
+        lmdb_root *root;
+        if (cursor->stamp != snapshot->stamp) {
+            cursor->stamp = 0;
+            cursor->path.height = cursor->path.misses = 0;
+            code = rootstock_lmdb_find_root(transaction, cursor->tree, &root);
+            if (code != MDB_SUCCESS) return code;
+            if (root->walks) {
+                cursor->root = root->page;
+                cursor->stamp = snapshot->stamp;
+            }
+        }
+        cursor->walking = cursor->stamp != 0;
+        if (cursor->walking) return MDB_SUCCESS;
+    }
+    if (cursor->attached) return MDB_SUCCESS;
+    code = cursor->cursor != NULL ? mdb_cursor_renew(transaction->txn, cursor->cursor)
+                                  : mdb_cursor_open(transaction->txn, cursor->tree, &cursor->cursor);
+    cursor->attached = code == MDB_SUCCESS;
+    return code;
+}
+
 __attribute__((noinline)) static int stop(rootstock_cursor *cursor, int code) {
     cursor->positioned = 0;
     return lmdb_result(cursor->transaction->environment, code);
 }
 
-/* A step of a read snapshot's cursor is most of a scan: it is LMDB's own and a few instructions. */
+static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *key, MDB_val *value) {
+    const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
+    switch (move) {
+    case ROOTSTOCK_NEXT:
+        if (cursor->positioned) return rootstock_lmdb_pages_next(snapshot, &cursor->path, key, value);
+        return rootstock_lmdb_pages_edge(snapshot, cursor->root, 0, &cursor->path, key, value);
+    case ROOTSTOCK_PREVIOUS:
+        if (cursor->positioned) return rootstock_lmdb_pages_previous(snapshot, &cursor->path, key, value);
+        return rootstock_lmdb_pages_edge(snapshot, cursor->root, 1, &cursor->path, key, value);
+    case ROOTSTOCK_FIRST: return rootstock_lmdb_pages_edge(snapshot, cursor->root, 0, &cursor->path, key, value);
+    case ROOTSTOCK_LAST: return rootstock_lmdb_pages_edge(snapshot, cursor->root, 1, &cursor->path, key, value);
+    case ROOTSTOCK_SEEK:
+    case ROOTSTOCK_EXACT:
+        if (key->mv_size == 0) return MDB_BAD_VALSIZE;
+        return rootstock_lmdb_pages_seek(snapshot, cursor->root, move == ROOTSTOCK_EXACT, &cursor->path, key, value);
+    }
+    return EINVAL;
+}
+
+/* A step of a read snapshot's cursor is most of a scan: it goes from page to page itself. */
 static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
                             rootstock_slice *value) {
-    if (cursor->write || !cursor->positioned) return move_with_care(cursor, move, (MDB_val *)key, (MDB_val *)value);
-    int code = mdb_cursor_get(cursor->cursor, (MDB_val *)key, (MDB_val *)value, cursor_operations[move]);
-    if (code == MDB_SUCCESS) {
-        const rootstock_environment *environment = cursor->transaction->environment;
-        if (key->size != 0 && lmdb_in_page(environment, (MDB_val *)key) && lmdb_in_page(environment, (MDB_val *)value))
-            return ROOTSTOCK_OK;
-        code = check_entry(cursor, (MDB_val *)key, (MDB_val *)value);
-        if (code == MDB_SUCCESS) return ROOTSTOCK_OK;
+    if (!cursor->walking || !cursor->transaction->snapshot.walks) {
+        int code = cursor->write || cursor->positioned ? MDB_SUCCESS : start(cursor);
+        if (code != MDB_SUCCESS) return stop(cursor, code);
+        if (!cursor->walking) return move_with_care(cursor, move, (MDB_val *)key, (MDB_val *)value);
     }
-    return stop(cursor, code);
+    int code = walk(cursor, move, (MDB_val *)key, (MDB_val *)value);
+    if (code != MDB_SUCCESS) return stop(cursor, code);
+    cursor->positioned = 1;
+    return ROOTSTOCK_OK;
 }
 
 /*

@@ -1,7 +1,9 @@
 /*
-** engine_lmdb.h - the LMDB engine's own structs, shared by its eleven files:
+** engine_lmdb.h - the LMDB engine's own structs, shared by its files:
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
+**   engine_lmdb_pages.c         entries found in the pages themselves, in read transactions
+**   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_open.c          opening, closing, statistics, copy
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
@@ -33,6 +35,7 @@
 #include <stdint.h>
 
 #include "engine_internal.h"
+#include "engine_lmdb_pages.h"
 
 /* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
 #define LMDB_KEY_ROOM 512
@@ -69,13 +72,16 @@ struct rootstock_environment {
     int read_only;
     int lock_descriptor; /* carries the writer's lock among processes; -1 for none */
     size_t page_bytes;
-    void *first_page;               /* of the file, mapped for the mark */
+    void *first_page;               /* of the file, and the second: mapped for the mark and the meta pages */
     const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
     /* in the two meta pages, the commit that wrote each; [0] null: not known to stand there */
     const volatile uint64_t *commits[2];
-    size_t page_mask;       /* of addresses inside a page: its size less 1 */
-    MDB_dbi unnamed;        /* handle of the tree that lists the trees */
-    atomic_int must_reopen; /* a meta page could not be written: see engine_lmdb_reopen.c */
+    size_t page_mask;                   /* of addresses inside a page: its size less 1 */
+    MDB_dbi unnamed;                    /* handle of the tree that lists the trees */
+    _Atomic(const unsigned char *) map; /* where LMDB's begins; null: not known. See engine_lmdb_snapshot.c */
+    atomic_uint_fast64_t era;           /* counts the maps */
+    atomic_uint_fast64_t file_pages;    /* that the file had at least, when somebody looked */
+    atomic_int must_reopen;             /* a meta page could not be written: see engine_lmdb_reopen.c */
     rootstock_options options;
     char *name;    /* what LMDB was given to open: the file, or its directory */
     unsigned form; /* MDB_NOSUBDIR or 0 */
@@ -104,14 +110,20 @@ struct rootstock_transaction {
     MDB_cursor *append;  /* at the end of a tree that values are appended to, or null */
     MDB_dbi append_tree;
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
+    lmdb_snapshot snapshot; /* of a read transaction */
 };
 
 struct rootstock_cursor {
-    MDB_cursor *cursor;
+    MDB_cursor *cursor; /* of a read transaction: null until it is needed, because the tree cannot be walked */
     rootstock_transaction *transaction;
     MDB_dbi tree;
     int positioned;
     int write;
+    int walking;    /* root and path are those of the transaction's snapshot */
+    int attached;   /* the MDB_cursor is the transaction's */
+    uint64_t stamp; /* of the snapshot that root and path are of; 0: none */
+    uint64_t root;
+    lmdb_path path;
     uint64_t changes; /* transaction.changes when the MDB_cursor was opened */
     size_t key_size;
     unsigned char key[LMDB_KEY_ROOM]; /* the last key returned; kept in write transactions only */
@@ -188,6 +200,8 @@ int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *nam
 /* Ends a write transaction that created trees or changed the unnamed one. Returns LMDB's code. */
 int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
 void rootstock_lmdb_free_trees(lmdb_tree_list *list);
+/* Name of a committed tree, the environment's as long as that is open; null for a handle that is none's. */
+const char *rootstock_lmdb_tree_name(rootstock_environment *environment, MDB_dbi handle);
 /* Is this record of the unnamed tree LMDB's own, of a named tree? */
 int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value);
 
@@ -216,6 +230,15 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
     if (code != MDB_SUCCESS) transaction->broken = 1;
     return code;
 }
+
+/* engine_lmdb_snapshot.c */
+/* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer snapshot. Returns
+** LMDB's code; if it is not MDB_SUCCESS the transaction of LMDB's is reset or live, and has to be ended. */
+int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction);
+/* LMDB has mapped the file anew, or is about to: nothing is live. */
+void rootstock_lmdb_forget_map(rootstock_environment *environment);
+/* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's code. */
+int rootstock_lmdb_find_root(rootstock_transaction *transaction, MDB_dbi tree, lmdb_root **root);
 
 /* engine_lmdb_slices.c */
 /* A value that does not lie inside its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. */

@@ -296,6 +296,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
     pthread_mutex_init(&environment->readers_mutex, NULL);
+    rootstock_lmdb_forget_map(environment);
     environment->options = *options;
     environment->form = file.form;
     environment->name = strdup(file.name);

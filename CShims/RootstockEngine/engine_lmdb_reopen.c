@@ -124,6 +124,7 @@ static void double_map(rootstock_environment *environment) {
     if (mdb_env_info(environment->env, &info) != MDB_SUCCESS) return;
     if (info.me_mapsize > SIZE_MAX / 4 || !has_address_space(info.me_mapsize * 2)) return;
     if (environment->space.mapped && fstat(environment->lock_descriptor, &status) != 0) return;
+    rootstock_lmdb_forget_map(environment);
     int code = mdb_env_set_mapsize(environment->env, info.me_mapsize * 2);
     if (environment->space.mapped) rootstock_lmdb_stretched(environment, (uint64_t)status.st_size);
     if (code != MDB_SUCCESS) atomic_store(&environment->must_reopen, 1); /* it has no map at all now */
@@ -159,6 +160,7 @@ int rootstock_lmdb_reopen(rootstock_environment *environment) {
         }
         if (atomic_load(&environment->live) == 0) {
             end_reset_snapshots(environment);
+            rootstock_lmdb_forget_map(environment);
             if (environment->env != NULL) mdb_env_close(environment->env);
             environment->env = NULL;
             code = start_again(environment);

@@ -55,6 +55,7 @@ static int move_map(rootstock_environment *environment) {
                 code = errno;
                 break;
             }
+            rootstock_lmdb_forget_map(environment);
             code = mdb_env_set_mapsize(environment->env, 0);
             if (environment->space.mapped) rootstock_lmdb_stretched(environment, (uint64_t)status.st_size);
             break;
@@ -174,6 +175,12 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             rootstock_lmdb_leave(environment);
             code = refresh_trees(environment, &idle);
             if (code == MDB_SUCCESS) continue;
+        } else if (code == MDB_SUCCESS && !write) {
+            code = rootstock_lmdb_take_snapshot(transaction);
+            if (code != MDB_SUCCESS) {
+                mdb_txn_abort(transaction->txn);
+                rootstock_lmdb_leave(environment);
+            }
         }
         if (code == MDB_PANIC && !reopened++) {
             /* Reopening takes the writer's lock itself for a moment. */
@@ -287,6 +294,7 @@ void rootstock_lmdb_reset(rootstock_transaction *transaction) {
     if (lmdb_is_forked(transaction->environment) || !transaction->live) return;
     mdb_txn_reset(transaction->txn);
     transaction->live = 0;
+    transaction->snapshot.walks = 0;
     rootstock_lmdb_leave(transaction->environment);
 }
 
@@ -302,21 +310,27 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
             code = transaction->txn != NULL ? mdb_txn_renew(transaction->txn)
                                             : mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &transaction->txn);
         }
+        if (code == MDB_SUCCESS && idle < REFRESHES_IN_VAIN &&
+            has_unknown_trees(environment, transaction->txn, known)) {
+            mdb_txn_reset(transaction->txn);
+            rootstock_lmdb_leave(environment);
+            code = refresh_trees(environment, &idle);
+            if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
+            continue;
+        }
         if (code == MDB_SUCCESS) {
-            if (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known)) {
+            code = rootstock_lmdb_take_snapshot(transaction);
+            if (code == MDB_SUCCESS) {
                 transaction->live = 1;
                 return ROOTSTOCK_OK;
             }
             mdb_txn_reset(transaction->txn);
-            rootstock_lmdb_leave(environment);
-            code = refresh_trees(environment, &idle);
-        } else {
-            rootstock_lmdb_leave(environment);
-            if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);
-            if (code == MDB_PANIC && !reopened++) {
-                atomic_store(&environment->must_reopen, 1);
-                code = rootstock_lmdb_reopen(environment);
-            }
+        }
+        rootstock_lmdb_leave(environment);
+        if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);
+        if (code == MDB_PANIC && !reopened++) {
+            atomic_store(&environment->must_reopen, 1);
+            code = rootstock_lmdb_reopen(environment);
         }
         if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
     }

@@ -150,6 +150,15 @@ int rootstock_lmdb_commit_trees(rootstock_transaction *transaction) {
     return code;
 }
 
+const char *rootstock_lmdb_tree_name(rootstock_environment *environment, MDB_dbi handle) {
+    const char *name = NULL;
+    pthread_mutex_lock(&environment->trees_mutex);
+    for (size_t i = 0; i < environment->trees.count && name == NULL; i++)
+        if (environment->trees.items[i].handle == handle) name = environment->trees.items[i].name;
+    pthread_mutex_unlock(&environment->trees_mutex);
+    return name;
+}
+
 int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value) {
     rootstock_environment *environment = transaction->environment;
     if (value->mv_size != LMDB_TREE_RECORD_SIZE || key->mv_size > LMDB_KEY_ROOM ||
