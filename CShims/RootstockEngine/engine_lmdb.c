@@ -342,8 +342,7 @@ __attribute__((noinline)) static int stop(rootstock_cursor *cursor, int code) {
 static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *key, MDB_val *value) {
     const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
     switch (move) {
-    case ROOTSTOCK_NEXT:
-        if (cursor->positioned) return rootstock_lmdb_pages_next(snapshot, &cursor->path, key, value);
+    case ROOTSTOCK_NEXT: /* from nowhere: steps go another way (lmdb_cursor_move) */
         return rootstock_lmdb_pages_edge(snapshot, cursor->root, 0, &cursor->path, key, value);
     case ROOTSTOCK_PREVIOUS:
         if (cursor->positioned) return rootstock_lmdb_pages_previous(snapshot, &cursor->path, key, value);
@@ -358,18 +357,28 @@ static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *k
     return EINVAL;
 }
 
-/* A step of a read snapshot's cursor is most of a scan: it goes from page to page itself. */
-static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
-                            rootstock_slice *value) {
+/* Every move but a walking cursor's step forward. Not inlined, to keep that short. */
+__attribute__((noinline)) static int move_otherwise(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
+                                                    MDB_val *value) {
     if (!cursor->walking || !cursor->transaction->snapshot.walks) {
-        int code = cursor->write || cursor->positioned ? MDB_SUCCESS : start(cursor);
+        int code = cursor->write || (cursor->positioned && !cursor->walking) ? MDB_SUCCESS : start(cursor);
         if (code != MDB_SUCCESS) return stop(cursor, code);
-        if (!cursor->walking) return move_with_care(cursor, move, (MDB_val *)key, (MDB_val *)value);
+        if (!cursor->walking) return move_with_care(cursor, move, key, value);
     }
-    int code = walk(cursor, move, (MDB_val *)key, (MDB_val *)value);
+    int code = walk(cursor, move, key, value);
     if (code != MDB_SUCCESS) return stop(cursor, code);
     cursor->positioned = 1;
     return ROOTSTOCK_OK;
+}
+
+/* A step of a read snapshot's cursor is most of a scan. */
+static int lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
+                            rootstock_slice *value) {
+    const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
+    if (move != ROOTSTOCK_NEXT || !cursor->positioned || !cursor->walking || !snapshot->walks)
+        return move_otherwise(cursor, move, (MDB_val *)key, (MDB_val *)value);
+    int code = rootstock_lmdb_pages_next(snapshot, &cursor->path, (MDB_val *)key, (MDB_val *)value);
+    return code == MDB_SUCCESS ? ROOTSTOCK_OK : stop(cursor, code);
 }
 
 /*

@@ -187,7 +187,8 @@ int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction) {
     lmdb_snapshot *snapshot = &transaction->snapshot;
     uint64_t era = atomic_load_explicit(&environment->era, memory_order_relaxed);
     int code = MDB_SUCCESS;
-    if (environment->first_page == NULL || !is_readable(environment)) return MDB_SUCCESS;
+    if (environment->first_page == NULL || environment->commits[0] == NULL || !is_readable(environment))
+        return MDB_SUCCESS;
     if (snapshot->stamp == 0 || snapshot->identifier != mdb_txn_id(transaction->txn) ||
         (snapshot->stamp & 0xffff) != (era & 0xffff))
         code = learn(transaction, era);
