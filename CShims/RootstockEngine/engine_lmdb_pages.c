@@ -10,8 +10,8 @@
 ** Invariants
 **  1. A page is entered by a number that was held against the file's end; it must bear that number, be a branch or a leaf, and its
 **     lists must lie in it. An entry is read after its offset, then its sizes were held against the page's size.
-**  2. A walk ends: descents stop at LMDB_DEPTH_LIMIT, and from leaf to leaf the keys must rise (or fall), so that pages which lead to
-**     each other in a ring are found out.
+**  2. A walk ends: descents stop at LMDB_DEPTH_LIMIT, and the keys must rise from leaf to leaf and from a leaf's first to its last, so
+**     that a scan comes to no leaf twice, whatever leads there.
 */
 #include "engine_lmdb_pages.h"
 
@@ -315,6 +315,15 @@ static inline void expect_beyond(const lmdb_snapshot *snapshot, const lmdb_path 
         expect_page(snapshot, child_of(&at));
 }
 
+/* With keys that rise from leaf to leaf it makes each leaf of a scan another one. */
+static inline int begins_below_its_end(const lmdb_snapshot *snapshot, const lmdb_place *leaf) {
+    entry first, last;
+    if (leaf->count < 2) return 1;
+    if (!read_entry(snapshot, leaf->page, 0, &first) || !read_entry(snapshot, leaf->page, leaf->count - 1, &last))
+        return 0;
+    return compare(first.key, first.key_size, last.key, last.key_size) < 0;
+}
+
 /* To the leaf beside the path's. The path stays what it was if there is none. */
 static int to_next_leaf(const lmdb_snapshot *snapshot, lmdb_path *path, int backward, MDB_val *key, MDB_val *value) {
     lmdb_place *leaf = &path->places[path->height - 1];
@@ -339,6 +348,7 @@ static int to_next_leaf(const lmdb_snapshot *snapshot, lmdb_path *path, int back
     if (code == MDB_SUCCESS) {
         int order = compare(key->mv_data, key->mv_size, before.key, before.key_size);
         if (backward ? order >= 0 : order <= 0) code = MDB_CORRUPTED;
+        if (!begins_below_its_end(snapshot, &path->places[path->height - 1])) code = MDB_CORRUPTED;
     }
     if (code != MDB_SUCCESS) path->height = 0;
     return code;

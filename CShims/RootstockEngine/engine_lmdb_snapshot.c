@@ -66,26 +66,40 @@ static const meta_page *meta_of(const rootstock_environment *environment, uint64
     return (const meta_page *)((const char *)environment->first_page + (identifier & 1) * environment->page_bytes);
 }
 
-/* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. */
-static uint64_t pages_of(rootstock_environment *environment, uint64_t last_page) {
+/* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. Returns an errno. */
+static int count_pages(rootstock_environment *environment, uint64_t last_page, uint64_t *pages) {
     struct stat status;
     uint64_t known = atomic_load_explicit(&environment->file_pages, memory_order_relaxed);
-    if (last_page < known) return last_page + 1;
-    if (fstat(environment->lock_descriptor, &status) != 0) return known;
-    known = (uint64_t)status.st_size / environment->page_bytes;
-    atomic_store_explicit(&environment->file_pages, known, memory_order_relaxed);
-    return last_page < known ? last_page + 1 : known;
+    if (last_page >= known) {
+        if (fstat(environment->lock_descriptor, &status) != 0) return errno;
+        known = (uint64_t)status.st_size / environment->page_bytes;
+        atomic_store_explicit(&environment->file_pages, known, memory_order_relaxed);
+    }
+    *pages = last_page < known ? last_page + 1 : known;
+    return 0;
 }
 
-/* Number of the main tree's first leaf. 0: none, or the pages on the way are damaged. */
-static uint64_t first_leaf(const rootstock_environment *environment, uint64_t root, uint64_t pages) {
-    uint64_t number = root, result = 0;
+/* Reads a whole page of the file. Returns LMDB's code or an errno. */
+static int read_page(const rootstock_environment *environment, uint64_t number, unsigned char *page) {
     size_t size = environment->page_bytes;
+    ssize_t got;
+    do got = pread(environment->lock_descriptor, page, size, (off_t)(number * size));
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)size ? MDB_SUCCESS : got < 0 ? errno : MDB_CORRUPTED;
+}
+
+/* Sets *result to the number of the main tree's first leaf. Returns LMDB's code or an errno. */
+static int find_first_leaf(const rootstock_environment *environment, uint64_t root, uint64_t pages, uint64_t *result) {
+    uint64_t number = root;
+    size_t size = environment->page_bytes;
+    int code = MDB_SUCCESS, found = 0;
     unsigned char *page = malloc(size);
-    for (int depth = 0; page != NULL && depth < LMDB_DEPTH_LIMIT && number >= 2 && number < pages; depth++) {
+    if (page == NULL) return ENOMEM;
+    for (int depth = 0; !found && depth < LMDB_DEPTH_LIMIT && number >= 2 && number < pages; depth++) {
         uint16_t parts[4], offset, child[3];
         uint64_t own;
-        if (pread(environment->lock_descriptor, page, size, (off_t)(number * size)) != (ssize_t)size) break;
+        code = read_page(environment, number, page);
+        if (code != MDB_SUCCESS) break;
         memcpy(&own, page, sizeof own);
         memcpy(parts, page + 8, sizeof parts); /* padding, flags, the ends of both lists */
         int leaf = (parts[1] & 0x6f) == LEAF_PAGE;
@@ -93,15 +107,13 @@ static uint64_t first_leaf(const rootstock_environment *environment, uint64_t ro
         if (parts[2] < PAGE_HEADER + (leaf ? 2 : 4) || parts[2] > parts[3] || parts[3] > size) break;
         memcpy(&offset, page + PAGE_HEADER, sizeof offset);
         if (offset > size - 8) break;
-        if (leaf) {
-            result = number;
-            break;
-        }
+        found = leaf;
+        *result = number;
         memcpy(child, page + offset, sizeof child);
         number = child[0] | (uint64_t)child[1] << 16 | (uint64_t)child[2] << 32;
     }
     free(page);
-    return result;
+    return code == MDB_SUCCESS && !found ? MDB_CORRUPTED : code;
 }
 
 /* Sets environment.map from the address of the main tree's first entry. Called inside a live transaction, which keeps the map where it
@@ -109,9 +121,9 @@ static uint64_t first_leaf(const rootstock_environment *environment, uint64_t ro
 static int find_map(rootstock_environment *environment, MDB_txn *txn, const tree_record *tree, uint64_t pages) {
     MDB_cursor *cursor;
     MDB_val key, value;
-    uint64_t number = first_leaf(environment, tree->root, pages), own;
-    if (number == 0) return MDB_CORRUPTED;
-    int code = mdb_cursor_open(txn, environment->unnamed, &cursor);
+    uint64_t number = 0, own;
+    int code = find_first_leaf(environment, tree->root, pages, &number);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(txn, environment->unnamed, &cursor);
     if (code != MDB_SUCCESS) return code;
     code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
     mdb_cursor_close(cursor);
@@ -164,8 +176,10 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
         identifier = again;
         sure = read_meta(environment, identifier, &tree, &last_page);
     }
-    uint64_t pages = pages_of(environment, last_page);
     if (tree.flags != 0) return MDB_SUCCESS; /* another program's main tree, of another kind */
+    uint64_t pages = 0;
+    int error = count_pages(environment, last_page, &pages);
+    if (error != 0) return error;
     const unsigned char *map = atomic_load(&environment->map);
     if (tree.root != UINT64_MAX && map == NULL) {
         int code = find_map(environment, transaction->txn, &tree, pages);

@@ -11,11 +11,12 @@ table=$root/CShims/RootstockTable
 engine=$root/CShims/RootstockEngine
 out=$root/build/fuzz
 clang=${CLANG:-$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang}
-[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file fuzz_frontdoor fuzz_catalog
+[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file fuzz_pages fuzz_frontdoor fuzz_catalog
 mkdir -p "$out"
 for target in "$@"; do
     case $target in
     fuzz_lmdb_file) sources=$engine/engine_lmdb_file.c ;;
+    fuzz_pages) sources=$engine/engine_lmdb_pages.c ;;
     fuzz_frontdoor | fuzz_catalog) sources="$engine/*.c $table/*.c" ;;
     *) sources="$table/values.c $table/keys.c $table/rows.c" ;;
     esac
