@@ -165,13 +165,14 @@ static void append_children(sqlite3_str *text, const rst_table *child, const rst
                             const rst_table *parent, const int *columns, const rootstock_value *values) {
     for (int k = 0; k < foreign->column_count; k++) {
         int type = values[columns[k]].type;
-        bool numeric = parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC &&
-                       child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
-                       (type == VALUE_INTEGER || type == VALUE_REAL);
-        sqlite3_str_appendf(text,
-                            numeric ? "%s\"%w\"=CAST(?%d AS NUMERIC) COLLATE \"%w\"" : "%s\"%w\"=?%d COLLATE \"%w\"",
-                            k > 0 ? " AND " : " WHERE ", child->columns[foreign->child_columns[k]].name, k + 1,
-                            parent->columns[columns[k]].collation_name);
+        bool number_to_text = child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
+                              (type == VALUE_INTEGER || type == VALUE_REAL);
+        bool numeric = number_to_text && parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC;
+        /* A parent without affinity: SQLite compares two columns then, and neither is converted. */
+        bool as_it_is = number_to_text && !numeric;
+        sqlite3_str_appendf(text, "%s%s\"%w\"=%s?%d%s COLLATE \"%w\"", k > 0 ? " AND " : " WHERE ", as_it_is ? "+" : "",
+                            child->columns[foreign->child_columns[k]].name, numeric ? "CAST(" : "", k + 1,
+                            numeric ? " AS NUMERIC)" : "", parent->columns[columns[k]].collation_name);
     }
 }
 
@@ -328,18 +329,36 @@ static bool is_set(uint64_t changed, int column) {
     return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
 }
 
+static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
+    bool touched = sqlite3_stricmp(foreign->parent, table->name) == 0;
+    for (int k = 0; k < foreign->column_count && !touched; k++) touched = is_set(changed, foreign->child_columns[k]);
+    return touched;
+}
+
+static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
+    bool touched = false;
+    for (int n = 0; n < table->column_count && !touched; n++) {
+        if (!is_set(changed, n)) continue;
+        for (int k = 0; k < foreign->column_count && !touched; k++) {
+            touched = foreign->parent_columns[0] == NULL
+                          ? table->columns[n].primary_key > 0
+                          : sqlite3_stricmp(foreign->parent_columns[k], table->columns[n].name) == 0;
+        }
+    }
+    return touched;
+}
+
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
     int columns[64];
+    bool all = changed == UINT64_MAX, looked_at = false;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
-        bool touched = changed == UINT64_MAX || sqlite3_stricmp(foreign->parent, table->name) == 0;
         int code;
-        for (int k = 0; k < foreign->column_count && !touched; k++)
-            touched = is_set(changed, foreign->child_columns[k]);
-        if (!touched) continue;
+        if (!all && !sets_child_key(table, foreign, changed)) continue;
+        looked_at = true;
         if (parent == NULL) {
             rst_set_message(message, "no such table: main.%s", foreign->parent);
             return SQLITE_ERROR;
@@ -347,23 +366,16 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
         code = parent_columns(table, foreign, parent, columns, message);
         if (code != SQLITE_OK) return code;
     }
+    /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
+    looked_at &= !all;
     /* The newest is looked at first. */
     for (int t = c->table_count - 1; table->is_parent && t >= 0; t--) {
         for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
             const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
-            bool touched = changed == UINT64_MAX;
             int code;
             if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-            if (deferred_only && !foreign->deferred && !all_deferred(c)) continue;
-            for (int n = 0; n < table->column_count && !touched; n++) {
-                if (!is_set(changed, n)) continue;
-                for (int k = 0; k < foreign->column_count && !touched; k++) {
-                    touched = foreign->parent_columns[0] == NULL
-                                  ? table->columns[n].primary_key > 0
-                                  : sqlite3_stricmp(foreign->parent_columns[k], table->columns[n].name) == 0;
-                }
-            }
-            if (!touched) continue;
+            if (!looked_at && deferred_only && !foreign->deferred && !all_deferred(c)) continue;
+            if (!all && !looked_at && !sets_parent_key(table, foreign, changed)) continue;
             code = parent_columns(c->tables[t], foreign, table, columns, message);
             if (code != SQLITE_OK) return code;
         }

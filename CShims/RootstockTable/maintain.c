@@ -38,7 +38,9 @@ int rst_change_begin(rst_connection *c, char **message) {
     int code;
     c->saved_rowid = sqlite3_last_insert_rowid(c->db);
     code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
-    return code == SQLITE_OK ? rst_change_join(c, message) : code;
+    if (code == SQLITE_OK) code = rst_change_join(c, message);
+    /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
+    return code == SQLITE_OK ? rst_schema_refresh(c, message) : code;
 }
 
 int rst_change_end(rst_connection *c, int code, char **message) {

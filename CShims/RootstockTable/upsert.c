@@ -4,6 +4,7 @@
 ** clauses.c made each into a SELECT of the new values; here it is evaluated over the row that is there and the one that wanted in,
 ** and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
 */
+#include "change_steps.h"
 #include "runner.h"
 #include "trigger.h"
 #include "untrusted.h"
@@ -225,6 +226,10 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
         code = rst_new_rowid(table, &row->rowid, message);
         if (code != SQLITE_OK) goto done;
         has_rowid = true;
+    } else if (table->autoincrement) {
+        /* Used up from here on, whatever the clauses do; not if the row is refused. */
+        code = rst_sequence_raise(table, row->rowid);
+        if (code != SQLITE_OK) goto done;
     }
     if (table->rowid_column >= 0 && has_rowid) {
         row->values[table->rowid_column].type = VALUE_INTEGER;
