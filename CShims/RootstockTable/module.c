@@ -189,6 +189,9 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     if (c->schema_stale) {
         code = rst_schema_load(c, true, message);
         if (code != SQLITE_OK) return code;
+        /* Nothing can be declared from in here: the next refresh compares what is. */
+        c->declared_in_transaction = true;
+        c->declared_version = -1;
     }
     table = rst_table_find(c, arguments[2]);
     if (table == NULL && c->undeclaring) {

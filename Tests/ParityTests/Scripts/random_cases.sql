@@ -462,9 +462,12 @@ SELECT quote(id) FROM bareChild ORDER BY 1;
 PRAGMA foreign_keys = OFF;
 -- A statement that was prepared before a ROLLBACK took its table of statistics away.
 CREATE TABLE undone(a CHECK (a < 3), b NOT NULL);
+SELECT * FROM undone;
 SAVEPOINT undoing;
+DROP TABLE IF EXISTS sqlite_stat1;
 ANALYZE;
 INSERT OR ROLLBACK INTO undone VALUES (1, 1), (2, NULL);
+SELECT * FROM undone;
 ANALYZE;
 DROP TABLE sqlite_stat1;
 ANALYZE;
