@@ -190,7 +190,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
                char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
-    int code;
+    int override = c->override_conflict, code;
     if (action == ACTION_CASCADE && fresh == NULL) {
         sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", c->schema, child->declared_name);
     } else {
@@ -207,9 +207,23 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
         }
     }
     append_children(text, child, foreign, parent, columns, old);
+    /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
+    c->override_conflict = SQLITE_ABORT;
     c->foreign_actions++;
     code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
     c->foreign_actions--;
+    c->override_conflict = override;
+    if (code != SQLITE_OK && c->nested_error != 0) {
+        code = c->nested_error;
+        rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
+        c->nested_error = 0;
+    }
+    if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL && !foreign->deferred && !all_deferred(c)) {
+        /* RAISE(FAIL) keeps what was done, but the child still refers to what is gone. */
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
+    if (code != SQLITE_OK && code != SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;
     return code;
 }
 
@@ -256,9 +270,10 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
 
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                         const rootstock_value *new_values, bool defer, char **message) {
-    for (int t = 0; t < c->table_count; t++) {
+    /* The newest first, as SQLite: the first one to fail is told. */
+    for (int t = c->table_count - 1; t >= 0; t--) {
         rst_table *child = c->tables[t];
-        for (int i = 0; i < child->foreign_key_count; i++) {
+        for (int i = child->foreign_key_count - 1; i >= 0; i--) {
             const rst_foreign_key *foreign = &child->foreign_keys[i];
             int columns[64], code;
             sqlite3_int64 count;

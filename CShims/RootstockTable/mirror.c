@@ -141,7 +141,9 @@ static const char *conflict_word(int conflict) {
     switch (conflict) {
     case SQLITE_IGNORE: return " OR IGNORE";
     case SQLITE_REPLACE: return " OR REPLACE";
-    default: return ""; /* ABORT, FAIL and ROLLBACK differ outside the row only */
+    case CONFLICT_DEFAULT: return "";
+    default:
+        return " OR ABORT"; /* FAIL and ROLLBACK differ outside the row only; each overrides the constraints' clauses */
     }
 }
 
