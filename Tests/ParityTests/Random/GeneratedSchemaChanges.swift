@@ -122,7 +122,8 @@ extension ScriptGenerator {
         switch random.number(0...7) {
         case 0 where has(.foreignKeys):
             return "PRAGMA foreign_keys = \(random.pick(["ON", "ON", "OFF"]))"
-        case 1 where has(.foreignKeys): return "PRAGMA defer_foreign_keys = \(random.pick(["ON", "OFF"]))"
+        // Not OFF: SQLite then forgets the violations that it has counted (Vendor-notes/sqlite.md).
+        case 1 where has(.foreignKeys): return "PRAGMA defer_foreign_keys = ON"
         case 2 where has(.recursion): return "PRAGMA recursive_triggers = \(random.pick(["ON", "OFF"]))"
         case 3: return "SELECT count(*) FROM pragma_foreign_key_check"
         case 4 where has(.reopen): return ScriptGenerator.reopening
