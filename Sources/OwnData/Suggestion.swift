@@ -24,7 +24,7 @@ public struct Suggestion {
         let proposals = Suggestion(schema: schema).proposals()
         let name = URL(fileURLWithPath: database).lastPathComponent
         guard !proposals.isEmpty else {
-            throw OwnDataError("\(database) has no table with rows to suggest statements for")
+            throw OwnDataError(nothingToSuggest(database, schema))
         }
         let copy = directory.appendingPathComponent("suggestion.sqlite").path
         defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) } }
@@ -60,6 +60,19 @@ public struct Suggestion {
         }
         guard usable > 0 else { throw OwnDataError("no statement could be suggested for \(database) that runs") }
         return text
+    }
+
+    /// Why a database gives nothing to suggest, and what its owner can do.
+    private static func nothingToSuggest(_ database: String, _ schema: SourceSchema) -> String {
+        var text = "\(database) has no table with rows to suggest statements for"
+        if !schema.tables.isEmpty {
+            text += ": \(schema.tables.map(\.name).joined(separator: ", ")) "
+            text += schema.tables.count == 1 ? "is empty" : "are empty"
+            text += "; fill it as your program does, or write a workload of INSERTs by hand"
+        } else if !schema.views.isEmpty {
+            text += ", only views"
+        }
+        return ([text] + schema.skipped).joined(separator: "; not imported: ")
     }
 
     private static func oneLine(_ text: String) -> String { text.replacingOccurrences(of: "\n", with: " ") }
