@@ -98,9 +98,11 @@ results: ## every suite into Vendor-notes/results, in MINUTES=52; wants a quiet 
 	-$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock --traits GRDB --scratch-path .build-grdb
 	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
 
-results-table: ## the newest results of suites engine and engine-full as the README's table
-	@$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock report --table \
-		$$(ls Vendor-notes/results/*-engine.json | tail -n 1) $$(ls Vendor-notes/results/*-engine-full.json | tail -n 1)
+# The newest of each name.
+RESULTS = $(foreach name,engine engine-full,$(lastword $(sort $(wildcard Vendor-notes/results/????-??-??-$(name).json))))
+results-table: ## what `make results` found for suite engine, as the README's table
+	@[ -n "$(strip $(RESULTS))" ] || { echo "results-table: no Vendor-notes/results/DATE-engine.json: make results" >&2; exit 1; }
+	@$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock report --table $(RESULTS)
 
 extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 

@@ -75,7 +75,8 @@ import Testing
     // MARK: Reports
 
     static func full() throws -> ComparisonReport {
-        try ComparisonReport.read(root.appendingPathComponent("Vendor-notes/results/2026-11-21-engine.json").path)
+        try ComparisonReport.read(
+            root.appendingPathComponent("Vendor-notes/results/2026-11-21-engine-leveldb.json").path)
     }
 
     /// Long names, several native configurations and engines, failures, warnings, an answer: what may not fit.

@@ -10,7 +10,8 @@ import Testing
         .deletingLastPathComponent()
 
     private func report() throws -> ComparisonReport {
-        try ComparisonReport.read(Self.root.appendingPathComponent("Vendor-notes/results/2026-11-21-engine.json").path)
+        try ComparisonReport.read(
+            Self.root.appendingPathComponent("Vendor-notes/results/2026-11-21-engine-leveldb.json").path)
     }
 
     private func withHistory(_ body: (History, String) throws -> Void) throws {
