@@ -26,25 +26,25 @@ final class Drawing {
     }
 
     /// The values of `count` executions of an operation, one after the other.
-    func values(operation number: Int, count: Int) -> [BoundValue] {
+    func values(operation number: Int, count: Int) throws -> [BoundValue] {
         let operation = file.operations[number]
         // Pools are numbered in the order of the file.
         var pool = file.operations[..<number].reduce(0) { sum, other in
             sum + (other.parameters + other.statements.flatMap(\.parameters)).filter { $0.draw.source != nil }.count
         }
         var place: UInt64 = 0
-        func drawer(_ parameter: WorkloadFile.Parameter) -> Drawer {
+        func drawer(_ parameter: WorkloadFile.Parameter) throws -> Drawer {
             var rows: [[BoundValue]] = []
             if parameter.draw.source != nil {
-                rows = pools.rows[pool] ?? []
+                rows = try pools.rows(pool)
                 pool += 1
             }
             place += 1
             let mixed = DrawGenerator.mixed(UInt64(seed), UInt64(number) << 16 | place)
             return Drawer(parameter.draw, pool: rows, arena: pools.arena, seed: mixed)
         }
-        let outer = operation.parameters.map(drawer)
-        let inner = operation.statements.map { $0.parameters.map(drawer) }
+        let outer = try operation.parameters.map(drawer)
+        let inner = try operation.statements.map { try $0.parameters.map(drawer) }
         var values: [BoundValue] = []
         for _ in 0..<count {
             for drawer in outer { drawer.next(into: &values) }

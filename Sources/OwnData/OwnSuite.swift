@@ -108,7 +108,7 @@ public enum OwnData {
                     let count = part.count ?? order.count { $0 == place }
                     return try OperationRunner(
                         file.operations[part.number], session,
-                        values: drawing.values(operation: part.number, count: count),
+                        values: try drawing.values(operation: part.number, count: count),
                         enforcesForeignKeys: enforcesForeignKeys)
                 }
                 try session.prepareToSettle()

@@ -76,24 +76,29 @@ final class ParameterPools {
     /// Rows in a pool at most.
     static let capacity = 100_000
     let arena = Arena()
-    private(set) var rows: [Int: [[BoundValue]]] = [:]
+    private let connection: Connection
+    private var known: [Int: [[BoundValue]]] = [:]
 
-    init(path: String) throws {
-        let connection = try Connection(path: path, engine: .sqlite)
-        let statement = try connection.prepare("SELECT pool, position, value FROM pool ORDER BY pool, position, place")
-        var last = (-1, -1)
-        var row: [BoundValue] = []
+    init(path: String) throws { connection = try Connection(path: path, engine: .sqlite) }
+
+    deinit { connection.close() }
+
+    /// The rows of a pool, read when they are first asked for: a process that runs one operation needs a few pools of many.
+    func rows(_ pool: Int) throws -> [[BoundValue]] {
+        if let rows = known[pool] { return rows }
+        let statement = try connection.prepare(
+            "SELECT position, value FROM pool WHERE pool = ? ORDER BY position, place")
+        try statement.bind([.integer(Int64(pool))])
+        var rows: [[BoundValue]] = []
+        var last = -1
         while try statement.step() {
-            let key = (Int(statement.int64(at: 0)), Int(statement.int64(at: 1)))
-            if key != last {
-                if last.0 >= 0 { rows[last.0, default: []].append(row) }
-                row = []
-                last = key
-            }
-            row.append(arena.keep(statement.value(at: 2)))
+            let position = Int(statement.int64(at: 0))
+            let value = arena.keep(statement.value(at: 1))
+            if position == last { rows[rows.count - 1].append(value) } else { rows.append([value]) }
+            last = position
         }
-        if last.0 >= 0 { rows[last.0, default: []].append(row) }
-        connection.close()
+        known[pool] = rows
+        return rows
     }
 
     // MARK: Making the file

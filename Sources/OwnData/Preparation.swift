@@ -127,7 +127,7 @@ extension OwnData {
         do {
             let most = 1024
             let runner = try OperationRunner(
-                operation, session, values: drawing.values(operation: number, count: most),
+                operation, session, values: try drawing.values(operation: number, count: most),
                 enforcesForeignKeys: file.enforcesForeignKeys)
             let started = Meter.now()
             var done = 0

@@ -97,7 +97,7 @@ public struct Suggestion {
             // Its own BEGIN is left out: the one around it is what is undone.
             var operation = file.operations[0]
             operation.isTransaction = false
-            let values = Drawing(file, pools, seed: seed).values(operation: 0, count: times)
+            let values = try Drawing(file, pools, seed: seed).values(operation: 0, count: times)
             let runner = try OperationRunner(operation, session, values: values, enforcesForeignKeys: false)
             try session.execute("BEGIN")
             for _ in 0..<times { try runner.execute(session) }

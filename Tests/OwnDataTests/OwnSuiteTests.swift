@@ -66,11 +66,11 @@ import Workloads
         func texts(_ values: [BoundValue]) -> [String] {
             values.compactMap { if case .text(let bytes) = $0 { String(decoding: bytes, as: UTF8.self) } else { nil } }
         }
-        let ids = texts(drawing.values(operation: 0, count: 50))
+        let ids = try texts(drawing.values(operation: 0, count: 50))
         #expect(ids.count == 50 && Set(ids).count > 20 && ids.allSatisfy { $0.hasPrefix("u") })
-        #expect(texts(Drawing(file, pools, seed: 7).values(operation: 0, count: 50)) == ids, "the seed decides")
-        #expect(texts(Drawing(file, pools, seed: 8).values(operation: 0, count: 50)) != ids)
-        let bounds = drawing.values(operation: 1, count: 40)
+        #expect(try texts(Drawing(file, pools, seed: 7).values(operation: 0, count: 50)) == ids, "the seed decides")
+        #expect(try texts(Drawing(file, pools, seed: 8).values(operation: 0, count: 50)) != ids)
+        let bounds = try drawing.values(operation: 1, count: 40)
         for pair in stride(from: 0, to: 80, by: 2) {
             guard case .real(let low) = bounds[pair], case .real(let high) = bounds[pair + 1] else {
                 Issue.record("bounds are reals")
@@ -79,11 +79,13 @@ import Workloads
             // 5% of 300 rows, 1.5 apart.
             #expect(abs((high - low) - 14 * 1.5) < 1e-9)
         }
-        let feeds = drawing.values(operation: 2, count: 400).map { if case .integer(let id) = $0 { id } else { -1 } }
+        let feeds = try drawing.values(operation: 2, count: 400).map {
+            if case .integer(let id) = $0 { id } else { -1 }
+        }
         let most = Dictionary(grouping: feeds, by: { $0 }).values.map(\.count).max() ?? 0
         #expect(most > 70, "Zipf's law gives the first of 19 rows more than its even share of 21")
         // Three draws of an id and one of a text for each transaction.
-        #expect(drawing.values(operation: 3, count: 10).count == 40)
+        #expect(try drawing.values(operation: 3, count: 10).count == 40)
     }
 
     @Test func whatNeedsATableThatIsLeftOutIsNamed() throws {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every suite once at its full size; the reports go beside this file, each with the command that made it.
 #
-#   Vendor-notes/results/run.sh [suite ...]      all suites unless some are named
+#   Vendor-notes/results/run.sh [suite ...]      all suites but memory unless some are named
 #
 # Needs a quiet machine and a release build (make build). Each suite notes its turns in build/results/SUITE.turns, so that a
 # run that was interrupted goes on where it was when started again; a suite that is done is begun anew. A suite that fails
@@ -123,7 +123,7 @@ run() {
 
 [ -x "$rootstock" ] || { echo "run.sh: no $rootstock: make build" >&2; exit 2; }
 [ $# -gt 0 ] || set -- engine engine-full queries objects library records reader fetching cars ycsb ycsb-threads \
-    speedtest same same-native memory
+    speedtest same same-native
 for suite; do
     [ "$(weight "$suite")" -gt 0 ] || { echo "run.sh: there is no suite '$suite'" >&2; exit 64; }
 done
