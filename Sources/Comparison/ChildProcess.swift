@@ -11,11 +11,22 @@ public enum ChildProcess {
     public static let subcommand = "measure-turn"
 
     /// Launches turns as children of the executable.
-    public static func launcher(executable: URL) -> Runner.Launch {
+    ///
+    /// - Parameter within: words of a command that starts each measuring process, such as one that limits its memory; what it is
+    ///   to run follows them. The prepared store then leaves the page cache first, so that what is read is charged to the
+    ///   process. Stores are prepared without it.
+    public static func launcher(executable: URL, within: [String] = []) -> Runner.Launch {
         { request in
             let process = Process()
-            process.executableURL = executable
-            process.arguments = [subcommand, String(decoding: try JSONEncoder().encode(request), as: UTF8.self)]
+            let json = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
+            if request.task == .measure && !within.isEmpty {
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                process.arguments = within + [executable.path, subcommand, json]
+                if let prepared = request.fixturePath { StoreFiles.evict(prepared) }
+            } else {
+                process.executableURL = executable
+                process.arguments = [subcommand, json]
+            }
             // Foundation reads this once, when a process begins: its files are to lie with the other stores.
             if request.contender.layer == .userDefaults {
                 var environment = ProcessInfo.processInfo.environment

@@ -119,6 +119,12 @@ struct Compare: ParsableCommand {
     @Option(help: "Where stores are made while measuring; a temporary directory otherwise.")
     var directory: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A command that starts each measuring process, its words separated by spaces: one that limits its memory, for example. "
+                + "Stores are prepared without it, and leave the page cache first.", valueName: "command"))
+    var within: String?
+
     @OptionGroup(title: "Earlier comparisons")
     var history: HistoryOptions
 
@@ -150,7 +156,8 @@ struct Compare: ParsableCommand {
         defer { own.removeLeftovers(in: place) }
         let plan = try makePlan(ownData)
         var runner = Runner(
-            plan: plan, directory: place, launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable()),
+            plan: plan, directory: place,
+            launch: ChildProcess.launcher(executable: ChildProcess.ownExecutable(), within: withinWords),
             progress: progress.show)
         do {
             runner.journal = try resume.map(TurnJournal.init(path:))
@@ -159,6 +166,7 @@ struct Compare: ParsableCommand {
         }
         var report = try runner.run()
         progress.clear()
+        if let within { report.warnings.append("each measuring process ran within: \(within)") }
         report.ownData = ownData.map(OwnDataDescription.init)
         print(report.terminalText(colour: isatty(STDOUT_FILENO) == 1, costs: costs), terminator: "")
         try write(report)
@@ -178,7 +186,7 @@ struct Compare: ParsableCommand {
                 engines: Self.names(engines) + (control ? [Contender.control] : []),
                 configurations: configuration.map(Self.names), durability: chosenDurability, repeats: repeats,
                 budget: try budget.map(secondsOfTime), seed: seed, layers: layerNames,
-                command: (["rootstock"] + CommandLine.arguments.dropFirst()).joined(separator: " "),
+                command: (["rootstock"] + CommandLine.arguments.dropFirst().map(Self.shellWord)).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
             plan.precision = precision / 100
             plan.scales = size == nil && ownData == nil
@@ -188,6 +196,13 @@ struct Compare: ParsableCommand {
             throw ValidationError(error.description)
         }
     }
+
+    /// An argument as it is to be typed.
+    private static func shellWord(_ argument: String) -> String {
+        argument.contains(where: \.isWhitespace) ? "'\(argument)'" : argument
+    }
+
+    private var withinWords: [String] { within?.split(separator: " ").map(String.init) ?? [] }
 
     private var layerNames: [String] {
         let names = Self.names(layers)

@@ -89,6 +89,21 @@ import Testing
         }
     #endif
 
+    /// A command that limits a measuring process starts it, and only it; where that command fails, so does the case.
+    @Test func measuringProcessesRunWithinACommand() throws {
+        let arguments = [
+            "compare", "engine", "readrandom", "--engines", "sqlite:wal", "--entries", "2000", "--repeat", "1",
+            "--no-history",
+            "--within",
+        ]
+        let good = try rootstock(arguments + ["env A=1"])
+        #expect(good.status == 0, "\(good.error)")
+        #expect(good.output.contains("each measuring process ran within: env A=1"))
+        let bad = try rootstock(arguments + ["sh -c false"])
+        #expect(bad.status == 1)
+        #expect(bad.output.contains("failed: engine readrandom sqlite/wal: the measuring process ended with status 1"))
+    }
+
     /// Killed in the middle, it goes on where it was: turns that ended are not taken again, and the report is whole.
     @Test func goesOnAfterItWasKilled() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")

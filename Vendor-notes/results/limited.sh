@@ -37,7 +37,10 @@ if [ -z "$group" ]; then
     exit 69
 fi
 trap 'rmdir "$group" 2>/dev/null || true' EXIT
-trap 'exit 130' INT TERM
+sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' limited "$group" "$@" &
+trap 'kill $! 2>/dev/null' INT TERM
 status=0
-sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' limited "$group" "$@" || status=$?
+wait $! || status=$?
+# A signal ends the first wait; the command may still be ending.
+wait $! 2>/dev/null || true
 exit $status
