@@ -101,7 +101,8 @@ let package = Package(
             name: "CheckTests", dependencies: ["Rootstock", "RootstockCommand", "TestSupport", "CLMDB"],
             path: "Tests/CheckTests"),
         .testTarget(
-            name: "ParityTests", dependencies: ["Rootstock", "TestSupport", "CSQLite"], path: "Tests/ParityTests",
+            name: "ParityTests", dependencies: ["Rootstock", "RootstockTableInternals", "TestSupport", "CSQLite"],
+            path: "Tests/ParityTests",
             exclude: ["Scripts"]),
         .testTarget(
             name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],

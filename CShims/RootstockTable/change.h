@@ -46,6 +46,9 @@ static inline int rst_check_row(rst_table *table, rst_hand *row, int conflict, c
     return rst_check_update(table, NULL, row, conflict, UINT64_MAX, message);
 }
 
+/* CREATE TABLE x AS SELECT (create_as.c). *done: it was one, and is done if SQLITE_OK is returned. */
+int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message);
+
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */
 int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key,

@@ -106,7 +106,6 @@ struct rst_connection {
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
     int64_t immediate_violations;
-    int foreign_actions; /* statements of foreign key actions under way */
     bool committing;     /* COMMIT or RELEASE through the front door is under way */
     bool commit_refused; /* and met a violated deferred foreign key */
     /* statements of our own on db, by SQL text */

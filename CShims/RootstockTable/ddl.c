@@ -46,69 +46,9 @@ static int drop_parent(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
-/* CREATE TABLE x AS SELECT: SQLite makes a temp table of it, whose text and rows the store's table takes over. */
-static int create_as(rst_connection *c, const char *sql, bool *done, char **message) {
-    const char *p = sql, *end = sql + strlen(sql), *after_name;
-    rst_token create = rst_token_next(&p, end), word = rst_token_next(&p, end), name, token;
-    bool if_not_exists = false;
-    char *text = NULL, *select = NULL, *statement = NULL;
-    sqlite3_stmt *query;
-    int code;
-    *done = false;
-    if (!rst_token_is(&create, "CREATE") || !rst_token_is(&word, "TABLE")) return SQLITE_OK;
-    name = rst_token_next(&p, end);
-    if (rst_token_is(&name, "IF")) {
-        if_not_exists = true;
-        (void)rst_token_next(&p, end);
-        (void)rst_token_next(&p, end);
-        name = rst_token_next(&p, end);
-    }
-    after_name = p;
-    token = rst_token_next(&p, end);
-    if (rst_token_mark(&token, ".")) {
-        name = rst_token_next(&p, end);
-        after_name = p;
-        token = rst_token_next(&p, end);
-    }
-    UNUSED(after_name);
-    if (!rst_token_is(&token, "AS")) return SQLITE_OK;
-    *done = true;
-    text = rst_token_name(&name);
-    if (text == NULL) return SQLITE_NOMEM;
-    if (rst_table_find(c, text) != NULL) {
-        *done = false; /* the mirror says what there is to say */
-        sqlite3_free(text);
-        return if_not_exists ? SQLITE_OK : SQLITE_OK;
-    }
-    code = rst_transform_names(c, p, end, &select, message);
-    if (code == SQLITE_OK) {
-        code = rst_execute(c, message, "CREATE TEMP TABLE \"%w\" AS %s", text, select == NULL ? p : select);
-    }
-    sqlite3_free(select);
-    if (code == SQLITE_OK) {
-        statement = sqlite3_mprintf("SELECT sql FROM temp.sqlite_master WHERE type='table' AND name=%Q", text);
-        code = statement == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, statement, -1, &query, NULL);
-        sqlite3_free(statement);
-        statement = NULL;
-        if (code == SQLITE_OK) {
-            if (sqlite3_step(query) == SQLITE_ROW) statement = sqlite3_mprintf("%s", sqlite3_column_text(query, 0));
-            code = sqlite3_finalize(query);
-            if (code == SQLITE_OK && statement == NULL) code = SQLITE_NOMEM;
-        }
-    }
-    if (code == SQLITE_OK) code = rst_schema_change(c, statement, message);
-    if (code == SQLITE_OK) code = rst_schema_declare(c, message);
-    if (code == SQLITE_OK)
-        code = rst_execute(c, message, "INSERT INTO main.\"%w\" SELECT * FROM temp.\"%w\"", text, text);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "DROP TABLE temp.\"%w\"", text);
-    sqlite3_free(statement);
-    sqlite3_free(text);
-    return code;
-}
-
 static int run_change(rst_connection *c, const char *sql, char **message) {
     bool done = false;
-    int code = create_as(c, sql, &done, message);
+    int code = rst_create_as(c, sql, &done, message);
     if (code == SQLITE_OK && !done) code = drop_parent(c, sql, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
     return code;

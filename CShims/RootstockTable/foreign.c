@@ -209,9 +209,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
     append_children(text, child, foreign, parent, columns, old);
     /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
     c->override_conflict = SQLITE_ABORT;
-    c->foreign_actions++;
     code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
-    c->foreign_actions--;
     c->override_conflict = override;
     if (code != SQLITE_OK && c->nested_error != 0) {
         code = c->nested_error;
@@ -253,8 +251,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         }
         code = parent_columns(table, foreign, parent, columns, message);
         if (code != SQLITE_OK) return code;
-        /* What an action does to a child cures no other row's violation. */
-        if (old_counts && c->foreign_actions == 0 && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+        if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
             code = parent_exists(c, foreign, parent, columns, old_values, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, defer, -1);
@@ -268,58 +265,84 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
     return SQLITE_OK;
 }
 
+/* The row's own child columns hold this key. */
+static bool refers_to(const rst_foreign_key *foreign, const rootstock_value *row, const rootstock_value *key,
+                      const int *columns) {
+    for (int k = 0; k < foreign->column_count; k++) {
+        if (row[foreign->child_columns[k]].type == VALUE_NULL) return false;
+        if (!rst_value_same(&row[foreign->child_columns[k]], &key[columns[k]])) return false;
+    }
+    return true;
+}
+
+/* What a change of the parent's row leaves behind, for one key that refers to it. Every child that loses its parent is counted, whatever
+** the action: what that does to the child is counted down again as any other change of it. */
+static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
+                         const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
+                         bool defer, char **message) {
+    sqlite3_int64 count;
+    int code;
+    if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
+        code = child_count(c, child, foreign, table, columns, old_values, &count, message);
+        if (code != SQLITE_OK) return code;
+        /* The row itself was looked at as a child (check_child). */
+        if (child == table && new_values != NULL && count > 0 && refers_to(foreign, new_values, old_values, columns))
+            count--;
+        count_violations(c, foreign, defer, count);
+    }
+    if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
+        (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+        code = child_count(c, child, foreign, table, columns, new_values, &count, message);
+        if (code != SQLITE_OK) return code;
+        if (child == table && count > 0 && refers_to(foreign, new_values, new_values, columns)) count--;
+        count_violations(c, foreign, defer, -count);
+    }
+    return SQLITE_OK;
+}
+
+static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
+                  const int *columns, const rootstock_value *old_values, const rootstock_value *new_values, bool defer,
+                  char **message) {
+    rst_action action = new_values == NULL ? foreign->on_delete : foreign->on_update;
+    sqlite3_int64 count;
+    int code;
+    if (old_values == NULL || any_null(old_values, columns, foreign->column_count)) return SQLITE_OK;
+    if (action == ACTION_NONE || (action == ACTION_RESTRICT && defer)) return SQLITE_OK;
+    if (action != ACTION_RESTRICT)
+        return act(c, child, foreign, table, columns, action, old_values, new_values, message);
+    code = child_count(c, child, foreign, table, columns, old_values, &count, message);
+    if (code != SQLITE_OK || count == 0) return code;
+    rst_set_message(message, "FOREIGN KEY constraint failed");
+    return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
+}
+
+/* As SQLite: all keys that refer to the table are counted first, then acted for, the newest first in both. */
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                         const rootstock_value *new_values, bool defer, char **message) {
-    /* The newest first, as SQLite: the first one to fail is told. */
-    for (int t = c->table_count - 1; t >= 0; t--) {
-        rst_table *child = c->tables[t];
-        for (int i = child->foreign_key_count - 1; i >= 0; i--) {
-            const rst_foreign_key *foreign = &child->foreign_keys[i];
-            int columns[64], code;
-            sqlite3_int64 count;
-            rst_action action;
-            if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-            code = parent_columns(child, foreign, table, columns, message);
-            if (code != SQLITE_OK) {
-                if (old_values == NULL) {
-                    sqlite3_free(message != NULL ? *message : NULL);
-                    if (message != NULL) *message = NULL;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int t = c->table_count - 1; t >= 0; t--) {
+            rst_table *child = c->tables[t];
+            for (int i = 0; i < child->foreign_key_count; i++) {
+                const rst_foreign_key *foreign = &child->foreign_keys[i];
+                int columns[64], code;
+                if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+                code = parent_columns(child, foreign, table, columns, message);
+                if (code != SQLITE_OK) {
+                    if (old_values == NULL) {
+                        sqlite3_free(message != NULL ? *message : NULL);
+                        if (message != NULL) *message = NULL;
+                        continue;
+                    }
+                    return code;
+                }
+                if (old_values != NULL && new_values != NULL &&
+                    same_at(old_values, new_values, columns, foreign->column_count)) {
                     continue;
                 }
-                return code;
-            }
-            if (old_values != NULL && new_values != NULL &&
-                same_at(old_values, new_values, columns, foreign->column_count)) {
-                continue;
-            }
-            action = new_values == NULL ? foreign->on_delete : foreign->on_update;
-            if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
-                if (action == ACTION_NONE || action == ACTION_RESTRICT) {
-                    code = child_count(c, child, foreign, table, columns, old_values, &count, message);
-                    if (code != SQLITE_OK) return code;
-                    if (count > 0 && action == ACTION_RESTRICT && !defer) {
-                        rst_set_message(message, "FOREIGN KEY constraint failed");
-                        return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
-                    }
-                    count_violations(c, foreign, defer, count);
-                } else {
-                    code = act(c, child, foreign, table, columns, action, old_values, new_values, message);
-                    if (code != SQLITE_OK) return code;
-                }
-            }
-            if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
-                (c->deferred_violations > 0 || c->immediate_violations > 0)) {
-                code = child_count(c, child, foreign, table, columns, new_values, &count, message);
+                code = turn == 0
+                           ? count_orphans(c, child, foreign, table, columns, old_values, new_values, defer, message)
+                           : act_on(c, child, foreign, table, columns, old_values, new_values, defer, message);
                 if (code != SQLITE_OK) return code;
-                if (child == table) {
-                    /* A row that refers to itself found its parent in check_child. */
-                    bool itself = !any_null(new_values, foreign->child_columns, foreign->column_count);
-                    for (int k = 0; k < foreign->column_count && itself; k++) {
-                        itself = rst_value_same(&new_values[foreign->child_columns[k]], &new_values[columns[k]]);
-                    }
-                    if (itself && count > 0) count--;
-                }
-                count_violations(c, foreign, defer, -count);
             }
         }
     }

@@ -158,8 +158,9 @@ static int ask_mirror(rst_connection *c, const char *sql, const char *end, char 
     return sqlite3_extended_errcode(c->mirror);
 }
 
-/* CREATE, DROP, ALTER. */
-static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+/* CREATE, DROP, ALTER. stop: behind the statement with its blanks and semicolon. */
+static int rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
+                          char **message) {
     const char *p = sql;
     rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema = {TOKEN_END, sql, 0}, next;
     bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
@@ -228,11 +229,39 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
     }
     code = ask_mirror(c, sql, end, message);
     if (code != SQLITE_OK) return code;
+    /* Of an index SQLite keeps the text up to the semicolon, blanks included. */
+    while (create && index && end < stop && *end != ';') end++;
     return quoted_call("rootstock_ddl", sql, end, out);
 }
 
 static const char *const schema_pragmas[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
                                              "index_xinfo", "foreign_key_list", "table_list"};
+
+/* A number as PRAGMA reads it: 32 bits, decimal or 0x, what follows left out; 0 if it is none. */
+static int pragma_number(const char *text, bool negative) {
+    int64_t value = 0;
+    int digits = 0;
+    if (text[0] == '-' || text[0] == '+') {
+        negative = text[0] == '-';
+        text++;
+    }
+    if (!negative && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        for (text += 2; digits < 9; digits++, text++) {
+            char digit = *text;
+            if (digit >= '0' && digit <= '9')
+                value = value * 16 + digit - '0';
+            else if ((digit | 0x20) >= 'a' && (digit | 0x20) <= 'f')
+                value = value * 16 + (digit | 0x20) - 'a' + 10;
+            else
+                break;
+        }
+        return digits > 8 || value > INT32_MAX ? 0 : (int)value;
+    }
+    while (text[0] == '0') text++;
+    for (; digits < 11 && text[digits] >= '0' && text[digits] <= '9'; digits++) value = value * 10 + text[digits] - '0';
+    if (digits > 10 || value - negative > INT32_MAX) return 0;
+    return (int)(negative ? -value : value);
+}
 
 static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
@@ -283,8 +312,11 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         if (argument.type == TOKEN_END)
             *out = sqlite3_mprintf("SELECT rootstock_meta('%s') AS %s", which, which);
         else {
-            *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_meta_set('%s', %s%.*s)", which, negative ? "-" : "",
-                                   (int)argument.size, argument.text);
+            char *text = rst_token_names(&argument) ? rst_token_name(&argument)
+                                                    : span_text(argument.text, argument.text + argument.size);
+            if (text == NULL) return SQLITE_NOMEM;
+            *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_meta_set('%s', %d)", which, pragma_number(text, negative));
+            sqlite3_free(text);
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
@@ -338,7 +370,7 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "database_list")) {
-        *out = sqlite3_mprintf("SELECT * FROM pragma_database_list WHERE name<>'rootstock'");
+        *out = sqlite3_mprintf("SELECT * FROM main.pragma_database_list WHERE name<>'rootstock'");
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     UNUSED(message);
@@ -543,7 +575,10 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
         code = with_expressions(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
-        if (code == SQLITE_OK && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
+        token = rst_token_next(&p, last);
+        /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
+        if (code == SQLITE_OK && *rewritten == NULL && stop == end && !rst_token_is(&token, "COUNT"))
+            rst_glance_remember(c, sql, end);
         return code;
     }
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
@@ -553,7 +588,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         return code;
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
-        return rewrite_schema(c, sql, last, rewritten, message);
+        return rewrite_schema(c, sql, last, stop, rewritten, message);
     }
     if (rst_token_is(&token, "PRAGMA")) return rewrite_pragma(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);

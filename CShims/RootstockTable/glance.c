@@ -2,7 +2,7 @@
 ** glance.c - most statements need nothing of the front door, and should not pay for its being there.
 **
 ** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that would
-** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `oi` (rowid, oid), `)` before IN, and a
+** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid, oid), `)` before IN, and a
 ** semicolon before the end. Of any other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
 ** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
 ** remembered is forgotten when the schema changes.
@@ -68,11 +68,37 @@ static inline bool is_remembered(const rst_connection *c, const char *sql, size_
     return place->size == size && same_text(place->text, sql, size);
 }
 
+/* ---- the look through a query ---- */
+
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+/* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
+static bool may_concern(const char *sql, const char *p, const char *end) {
+    switch (*p) {
+    case '_':
+        return p - sql >= 6 && (sqlite3_strnicmp(p - 6, "sqlite", 6) == 0 || sqlite3_strnicmp(p - 6, "pragma", 6) == 0);
+    case 'x':
+    case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
+    case 'o':
+    case 'O':
+    case 'w':
+    case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
+    case ')': return rst_row_value_in(p + 1, end);
+    case ';':
+    case '\0': return true;
+    default: return false;
+    }
+}
+
 void rst_glance_remember(rst_connection *c, const char *sql, const char *end) {
     size_t size = (size_t)(end - sql);
     remembered *place;
     char *text;
     if (size < 8 || size > LONGEST) return;
+    /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
+    for (const char *p = sql; p < end; p++) {
+        if ((*p == '_' || (*p | 0x20) == 'x') && may_concern(sql, p, end)) return;
+    }
     if (c->glances == NULL) {
         c->glances = sqlite3_malloc64(sizeof *c->glances);
         if (c->glances == NULL) return; /* the long way again, then */
@@ -98,26 +124,6 @@ void rst_glance_forget(rst_connection *c) {
     c->glances = NULL;
 }
 
-/* ---- the look through a query ---- */
-
-#define EACH(byte) (0x0101010101010101u * (byte))
-
-/* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
-static bool may_concern(const char *sql, const char *p, const char *end) {
-    switch (*p) {
-    case '_':
-        return p - sql >= 6 && (sqlite3_strnicmp(p - 6, "sqlite", 6) == 0 || sqlite3_strnicmp(p - 6, "pragma", 6) == 0);
-    case 'x':
-    case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
-    case 'o':
-    case 'O': return end - p >= 3 && sqlite3_strnicmp(p, "oid", 3) == 0;
-    case ')': return rst_row_value_in(p + 1, end);
-    case ';':
-    case '\0': return true;
-    default: return false;
-    }
-}
-
 /* How many bytes are looked at together, the last of them as the second of a pair only. What finds those looked for never misses
 ** one, and may take others for them. */
 #if defined(__SSE2__)
@@ -126,8 +132,10 @@ static inline bool has_any(const char *p) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
     __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
-    __m128i behind_o = _mm_slli_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), 1);
-    found = _mm_or_si128(found, _mm_and_si128(behind_o, _mm_cmpeq_epi8(lower, _mm_set1_epi8('i'))));
+    __m128i before_i =
+        _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('w')));
+    __m128i behind = _mm_slli_si128(before_i, 1);
+    found = _mm_or_si128(found, _mm_and_si128(behind, _mm_cmpeq_epi8(lower, _mm_set1_epi8('i'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
@@ -137,8 +145,8 @@ enum { TOGETHER = 8 };
 static inline bool has_any(const char *p) {
     uint64_t word = word_at(p);
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
-                     (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
-                     ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
+                     (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
+                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0;
 }
 #endif
@@ -146,7 +154,8 @@ static inline bool has_any(const char *p) {
 static bool look_closer(const char *sql, const char *p, const char *end) {
     for (int i = 0; i < TOGETHER; i++) {
         char byte = p[i];
-        if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && byte != ';' && byte != ')' && byte != '\0')
+        if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && (byte | 0x20) != 'w' && byte != ';' &&
+            byte != ')' && byte != '\0')
             continue;
         if (may_concern(sql, p + i, end)) return true;
     }

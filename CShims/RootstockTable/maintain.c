@@ -168,9 +168,24 @@ static int index_statistics(rst_table *table, rst_index *index, char **text) {
     return rows > 0 && *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+static void text_value(const char *text, rootstock_value *value) {
+    value->type = text == NULL ? VALUE_NULL : VALUE_TEXT;
+    value->size = text == NULL ? 0 : strlen(text);
+    value->as.data = text;
+}
+
+/* By no statement: ANALYZE changes no row that SQLite counts. */
 static int write_statistics(rst_connection *c, const char *table, const char *index, const char *text, char **message) {
-    return rst_execute(c, message, "INSERT INTO main.rootstock_stat1(tbl,idx,stat) VALUES(%Q,%Q,%Q)", table, index,
-                       text);
+    rst_table *statistics = rst_table_find(c, "sqlite_stat1");
+    rst_hand row;
+    int code = statistics == NULL ? SQLITE_CORRUPT : rst_hand_begin(statistics, &row);
+    if (code != SQLITE_OK) return code;
+    text_value(table, &row.values[0]);
+    text_value(index, &row.values[1]);
+    text_value(text, &row.values[2]);
+    code = rst_row_insert(statistics, &row, false, CONFLICT_DEFAULT, message);
+    rst_hand_end(statistics, &row);
+    return code;
 }
 
 static int analyze(rst_connection *c, const char *sql, char **message) {
@@ -208,15 +223,12 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
             }
             entries = statistics.entries;
         }
-        if (whole) code = rst_execute(c, message, "DELETE FROM main.rootstock_stat1 WHERE tbl=%Q", table->name);
+        if (whole) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
         for (int i = table->index_count - 1; i >= 0 && code == SQLITE_OK; i--) {
             rst_index *index = &table->indexes[i];
             char *line = NULL;
             if (!whole && sqlite3_stricmp(text, index->name) != 0) continue;
-            if (!whole) {
-                code = rst_execute(c, message, "DELETE FROM main.rootstock_stat1 WHERE tbl=%Q AND idx=%Q", table->name,
-                                   index->name);
-            }
+            if (!whole) code = rst_names_follow(c, "sqlite_stat1", 1, index->name, NULL);
             if (code == SQLITE_OK) code = index_statistics(table, index, &line);
             if (code == SQLITE_OK && line != NULL) {
                 code = write_statistics(c, table->name, index->name, line, message);

@@ -333,7 +333,9 @@ static int prepare_select(rst_table *table, char **message) {
         any = true;
         for (int k = 0; k < index->part_count; k++) {
             const rst_part *part = &index->parts[k];
-            if (part->column == -2)
+            if (part->column == -2 && index->where != NULL) /* elsewhere it is not computed: it could fail there */
+                sqlite3_str_appendf(text, ",CASE WHEN %s THEN (%s) END", index->where, part->expression);
+            else if (part->column == -2)
                 sqlite3_str_appendf(text, ",(%s)", part->expression);
             else if (part->column == -1)
                 sqlite3_str_appendall(text, ",NULL");

@@ -74,6 +74,17 @@ static void append_hint(sqlite3_str *str, const char **copied, const rst_token *
 static const char *const pragma_names[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
                                            "index_xinfo", "foreign_key_list", "table_list", "foreign_key_check"};
 
+/* Pragma functions that a SELECT stands for. */
+static const struct {
+    const char *name, *select;
+} pragma_selects[] = {
+    {"pragma_user_version", "SELECT rootstock_meta('user_version') AS user_version"},
+    {"pragma_application_id", "SELECT rootstock_meta('application_id') AS application_id"},
+    {"pragma_database_list", "SELECT * FROM main.pragma_database_list WHERE name<>'rootstock'"},
+    {"pragma_integrity_check", "SELECT message AS integrity_check FROM rootstock_integrity_check(NULL,0)"},
+    {"pragma_quick_check", "SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1)"},
+};
+
 static bool temp_has(rst_connection *c, const char *name) {
     return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -154,7 +165,7 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
             if ((!dotted || main_schema) && place) {
                 if (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema")) {
                     replacement = "rootstock_schema";
-                    alias = rst_token_same_name(&token, "sqlite_master") ? "sqlite_master" : "sqlite_schema";
+                    alias = "sqlite_master"; /* whichever name it was asked for by */
                 } else if (!dotted &&
                            (rst_token_same_name(&token, "sqlite_sequence") ||
                             rst_token_same_name(&token, "sqlite_stat1")) &&
@@ -169,6 +180,16 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
                     replacement = "rootstock_stat1";
                     alias = "sqlite_stat1";
                 } else if (rst_token_mark(&next, "(") || !dotted) {
+                    for (size_t i = 0; i < sizeof pragma_selects / sizeof pragma_selects[0]; i++) {
+                        if (!rst_token_same_name(&token, pragma_selects[i].name)) continue;
+                        if (rst_token_mark(&next, "(") || rst_token_is(context, "IN")) continue;
+                        sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
+                        sqlite3_str_appendf(str, "(%s)", pragma_selects[i].select);
+                        if (!rst_token_is(&next, "AS") && !may_be_alias(&next))
+                            sqlite3_str_appendf(str, " AS %s", pragma_selects[i].name);
+                        copied = token.text + token.size;
+                        changed = true;
+                    }
                     for (size_t i = 0; i < sizeof pragma_names / sizeof pragma_names[0]; i++) {
                         char name[64];
                         sqlite3_snprintf(sizeof name, name, "pragma_%s", pragma_names[i]);
@@ -189,8 +210,9 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
                 }
                 copied = token.text + token.size;
                 changed = true;
-            } else if (replacement != NULL && (may_be_alias(&next) || next.type == TOKEN_END ||
-                                               rst_token_is(&next, "WHERE") || rst_token_is(&next, "JOIN"))) {
+            } else if (replacement != NULL && !rst_token_is(&next, "FROM") &&
+                       (token.type == TOKEN_WORD || may_be_alias(&next) || next.type == TOKEN_END ||
+                        rst_token_is(&next, "WHERE") || rst_token_is(&next, "JOIN"))) {
                 /* a later item of FROM */
                 sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
                 sqlite3_str_appendall(str, replacement);
@@ -236,7 +258,7 @@ void rst_parameters_free(rst_parameters *parameters) {
     memset(parameters, 0, sizeof *parameters);
 }
 
-int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
+static int transform_all(rst_connection *c, const char *text, const char *end, char **out, char **message) {
     char *hidden = NULL;
     bool sought = false;
     int code = transform_words(c, text, end, out, message);
@@ -248,6 +270,19 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
         sqlite3_free(*out);
         *out = hidden;
     }
+    return code;
+}
+
+int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
+    char *named = NULL;
+    int code = rst_name_results(c, text, end, &named);
+    *out = NULL;
+    if (code != SQLITE_OK || named == NULL) return code != SQLITE_OK ? code : transform_all(c, text, end, out, message);
+    code = transform_all(c, named, named + strlen(named), out, message);
+    if (code == SQLITE_OK && *out == NULL)
+        *out = named;
+    else
+        sqlite3_free(named);
     return code;
 }
 

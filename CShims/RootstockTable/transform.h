@@ -7,9 +7,12 @@
 #include "internal.h"
 #include "statement.h"
 
-/* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
-/* The part of rst_glance that queries go through. */
+/* glance.c: the part of rst_glance that queries go through. */
 bool rst_glance_query(rst_connection *c, const char *sql, const char *end);
+/* result_names.c: the text with the native names of its result columns written out where they would be others; *out null where they
+** would not. */
+int rst_name_results(rst_connection *c, const char *text, const char *end, char **out);
+/* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
 /* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
 int rst_hide_row_values(const char *text, const char *end, char **out);

@@ -14,6 +14,8 @@
 
 #include <rootstock.h>
 
+#include "internal.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const schema[] = {
@@ -75,7 +77,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (p = text; p < end;) {
         char *rewritten = NULL, *message = NULL;
         const char *tail = NULL;
-        int code = rootstock_rewrite(db, p, (int)(end - p), &rewritten, &tail, &message);
+        bool glanced = rst_glance(rst_connection_of(db), p, end);
+        int code = rst_rewrite(rst_connection_of(db), p, (int)(end - p), &rewritten, &tail, &message);
+        if (glanced && (code != SQLITE_OK || rewritten != NULL || tail != end)) {
+            fprintf(stderr, "the glance let through: %.*s\nwhich becomes: %s\n", (int)(end - p), p,
+                    rewritten != NULL ? rewritten : "not one statement");
+            abort();
+        }
         must(code == SQLITE_OK || rewritten == NULL, "a refusal without text");
         if (code == SQLITE_OK && rewritten != NULL) {
             char *again = NULL;

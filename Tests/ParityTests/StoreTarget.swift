@@ -3,6 +3,7 @@
 import CSQLite
 import Foundation
 import Rootstock
+import RootstockTableInternals
 
 final class StoreTarget: Target {
     let name: String
@@ -47,6 +48,13 @@ final class StoreTarget: Target {
 
     func run(_ sql: String) -> Outcome {
         guard let connection else { return Outcome(failure: Failure(code: SQLITE_MISUSE, message: "closed")) }
+        // A statement that has to be rewritten must never slip by the look that spares the others the full parse.
+        if let missed = rootstock_test_glance_missed(connection.handle, sql) {
+            defer { sqlite3_free(missed) }
+            return Outcome(
+                failure: Failure(
+                    code: SQLITE_INTERNAL, message: "the glance let through what becomes \(String(cString: missed))"))
+        }
         var outcome = Outcome()
         do {
             let statement = try connection.prepare(sql)

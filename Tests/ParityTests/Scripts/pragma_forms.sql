@@ -1,0 +1,20 @@
+-- PRAGMAs with every form of argument.
+CREATE TABLE p(id INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE, b INT DEFAULT -5, c DEFAULT 'it''s', d DEFAULT (1+2), e DEFAULT CURRENT_DATE, UNIQUE(a,b DESC));
+CREATE UNIQUE INDEX pi ON p(b, lower(a), c COLLATE RTRIM DESC) WHERE b>0;
+PRAGMA table_info(p); PRAGMA table_xinfo(p); PRAGMA index_list(p); PRAGMA index_info(pi); PRAGMA index_xinfo(pi); PRAGMA index_xinfo(sqlite_autoindex_p_1);
+PRAGMA main.table_info(p); PRAGMA table_info = p; PRAGMA table_info("p"); PRAGMA table_info(nope); PRAGMA index_list(nope);
+PRAGMA table_list; PRAGMA table_list(p); 
+SELECT * FROM pragma_table_info('p'); SELECT name FROM pragma_index_list('p'); SELECT * FROM pragma_index_xinfo('pi');
+SELECT * FROM pragma_table_xinfo('p') WHERE pk;
+SELECT * FROM pragma_table_info WHERE arg='p';
+PRAGMA user_version; PRAGMA user_version=7; PRAGMA user_version; PRAGMA user_version(9); PRAGMA main.user_version; PRAGMA user_version=-3; PRAGMA user_version; PRAGMA user_version='12'; PRAGMA user_version; PRAGMA user_version=abc; PRAGMA user_version; PRAGMA user_version=99999999999; PRAGMA user_version; PRAGMA user_version = 0x10; PRAGMA user_version; PRAGMA user_version=1.9; PRAGMA user_version;
+SELECT * FROM pragma_user_version;
+PRAGMA application_id; PRAGMA application_id=5; PRAGMA application_id; SELECT * FROM pragma_application_id;
+PRAGMA foreign_keys; PRAGMA foreign_keys=on; PRAGMA foreign_keys; SELECT * FROM pragma_foreign_keys;
+PRAGMA defer_foreign_keys; PRAGMA defer_foreign_keys=1; PRAGMA defer_foreign_keys; 
+PRAGMA case_sensitive_like=1; SELECT 'a' LIKE 'A'; INSERT INTO p(a,b) VALUES('abc',1),('ABC',2),('abd',3); SELECT a FROM p WHERE a LIKE 'ab%'; SELECT a FROM p WHERE a LIKE 'AB%'; PRAGMA case_sensitive_like=0; SELECT a FROM p WHERE a LIKE 'AB%';
+PRAGMA recursive_triggers; 
+PRAGMA integrity_check; PRAGMA quick_check; PRAGMA integrity_check(1); PRAGMA integrity_check(p); PRAGMA integrity_check(nope); PRAGMA foreign_key_check; PRAGMA foreign_key_check(p); PRAGMA foreign_key_check(nope);
+PRAGMA encoding; PRAGMA collation_list; PRAGMA nope; PRAGMA nope=1; PRAGMA query_only; PRAGMA query_only=1; INSERT INTO p(a) VALUES('q'); PRAGMA query_only=0;
+PRAGMA ignore_check_constraints; PRAGMA short_column_names; PRAGMA full_column_names; PRAGMA full_column_names=1; SELECT a, p.b FROM p LIMIT 1; PRAGMA full_column_names=0; PRAGMA short_column_names=0; SELECT a, p.b FROM p LIMIT 1; PRAGMA short_column_names=1; PRAGMA empty_result_callbacks;
+ANALYZE; SELECT * FROM sqlite_stat1 ORDER BY 1,2; ANALYZE p; ANALYZE pi; ANALYZE nope; ANALYZE main; REINDEX; REINDEX p; REINDEX pi; REINDEX nope; REINDEX NOCASE; ANALYZE sqlite_master;

@@ -1,0 +1,3 @@
+-- Pragma functions in FROM.
+CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES(1,2);
+SELECT * FROM pragma_user_version; SELECT user_version FROM pragma_user_version v, t; SELECT v.user_version FROM pragma_user_version AS v; PRAGMA user_version=5; SELECT pragma_user_version.user_version FROM pragma_user_version; SELECT name FROM pragma_database_list; SELECT integrity_check FROM pragma_integrity_check; SELECT * FROM pragma_quick_check, pragma_application_id; SELECT (SELECT user_version FROM pragma_user_version)+1; SELECT count(*) FROM pragma_function_list WHERE name='abs' AND narg=1; SELECT * FROM pragma_foreign_keys; SELECT count(*)>0 FROM pragma_compile_options; SELECT name FROM pragma_collation_list ORDER BY 1;
