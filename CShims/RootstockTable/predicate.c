@@ -21,18 +21,9 @@
 
 #include <string.h>
 
-enum { NODE_AND = 1, NODE_OR, NODE_COMPARISON };
 enum { DEEPEST = 50 };
 
-typedef struct rst_predicate {
-    int kind;
-    struct rst_predicate *left, *right; /* of AND and OR */
-    int column;
-    int operation;
-    uint8_t collation;
-    rootstock_value value;  /* none for ISNULL and ISNOTNULL */
-    rootstock_buffer bytes; /* of value, where it is text or blob */
-} predicate;
+typedef rst_predicate predicate;
 
 void rst_predicate_free(predicate *node) {
     if (node == NULL) return;
@@ -115,7 +106,7 @@ static bool read_column(reader *r, int *column) {
     return false;
 }
 
-static char affinity_at(const rst_table *table, int column) {
+char rst_predicate_affinity(const rst_table *table, int column) {
     if (column < 0 || column == table->rowid_column) return AFFINITY_INTEGER;
     return table->columns[column].affinity;
 }
@@ -166,7 +157,7 @@ static bool read_constant(reader *r, predicate *node, char affinity) {
     return done;
 }
 
-static bool known_collation(const char *name, uint8_t *collation) {
+bool rst_predicate_collation(const char *name, uint8_t *collation) {
     if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0)
         *collation = ROOTSTOCK_COLLATION_BINARY;
     else if (sqlite3_stricmp(name, "NOCASE") == 0)
@@ -187,7 +178,7 @@ static bool read_collation(reader *r, uint8_t *collation, bool *explicit) {
     if (!accept(r, "COLLATE")) return true;
     name = rst_token_next(&r->p, r->end);
     text = rst_token_name(&name);
-    known = text != NULL && known_collation(text, collation);
+    known = text != NULL && rst_predicate_collation(text, collation);
     sqlite3_free(text);
     *explicit = true;
     return known;
@@ -225,7 +216,7 @@ static predicate *compare_constant(reader *r, int column, uint8_t collation, int
     node->operation = operation;
     node->collation = collation;
     /* An application's collation has no order here. */
-    if (collation > ROOTSTOCK_COLLATION_RTRIM || !read_constant(r, node, affinity_at(r->table, column))) {
+    if (collation > ROOTSTOCK_COLLATION_RTRIM || !read_constant(r, node, rst_predicate_affinity(r->table, column))) {
         rst_predicate_free(node);
         return NULL;
     }
@@ -378,131 +369,4 @@ int rst_predicate_parse(const rst_table *table, const char *text, predicate **ou
         *out = NULL;
     }
     return r.code;
-}
-
-/* ---- what a statement tells ---- */
-
-static bool is_text(const rootstock_value *value) {
-    return value->type == VALUE_TEXT;
-}
-
-int rst_known_from(const rst_table *table, sqlite3_index_info *info, rst_known *known, int room,
-                   rootstock_buffer *hold) {
-    int count = 0;
-    /* What affinity makes of a number lies in here, and must not move. */
-    if (rootstock_buffer_reserve(hold, (size_t)room * 64) != SQLITE_OK) return 0;
-    for (int i = 0; i < info->nConstraint && count < room; i++) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        rst_known *k = &known[count];
-        sqlite3_value *value = NULL;
-        int column = constraint->iColumn;
-        char affinity;
-        bool whole;
-        if (!constraint->usable || column >= table->column_count) continue;
-        if (column == table->rowid_column) column = -1;
-        switch (constraint->op) {
-        case SQLITE_INDEX_CONSTRAINT_EQ:
-        case SQLITE_INDEX_CONSTRAINT_GT:
-        case SQLITE_INDEX_CONSTRAINT_GE:
-        case SQLITE_INDEX_CONSTRAINT_LT:
-        case SQLITE_INDEX_CONSTRAINT_LE:
-        case SQLITE_INDEX_CONSTRAINT_IS:
-        case SQLITE_INDEX_CONSTRAINT_ISNULL: break;
-        default: continue;
-        }
-        memset(k, 0, sizeof *k);
-        k->column = column;
-        k->operation = constraint->op;
-        k->constraint = i;
-        count++;
-        if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) continue;
-        if (!known_collation(sqlite3_vtab_collation(info, i), &k->collation)) continue;
-        if (sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL) continue;
-        affinity = affinity_at(table, column);
-        rst_value_from(value, &k->value);
-        /* See the head of this file. */
-        whole = affinity >= AFFINITY_NUMERIC || k->value.type == VALUE_BLOB || k->value.type == VALUE_TEXT;
-        if (!whole || k->value.type == VALUE_NULL) continue;
-        if (rst_value_affinity(&k->value, value, affinity >= AFFINITY_NUMERIC ? AFFINITY_NUMERIC : affinity, hold) !=
-            SQLITE_OK)
-            continue;
-        k->has_value = true;
-    }
-    return count;
-}
-
-/* Order of two values under a collation: negative, 0, positive. False without memory. */
-static bool order(const rootstock_value *left, const rootstock_value *right, uint8_t collation, int *result) {
-    rootstock_key_column column = {.collation = collation};
-    rootstock_buffer a = {0}, b = {0};
-    bool done =
-        rootstock_key_append(&a, left, &column) == SQLITE_OK && rootstock_key_append(&b, right, &column) == SQLITE_OK;
-    if (done) *result = rootstock_key_compare(a.data, a.size, b.data, b.size);
-    rootstock_buffer_free(&a);
-    rootstock_buffer_free(&b);
-    return done;
-}
-
-/* No row with a NULL there. */
-static bool rejects_null(const rst_known *known) {
-    switch (known->operation) {
-    case SQLITE_INDEX_CONSTRAINT_ISNULL: return false;
-    case SQLITE_INDEX_CONSTRAINT_IS: return known->has_value;
-    default: return true;
-    }
-}
-
-/* Whether the comparison holds for every row for which `known` does. */
-static bool implies(const rst_known *known, const predicate *node) {
-    int sign, wanted = node->operation;
-    bool equal, above, from, below, upto; /* what `known` says of the column, against its value */
-    bool like;                            /* it may come from LIKE: see the head of this file */
-    if (wanted == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return rejects_null(known);
-    if (wanted == SQLITE_INDEX_CONSTRAINT_ISNULL) return known->operation == SQLITE_INDEX_CONSTRAINT_ISNULL;
-    if (known->operation == SQLITE_INDEX_CONSTRAINT_ISNULL) return wanted == SQLITE_INDEX_CONSTRAINT_ISNOT;
-    if (!known->has_value) return false;
-    if (is_text(&known->value) && is_text(&node->value) && known->collation != node->collation) return false;
-    if (!order(&known->value, &node->value, node->collation, &sign)) return false;
-    equal = known->operation == SQLITE_INDEX_CONSTRAINT_EQ || known->operation == SQLITE_INDEX_CONSTRAINT_IS;
-    above = known->operation == SQLITE_INDEX_CONSTRAINT_GT;
-    from = known->operation == SQLITE_INDEX_CONSTRAINT_GE;
-    below = known->operation == SQLITE_INDEX_CONSTRAINT_LT;
-    upto = known->operation == SQLITE_INDEX_CONSTRAINT_LE;
-    like = (below || upto) && is_text(&known->value);
-    if (like && node->value.type == VALUE_BLOB) return false;
-    switch (wanted) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-    case SQLITE_INDEX_CONSTRAINT_IS: return equal && sign == 0;
-    case SQLITE_INDEX_CONSTRAINT_GT: return ((equal || from) && sign > 0) || (above && sign >= 0);
-    case SQLITE_INDEX_CONSTRAINT_GE: return (equal || from || above) && sign >= 0;
-    case SQLITE_INDEX_CONSTRAINT_LT:
-        if (like) return false;
-        return ((equal || upto) && sign < 0) || (below && sign <= 0);
-    case SQLITE_INDEX_CONSTRAINT_LE:
-        if (like) return false;
-        return (equal || upto || below) && sign <= 0;
-    case SQLITE_INDEX_CONSTRAINT_NE:
-    case SQLITE_INDEX_CONSTRAINT_ISNOT:
-        return (equal && sign != 0) || (from && sign > 0) || (above && sign >= 0) || (upto && sign < 0) ||
-               (below && sign <= 0);
-    default: return false;
-    }
-}
-
-bool rst_predicate_implied(const predicate *node, const rst_known *known, int count, uint64_t *used) {
-    if (node == NULL) return false;
-    if (node->kind == NODE_AND) {
-        return rst_predicate_implied(node->left, known, count, used) &&
-               rst_predicate_implied(node->right, known, count, used);
-    }
-    if (node->kind == NODE_OR) {
-        return rst_predicate_implied(node->left, known, count, used) ||
-               rst_predicate_implied(node->right, known, count, used);
-    }
-    for (int i = 0; i < count; i++) {
-        if (known[i].column != node->column || !implies(&known[i], node)) continue;
-        *used |= (uint64_t)1 << i;
-        return true;
-    }
-    return false;
 }

@@ -6,6 +6,18 @@
 
 #include "internal.h"
 
+/* The WHERE, read: a comparison of a column and a constant, or two joined by AND or OR. */
+enum { NODE_AND = 1, NODE_OR, NODE_COMPARISON };
+typedef struct rst_predicate {
+    int kind;
+    struct rst_predicate *left, *right; /* of AND and OR */
+    int column;
+    int operation;
+    uint8_t collation;
+    rootstock_value value;  /* none for ISNULL and ISNOTNULL */
+    rootstock_buffer bytes; /* of value, where it is text or blob */
+} rst_predicate;
+
 /* What is known of a row that a statement asks for: its column against a constant, or only whether it can be NULL. */
 typedef struct rst_known {
     int column;    /* number, -1 for the rowid */
@@ -16,6 +28,10 @@ typedef struct rst_known {
     int constraint;        /* its number in xBestIndex */
 } rst_known;
 
+/* A collation whose order is known here. */
+bool rst_predicate_collation(const char *name, uint8_t *collation);
+/* The affinity of the table's column, -1: the rowid. */
+char rst_predicate_affinity(const rst_table *table, int column);
 /* Reads the text behind WHERE of an index on the table. *out is null where it says something that is not understood here:
 ** such an index serves no query. SQLITE_OK or SQLITE_NOMEM. */
 int rst_predicate_parse(const rst_table *table, const char *text, struct rst_predicate **out);

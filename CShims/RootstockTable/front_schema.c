@@ -1,0 +1,216 @@
+/*
+** front_schema.c - CREATE, DROP and ALTER at the front door: which schema they mean, and what SQLite says of them. Invariant: what concerns
+** temp or an attached file is left to SQLite.
+*/
+#include "frontdoor.h"
+
+#include "declare.h"
+#include "runner.h"
+#include "trigger.h"
+
+#include <string.h>
+
+char *rst_span_text(const char *start, const char *end) {
+    return sqlite3_mprintf("%.*s", (int)(end - start), start);
+}
+
+/* Whether temp (or, with attached, another schema) has the object. */
+bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached) {
+    sqlite3_stmt *list;
+    bool found = false;
+    char *text = rst_token_name(name);
+    if (text == NULL) return false;
+    if (sqlite3_prepare_v2(c->db, "PRAGMA database_list", -1, &list, NULL) == SQLITE_OK) {
+        while (!found && sqlite3_step(list) == SQLITE_ROW) {
+            const char *schema = (const char *)sqlite3_column_text(list, 1);
+            sqlite3_stmt *query;
+            char *sql;
+            bool temp = strcmp(schema, "temp") == 0;
+            if (strcmp(schema, "main") == 0 || strcmp(schema, "rootstock") == 0 || (!temp && !attached)) continue;
+            sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema, text);
+            if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK) {
+                found = sqlite3_step(query) == SQLITE_ROW;
+                sqlite3_finalize(query);
+            }
+            sqlite3_free(sql);
+        }
+        sqlite3_finalize(list);
+    }
+    sqlite3_free(text);
+    return found;
+}
+
+bool rst_index_elsewhere(rst_connection *c, const rst_token *name) {
+    return rst_elsewhere(c, name, true);
+}
+
+bool rst_in_store(const rst_connection *c, const rst_token *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (rst_token_same_name(name, c->loaded.objects[i].name)) return true;
+    }
+    return false;
+}
+
+int rst_quoted_call(const char *function, const char *start, const char *end, char **out) {
+    char *text = rst_span_text(start, end);
+    if (text == NULL) return SQLITE_NOMEM;
+    *out = sqlite3_mprintf("SELECT 1 WHERE %s(%Q)", function, text);
+    sqlite3_free(text);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the connection. */
+static int check_virtual(rst_connection *c, const char *p, const char *end, char **message) {
+    rst_token token = rst_token_next(&p, end), name, dot; /* TABLE */
+    const char *q;
+    name = rst_token_next(&p, end);
+    if (rst_token_is(&name, "IF")) {
+        (void)rst_token_next(&p, end);
+        (void)rst_token_next(&p, end);
+        name = rst_token_next(&p, end);
+    }
+    q = p;
+    dot = rst_token_next(&q, end);
+    if (rst_token_mark(&dot, ".") && !rst_token_same_name(&name, "main")) return SQLITE_OK;
+    do {
+        token = rst_token_next(&p, end);
+    } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
+    token = rst_token_next(&p, end);
+    if (rst_token_same_name(&token, c->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
+    {
+        char *module = rst_token_name(&token);
+        rst_set_message(
+            message,
+            "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached file",
+            module == NULL ? "" : module);
+        sqlite3_free(module);
+    }
+    return SQLITE_ERROR;
+}
+
+/* Of one statement: more may follow it in the text. */
+static int transform_object(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    char *text = rst_span_text(sql, end);
+    int code = text == NULL ? SQLITE_NOMEM : rst_transform_object(c, text, out, message);
+    sqlite3_free(text);
+    return code;
+}
+
+/* CREATE TABLE x AS SELECT over what only the connection itself has (temp tables, attached ones, modules): its own word on the
+** SELECT. SQLITE_NOTFOUND: it is no such statement. */
+static int ask_connection(rst_connection *c, const char *sql, const char *end, char **message) {
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end);
+    sqlite3_stmt *statement = NULL;
+    char *text, *named = NULL;
+    int code;
+    if (!rst_token_is(&token, "CREATE")) return SQLITE_NOTFOUND;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "TABLE")) return SQLITE_NOTFOUND;
+    while (!rst_token_is(&token, "AS") && !rst_token_mark(&token, "(") && token.type != TOKEN_END)
+        token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "AS")) return SQLITE_NOTFOUND;
+    text = rst_span_text(p, end);
+    code = text == NULL ? SQLITE_NOMEM : rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
+        if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(named);
+    sqlite3_free(text);
+    return code;
+}
+
+/* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
+static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code =
+        rst_forwards_sync(c, c->mirror, &c->forwards); /* it may name what the application has registered since */
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
+    sqlite3_finalize(statement);
+    if (code == SQLITE_OK || strncmp(sqlite3_errmsg(c->mirror), "unknown database", 16) == 0) return SQLITE_OK;
+    if (strncmp(sqlite3_errmsg(c->mirror), "no such ", 8) == 0) {
+        int asked = ask_connection(c, sql, end, message);
+        if (asked != SQLITE_NOTFOUND) return asked;
+    }
+    rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    return sqlite3_extended_errcode(c->mirror);
+}
+
+int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
+                       char **message) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema = {TOKEN_END, sql, 0}, next;
+    bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
+    bool trigger, index;
+    const char *q;
+    int code;
+    if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
+        temporary = true;
+        what = rst_token_next(&p, end);
+    }
+    if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
+    if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;
+    trigger = rst_token_is(&what, "TRIGGER");
+    index = rst_token_is(&what, "INDEX");
+    name = rst_token_next(&p, end);
+    if (rst_token_is(&name, "IF")) {
+        q = p;
+        next = rst_token_next(&q, end);
+        if (rst_token_is(&next, "NOT") || rst_token_is(&next, "EXISTS")) {
+            if (rst_token_is(&next, "NOT")) next = rst_token_next(&q, end);
+            p = q;
+            name = rst_token_next(&p, end);
+        }
+    }
+    q = p;
+    next = rst_token_next(&q, end);
+    if (rst_token_mark(&next, ".")) {
+        schema = name;
+        name = rst_token_next(&q, end);
+        p = q;
+    }
+    if (rst_token_same_name(&schema, "temp")) temporary = true;
+    if (create && (trigger || index)) {
+        /* On which table? */
+        rst_token token, on_schema = {TOKEN_END, sql, 0}, table;
+        do {
+            token = rst_token_next(&p, end);
+        } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
+        table = rst_token_next(&p, end);
+        q = p;
+        token = rst_token_next(&q, end);
+        if (rst_token_mark(&token, ".")) {
+            on_schema = table;
+            table = rst_token_next(&q, end);
+        }
+        if (trigger && temporary) {
+            if (rst_target(c, &on_schema, &table) != NULL)
+                return rst_quoted_call("rootstock_temp_trigger", sql, end, out);
+            return transform_object(c, sql, end, out, message);
+        }
+        if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
+            return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
+        }
+        if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) &&
+            rst_elsewhere(c, &table, false)) {
+            return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
+        }
+    }
+    if (temporary || (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main"))) {
+        return rst_transform_names(c, sql, end, out, message);
+    }
+    if (schema.type == TOKEN_END && !create && rst_token_names(&name)) {
+        if (trigger && drop && rst_temporary_trigger_find(c, &name) >= 0) {
+            return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
+        }
+        if (rst_elsewhere(c, &name, !rst_in_store(c, &name))) return rst_transform_names(c, sql, end, out, message);
+    }
+    code = ask_mirror(c, sql, end, message);
+    if (code != SQLITE_OK) return code;
+    /* Of an index SQLite keeps the text up to the semicolon, blanks included. */
+    while (create && index && end < stop && *end != ';') end++;
+    return rst_quoted_call("rootstock_ddl", sql, end, out);
+}

@@ -1,0 +1,24 @@
+/*
+** frontdoor.h - what the front door's files share: statements by kind (frontdoor.c), CREATE, DROP and ALTER (front_schema.c), PRAGMA
+** (front_pragma.c).
+*/
+#ifndef ROOTSTOCK_FRONTDOOR_H
+#define ROOTSTOCK_FRONTDOOR_H
+
+#include "transform.h"
+
+/* A copy from sqlite3_malloc, or null. */
+char *rst_span_text(const char *start, const char *end);
+/* Whether temp (or, with attached, another schema) has the object. */
+bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached);
+/* Whether the catalog has an object of that name. */
+bool rst_in_store(const rst_connection *c, const rst_token *name);
+/* SELECT 1 WHERE function('text') */
+int rst_quoted_call(const char *function, const char *start, const char *end, char **out);
+/* CREATE, DROP, ALTER. stop: behind the statement with its blanks and semicolon. *out null: as it is. */
+int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
+                       char **message);
+/* PRAGMA; *out null: as it is. */
+int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+** plan.h - a way to reach rows while xBestIndex compares it with others, and what it costs: see plan.c and plan_cost.c.
+*/
+#ifndef ROOTSTOCK_PLAN_H
+#define ROOTSTOCK_PLAN_H
+
+#include "internal.h"
+
+typedef struct rst_candidate {
+    int source;
+    int index;
+    const rst_part *parts;
+    int part_count;
+    int hint;      /* constraint number of an index hint, or -1 */
+    bool forced;   /* INDEXED BY names it */
+    int equal[64]; /* constraint numbers */
+    int equals;
+    int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
+    int lower, upper;   /* constraint numbers, or -1 */
+    int rests_on[64];   /* constraints that imply the WHERE of a partial index */
+    bool may_be_in[64]; /* such a constraint, an equality, may be an IN: it serves only where it is looked up as well */
+    int rests;
+    bool unique;
+    bool covering;
+    bool ordered;
+    bool descending;
+    double cost; /* logarithmic */
+    double rows; /* logarithmic */
+} rst_candidate;
+
+/* log2 to a tenth, times 10, as SQLite's LogEst; back again; the sum of two. */
+double rst_log_estimate(double x);
+double rst_from_log(double x);
+double rst_log_add(double a, double b);
+/* Whether the index has all columns of colUsed. */
+bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 used);
+/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for nothing but
+** its columns. *factor: what an entry costs. */
+bool rst_narrower(const rst_table *table, const rst_index *index, double *factor);
+/* Sets the candidate's cost and rows. */
+void rst_estimate(const rst_table *table, rst_candidate *k);
+
+/* plan_match.c */
+/* The affinity by which a constraint on the column compares. */
+char rst_plan_affinity_at(const rst_table *table, int column);
+/* Whether the candidate looks the constraint up. */
+bool rst_plan_is_taken(const rst_candidate *k, int constraint);
+/* What a constraint asks of the part of the key that it is taken for. */
+int rst_plan_operation_of(const rst_table *table, const rst_candidate *k, const sqlite3_index_info *info,
+                          int constraint, int part);
+/* Finds the constraints that the candidate can look up. */
+void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candidate *k);
+/* Whether its rows come in the order asked for, perhaps read backwards. */
+bool rst_plan_gives_order(const rst_table *table, const sqlite3_index_info *info, const rst_candidate *k,
+                          bool *descending);
+
+#endif
