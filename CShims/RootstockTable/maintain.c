@@ -5,6 +5,7 @@
 ** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
 */
 #include "change.h"
+#include "ddl_rows.h"
 #include "declare.h"
 #include "foreign.h"
 #include "runner.h"
