@@ -6,6 +6,7 @@
 #ifndef ROOTSTOCK_ENGINE_INTERNAL_H
 #define ROOTSTOCK_ENGINE_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "rootstock_engine.h"
@@ -23,5 +24,21 @@ __attribute__((format(printf, 2, 3))) void rootstock_message(char **message, con
 void rootstock_remember_failure(const rootstock_environment *environment, int code, const char *text);
 /* That text if the last failure was this one; else the code's name. */
 const char *rootstock_recall_failure(const rootstock_environment *environment, int code);
+
+/* The queue of an environment's writers: writer_queue.c. Guarded by its mutex, which is not held while anybody writes. */
+typedef struct writer_place writer_place;
+typedef struct writer_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t released;
+    int held;
+    writer_place *line, **line_end;
+    atomic_int in_line;
+} writer_queue;
+/* On zeroed memory. ROOTSTOCK_OK or ROOTSTOCK_NO_MEMORY. */
+int rootstock_queue_open(writer_queue *queue);
+/* is_ours: this process opened it. */
+void rootstock_queue_close(writer_queue *queue, int is_ours);
+/* registry.c */
+writer_queue *rootstock_queue_of(rootstock_shared *shared);
 
 #endif

@@ -191,6 +191,7 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
     }
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
     transaction->changes++;
+    if (code == MDB_SUCCESS) transaction->dirty = 1;
     if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
     return lmdb_result(environment, code);
 }
@@ -204,6 +205,7 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
     forget_append(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_del(transaction->txn, tree, (MDB_val *)key, NULL);
+    if (code == MDB_SUCCESS) transaction->dirty = 1;
     return lmdb_result(environment, code);
 }
 
@@ -390,14 +392,6 @@ static size_t lmdb_maximum_key_size(rootstock_environment *environment) {
     return environment->env == NULL ? LMDB_KEY_ROOM - 1 : (size_t)mdb_env_get_maxkeysize(environment->env);
 }
 
-static int lmdb_sync(rootstock_environment *environment) {
-    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (environment->read_only)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
-    if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
-    return lmdb_result(environment, mdb_env_sync(environment->env, 1));
-}
-
 static int lmdb_check_readers(rootstock_environment *environment, int *cleared) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
@@ -435,10 +429,12 @@ const rootstock_engine rootstock_engine_lmdb = {
     .cursor_close = lmdb_cursor_close,
     .cursor_move = lmdb_cursor_move,
     .maximum_key_size = lmdb_maximum_key_size,
-    .sync = lmdb_sync,
+    .sync = rootstock_lmdb_sync,
     .environment_statistics = rootstock_lmdb_statistics,
     .check_readers = lmdb_check_readers,
     .copy = rootstock_lmdb_copy,
     .describe = lmdb_describe,
     .compact = rootstock_lmdb_compact,
+    .publish = rootstock_lmdb_publish,
+    .settle = rootstock_lmdb_settle,
 };

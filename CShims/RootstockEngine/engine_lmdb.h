@@ -5,6 +5,7 @@
 **   engine_lmdb_pages.c         entries found in the pages themselves, in read transactions
 **   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
+**   engine_lmdb_flush.c         flushes of the file, and commits that share them
 **   engine_lmdb_open.c          opening, closing, statistics, copy
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
@@ -64,6 +65,21 @@ typedef struct lmdb_space {
     uint64_t page_limit; /* a transaction whose next page is below it may go on without asking */
 } lmdb_space;
 
+/* See engine_lmdb_flush.c. All is guarded by mutex. */
+typedef struct lmdb_flushes {
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;        /* a commit or a flush has ended */
+    int waiting;                 /* threads */
+    uint64_t published;          /* commits that were given a ticket: numbered from 1 */
+    uint64_t durable;            /* all up to this one are on the disk */
+    int committing;              /* a commit is under way, and flushes */
+    uint64_t covered;            /* all up to this one */
+    int flushing;                /* a thread flushes the file for those that wait */
+    uint64_t failures;           /* commits and flushes that failed */
+    int doubt;                   /* what a flush says of meta pages written before cannot be believed */
+    uint64_t commit_nanoseconds; /* that the last published commit took */
+} lmdb_flushes;
+
 struct rootstock_environment {
     MDB_env *env;
     char *path;      /* resolved */
@@ -96,6 +112,7 @@ struct rootstock_environment {
     lmdb_tree_list trees;           /* guarded by trees_mutex */
     atomic_size_t known_records;    /* of the unnamed tree, accounted for in trees */
     lmdb_space space;
+    lmdb_flushes flushes;
 };
 
 struct rootstock_transaction {
@@ -106,6 +123,7 @@ struct rootstock_transaction {
     int live;            /* counted in environment.live */
     int broken;          /* no room was left for a change: fit for abort only */
     uint64_t changes;    /* puts, removes and clears so far */
+    int dirty;           /* a page was changed for certain: the commit will flush */
     int unnamed_changed; /* records of the unnamed tree were put or removed (kv_lmdb.c) */
     MDB_cursor *append;  /* at the end of a tree that values are appended to, or null */
     MDB_dbi append_tree;
@@ -160,6 +178,7 @@ static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
                              void *busy_context, rootstock_transaction **transaction);
 int rootstock_lmdb_commit(rootstock_transaction *transaction);
+int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket);
 void rootstock_lmdb_abort(rootstock_transaction *transaction);
 void rootstock_lmdb_reset(rootstock_transaction *transaction);
 int rootstock_lmdb_renew(rootstock_transaction *transaction);
@@ -184,6 +203,16 @@ int rootstock_lmdb_copy(rootstock_environment *environment, const char *path);
 ** where it is not MDB_SUCCESS or *code says that the refusal is ours. */
 int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message);
+
+/* engine_lmdb_flush.c */
+/* 0 or ENOMEM. */
+int rootstock_lmdb_open_flushes(lmdb_flushes *flushes);
+void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
+/* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and *ticket is set
+** then. Returns LMDB's code; LMDB's transaction is gone. */
+int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
+int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
+int rootstock_lmdb_sync(rootstock_environment *environment);
 
 /* engine_lmdb_reopen.c */
 /* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */

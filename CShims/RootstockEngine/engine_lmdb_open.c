@@ -190,6 +190,8 @@ static void free_environment(rootstock_environment *environment) {
         rootstock_lmdb_disown_map(environment->lock_descriptor);
     if (environment->lock_descriptor >= 0) close(environment->lock_descriptor);
     rootstock_lmdb_free_trees(&environment->trees);
+    /* In a forked child a thread of the parent may seem to wait there, for ever. */
+    if (environment->process == rootstock_process()) rootstock_lmdb_close_flushes(&environment->flushes);
     pthread_mutex_destroy(&environment->map_mutex);
     pthread_mutex_destroy(&environment->trees_mutex);
     rootstock_lmdb_unmap_mark(environment);
@@ -293,6 +295,11 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     environment->lock_descriptor = file.descriptor;
     environment->path = file.real;
     environment->lock_path = file.lock_path;
+    if (rootstock_lmdb_open_flushes(&environment->flushes) != 0) {
+        free(environment);
+        free_opening(&file);
+        return cannot_errno(message, ENOMEM, path);
+    }
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
     pthread_mutex_init(&environment->readers_mutex, NULL);

@@ -255,12 +255,17 @@ static void forget(rootstock_transaction *transaction) {
 }
 
 int rootstock_lmdb_commit(rootstock_transaction *transaction) {
+    return rootstock_lmdb_publish(transaction, NULL);
+}
+
+int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket) {
     rootstock_environment *environment = transaction->environment;
     if (lmdb_is_forked(environment)) {
         forget(transaction);
         return rootstock_lmdb_refuse_forked(environment);
     }
     int code;
+    if (ticket != NULL) *ticket = 0;
     if (transaction->broken) {
         mdb_txn_abort(transaction->txn);
         code = MDB_BAD_TXN;
@@ -269,9 +274,7 @@ int rootstock_lmdb_commit(rootstock_transaction *transaction) {
             rootstock_lmdb_abort(transaction);
             return ROOTSTOCK_OK;
         }
-        code = transaction->created.count != 0 || transaction->unnamed_changed
-                   ? rootstock_lmdb_commit_trees(transaction)
-                   : mdb_txn_commit(transaction->txn);
+        code = rootstock_lmdb_commit_flushing(transaction, ticket);
     }
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;
     finish(transaction);

@@ -33,9 +33,7 @@ typedef struct shared_environment {
     dev_t device;
     ino_t inode;
     pthread_mutex_t attachment_mutex;
-    pthread_mutex_t writer_mutex; /* guards writer_held, not the writing itself */
-    pthread_cond_t writer_released;
-    int writer_held;
+    writer_queue writers;
     struct shared_environment *next;
 } shared_environment;
 
@@ -91,7 +89,8 @@ static int is_complete(const rootstock_engine *engine) {
            engine->tree_clear != NULL && engine->tree_statistics != NULL && engine->get != NULL &&
            engine->put != NULL && engine->remove != NULL && engine->cursor_open != NULL &&
            engine->cursor_close != NULL && engine->cursor_move != NULL && engine->maximum_key_size != NULL &&
-           engine->sync != NULL && engine->environment_statistics != NULL && engine->describe != NULL;
+           engine->sync != NULL && engine->environment_statistics != NULL && engine->describe != NULL &&
+           (engine->publish == NULL) == (engine->settle == NULL);
 }
 
 /* The caller holds registry_mutex. */
@@ -180,25 +179,11 @@ static shared_environment *find_environment(const rootstock_engine *engine, cons
 }
 
 static void free_environment(shared_environment *open) {
-    pthread_cond_destroy(&open->writer_released);
-    pthread_mutex_destroy(&open->writer_mutex);
+    rootstock_queue_close(&open->writers, open->shared.process == rootstock_process());
     pthread_mutex_destroy(&open->attachment_mutex);
     free(open->shared.path);
     free(open->real);
     free(open);
-}
-
-/* The wait for the writer is timed against a clock that nobody sets. */
-static int initialize_locks(shared_environment *open) {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0) return ROOTSTOCK_NO_MEMORY;
-    int failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0 ||
-                 pthread_cond_init(&open->writer_released, &attributes) != 0;
-    pthread_condattr_destroy(&attributes);
-    if (failed) return ROOTSTOCK_NO_MEMORY;
-    pthread_mutex_init(&open->writer_mutex, NULL);
-    pthread_mutex_init(&open->attachment_mutex, NULL);
-    return ROOTSTOCK_OK;
 }
 
 /* Opens what nobody has open yet. The caller holds registry_mutex. */
@@ -206,12 +191,13 @@ static int open_environment(const rootstock_engine *engine, const char *path, co
                             shared_environment **result, char **message) {
     shared_environment *open = calloc(1, sizeof *open);
     char *copy = strdup(path);
-    if (open == NULL || copy == NULL || initialize_locks(open) != ROOTSTOCK_OK) {
+    if (open == NULL || copy == NULL || rootstock_queue_open(&open->writers) != ROOTSTOCK_OK) {
         free(open);
         free(copy);
         rootstock_message(message, "cannot open %s: out of memory", path);
         return ROOTSTOCK_NO_MEMORY;
     }
+    pthread_mutex_init(&open->attachment_mutex, NULL);
     open->shared.engine = engine;
     open->shared.path = copy;
     open->shared.options = *options;
@@ -335,47 +321,8 @@ int rootstock_shared_check_process(const rootstock_shared *shared) {
     return shared->process == rootstock_process() ? ROOTSTOCK_OK : ROOTSTOCK_MISUSE;
 }
 
-/*
-** THE QUEUE OF WRITERS
-*/
-
-static struct timespec millisecond_from_now(void) {
-    struct timespec when;
-    clock_gettime(CLOCK_MONOTONIC, &when);
-    when.tv_nsec += 1000000;
-    if (when.tv_nsec >= 1000000000) {
-        when.tv_nsec -= 1000000000;
-        when.tv_sec++;
-    }
-    return when;
-}
-
-int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context) {
-    if (rootstock_shared_check_process(shared) != ROOTSTOCK_OK) return ROOTSTOCK_MISUSE;
-    shared_environment *open = (shared_environment *)shared;
-    pthread_mutex_lock(&open->writer_mutex);
-    for (int attempts = 0; open->writer_held; attempts++) {
-        /* The callback sleeps or asks the user: not under the mutex. */
-        pthread_mutex_unlock(&open->writer_mutex);
-        if (busy == NULL || !busy(busy_context, attempts)) return ROOTSTOCK_BUSY;
-        pthread_mutex_lock(&open->writer_mutex);
-        if (open->writer_held) {
-            struct timespec until = millisecond_from_now();
-            pthread_cond_timedwait(&open->writer_released, &open->writer_mutex, &until);
-        }
-    }
-    open->writer_held = 1;
-    pthread_mutex_unlock(&open->writer_mutex);
-    return ROOTSTOCK_OK;
-}
-
-void rootstock_writer_unlock(rootstock_shared *shared) {
-    if (rootstock_shared_check_process(shared) != ROOTSTOCK_OK) return;
-    shared_environment *open = (shared_environment *)shared;
-    pthread_mutex_lock(&open->writer_mutex);
-    open->writer_held = 0;
-    pthread_cond_signal(&open->writer_released);
-    pthread_mutex_unlock(&open->writer_mutex);
+writer_queue *rootstock_queue_of(rootstock_shared *shared) {
+    return &((shared_environment *)shared)->writers;
 }
 
 /*

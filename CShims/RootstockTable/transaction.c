@@ -37,7 +37,7 @@ static void writer_abandon(rst_connection *c) {
     rst_writer_finished(c);
 }
 
-/* Takes the lock and begins; SQLITE_BUSY without waiting if another writer is at work. */
+/* Takes the lock and begins; SQLITE_BUSY, after a short wait at most, if another writer is at work. */
 int rst_write_try(rst_connection *c) {
     int code;
     if (c->writer != NULL) return SQLITE_OK;
@@ -46,12 +46,8 @@ int rst_write_try(rst_connection *c) {
     code = rst_check_usable(c, NULL);
     if (code != SQLITE_OK) return code;
     for (int follows = 0;; follows++) {
-        code = rootstock_writer_lock(c->shared, NULL, NULL);
-        if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-        code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
+        code = rst_writer_take(c);
         if (code == ROOTSTOCK_OK) break;
-        c->writer = NULL;
-        rootstock_writer_unlock(c->shared);
         if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_code(c, code);
         /* What this connection is reading lies in the old file, whose commits cannot be told from the new one's. */
         if (c->reader_live) return SQLITE_BUSY_SNAPSHOT;
@@ -147,7 +143,7 @@ void rst_positions_forget(rst_connection *c) {
 }
 
 int rst_write_commit(rst_connection *c, char **message) {
-    uint64_t identifier = c->writer_identifier;
+    uint64_t identifier = c->writer_identifier, ticket;
     bool changed = c->schema_changed;
     int code;
     if (c->writer == NULL) return SQLITE_OK; /* another table of this store was first */
@@ -172,8 +168,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         return SQLITE_OK;
     }
     rst_cursors_detach(c);
-    code = c->engine->commit(c->writer);
-    c->writer = NULL;
+    code = rst_writer_commit(c, changed, &ticket);
     if (code != ROOTSTOCK_OK) {
         int result = rst_map_error(c, code, message);
         if (changed) c->schema_stale = true;
@@ -189,7 +184,8 @@ int rst_write_commit(rst_connection *c, char **message) {
     c->committed_transaction = identifier;
     c->schema_changed = false;
     rst_readers_watch(c, identifier);
-    return SQLITE_OK;
+    /* The lock is somebody else's by now. Should this fail, everybody sees the commit all the same. */
+    return rst_writer_settle(c, ticket, message);
 }
 
 void rst_write_rollback(rst_connection *c) {

@@ -52,7 +52,14 @@ enum { FOLLOWS_LIMIT = 100 };
 /* ---- transaction.c ---- */
 /* Begins the write transaction, or joins the live one. */
 int rst_write_begin(rst_connection *c, char **message);
-/* What xLock(RESERVED) of the control file calls: no waiting here, SQLite asks the busy handler. */
+/* writer.c */
+/* Takes the write lock and begins c->writer. A ROOTSTOCK_ code; BUSY after a small part of the busy timeout. */
+int rst_writer_take(rst_connection *c);
+/* Commits and forgets c->writer. alone: nobody may see the commit before it is durable. A ROOTSTOCK_ code; with a *ticket that is
+** not 0 the commit is durable after rst_writer_settle, which is called with the write lock given up. */
+int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket);
+int rst_writer_settle(rst_connection *c, uint64_t ticket, char **message);
+/* What xLock(RESERVED) of the control file calls: waits shortly; after SQLITE_BUSY SQLite asks the busy handler. */
 int rst_write_try(rst_connection *c);
 int rst_write_commit(rst_connection *c, char **message);
 /* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */

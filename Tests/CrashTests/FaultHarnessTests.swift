@@ -75,5 +75,7 @@
         @Test(arguments: ["full", "normal", "off"]) func thePowerFails(_ durability: String) throws {
             try harness("power", part: 0.1, [durability])
         }
+
+        @Test func thePowerOrTheFlushesFailWhileWritersShareThem() throws { try harness("group", part: 0.5) }
     }
 #endif

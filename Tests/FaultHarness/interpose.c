@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +31,8 @@ static struct {
     long nth, seen;
     int error;
 } plan;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen and what is recorded */
 
 static const char *recorded_name;
 event *recorded;
@@ -77,9 +80,12 @@ long io_calls(void) {
 /* Is it this call's turn? */
 static bool is_due(io_call call) {
     if (!plan.armed || !(plan.calls & 1u << call)) return false;
+    pthread_mutex_lock(&mutex);
     plan.seen++;
-    if (plan.seen != plan.nth && !(plan.persistent && plan.seen > plan.nth)) return false;
-    plan.fired = true;
+    bool due = plan.seen == plan.nth || (plan.persistent && plan.seen > plan.nth);
+    if (due) plan.fired = true;
+    pthread_mutex_unlock(&mutex);
+    if (!due) return false;
     fault_struck();
     if (plan.fault == IO_KILL_BEFORE) die();
     return true;
@@ -106,6 +112,7 @@ static int ended(int result, bool after) {
 ** RECORDING
 */
 
+/* Under the mutex. */
 static event *new_event(event_kind kind) {
     if (recorded_count == recorded_room) {
         recorded_room = recorded_room * 2 + 256;
@@ -124,7 +131,10 @@ void record_start(const char *name) {
 }
 
 void record_acknowledged(int number) {
-    if (recorded_name != NULL) new_event(EVENT_ACKNOWLEDGED)->number = number;
+    if (recorded_name == NULL) return;
+    pthread_mutex_lock(&mutex);
+    new_event(EVENT_ACKNOWLEDGED)->number = number;
+    pthread_mutex_unlock(&mutex);
 }
 
 void record_stop(void) {
@@ -137,6 +147,7 @@ static bool is_recorded(int descriptor) {
 
 static void record_write(int descriptor, const void *bytes, ssize_t size, off_t offset) {
     if (!is_recorded(descriptor) || size <= 0) return;
+    pthread_mutex_lock(&mutex);
     event *added = new_event(EVENT_WRITE);
     added->durable = descriptors[descriptor].synchronous;
     added->offset = (uint64_t)offset;
@@ -144,6 +155,21 @@ static void record_write(int descriptor, const void *bytes, ssize_t size, off_t 
     added->bytes = malloc((size_t)size);
     if (added->bytes == NULL) abort();
     memcpy(added->bytes, bytes, (size_t)size);
+    pthread_mutex_unlock(&mutex);
+}
+
+static size_t events_so_far(void) {
+    pthread_mutex_lock(&mutex);
+    size_t count = recorded_count;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
+static void record_sync(int descriptor, int result, size_t begun) {
+    if (!is_recorded(descriptor) || result != 0) return;
+    pthread_mutex_lock(&mutex);
+    new_event(EVENT_SYNC)->begun = begun;
+    pthread_mutex_unlock(&mutex);
 }
 
 /*
@@ -258,16 +284,20 @@ int fdatasync(int descriptor) {
     REAL(int, "fdatasync", int);
     bool after = false;
     if (is_watched(descriptor) && fails(IO_FDATASYNC, &after)) return -1;
-    if (is_recorded(descriptor)) new_event(EVENT_SYNC);
-    return ended(real(descriptor), after);
+    size_t begun = events_so_far();
+    int result = real(descriptor);
+    record_sync(descriptor, result, begun);
+    return ended(result, after);
 }
 
 int fsync(int descriptor) {
     REAL(int, "fsync", int);
     bool after = false;
     if (is_watched(descriptor) && fails(IO_FSYNC, &after)) return -1;
-    if (is_recorded(descriptor)) new_event(EVENT_SYNC);
-    return ended(real(descriptor), after);
+    size_t begun = events_so_far();
+    int result = real(descriptor);
+    record_sync(descriptor, result, begun);
+    return ended(result, after);
 }
 
 int msync(void *address, size_t size, int flags) {
@@ -281,7 +311,11 @@ static int truncate_through(int descriptor, off_t size) {
     REAL(int, "ftruncate", int, off_t);
     bool after = false;
     if (is_watched(descriptor) && fails(IO_FTRUNCATE, &after)) return -1;
-    if (is_recorded(descriptor)) new_event(EVENT_TRUNCATE)->offset = (uint64_t)size;
+    if (is_recorded(descriptor)) {
+        pthread_mutex_lock(&mutex);
+        new_event(EVENT_TRUNCATE)->offset = (uint64_t)size;
+        pthread_mutex_unlock(&mutex);
+    }
     return ended(real(descriptor, size), after);
 }
 

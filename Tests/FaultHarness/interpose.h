@@ -3,6 +3,7 @@
 **
 ** The harness defines the C library's functions of the same names, so that those of liblmdb, of SQLite and of our own code come
 ** here first; nothing of this is in the product. Only descriptors of files below the watched directory count.
+** Several threads may be at work; an event is recorded when its call has ended.
 ** Invariant: with nothing armed and nothing recorded, every call does what the system does.
 */
 #ifndef INTERPOSE_H
@@ -55,7 +56,8 @@ typedef struct event {
     uint64_t offset;
     size_t size;
     unsigned char *bytes;
-    int number; /* of an acknowledgement */
+    int number;   /* of an acknowledgement */
+    size_t begun; /* of a sync: events before it began, which it has made durable */
 } event;
 /* Records the calls on the file named name from now on. */
 void record_start(const char *name);

@@ -17,6 +17,7 @@
 */
 #define _GNU_SOURCE
 #include "harness.h"
+#include "images.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,14 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECTOR = 512, DRAWS = 3 };
-typedef enum variant { ORDERED, DROPPED, TORN, CHOSEN, VARIANTS } variant;
 static const char *const variant_names[VARIANTS] = {"ordered", "dropped", "torn", "chosen"};
-
-typedef struct image {
-    unsigned char *bytes;
-    size_t size, room;
-} image;
 
 /* What a child found; its exit status. */
 enum {
@@ -42,39 +36,6 @@ enum {
     FOUND_EMPTY = 253 /* some of the setup */,
     FOUND_FAILED = 254
 };
-
-static void resize(image *file, size_t size) {
-    if (size > file->room) {
-        file->room = size * 2;
-        file->bytes = realloc(file->bytes, file->room);
-        if (file->bytes == NULL) abort();
-    }
-    if (size > file->size) memset(file->bytes + file->size, 0, size - file->size);
-    file->size = size;
-}
-
-static void apply(image *file, const event *what, size_t from, size_t to) {
-    if (what->kind == EVENT_TRUNCATE) {
-        resize(file, what->offset);
-        return;
-    }
-    if (what->offset + to > file->size) resize(file, what->offset + to);
-    memcpy(file->bytes + what->offset + from, what->bytes + from, to - from);
-}
-
-static void apply_whole(image *file, const event *what) {
-    apply(file, what, 0, what->size);
-}
-
-/* Some of its sectors, which begin at multiples of 512 in the file. */
-static void apply_torn(image *file, const event *what, uint64_t *seed) {
-    for (size_t at = 0; at < what->size;) {
-        size_t end = (size_t)((what->offset + at) / SECTOR * SECTOR + SECTOR - what->offset);
-        if (end > what->size) end = what->size;
-        if (random_number(seed) % 2 == 0) apply(file, what, at, end);
-        at = end;
-    }
-}
 
 static int look(const char *path, const expectation *expected) {
     sqlite3 *db;
@@ -95,14 +56,8 @@ static int look(const char *path, const expectation *expected) {
 
 /* The number of the content; a FOUND_; or minus the signal that ended the child. */
 static int ask_child(const char *path, const image *file, const expectation *expected, bool quiet) {
-    char lock[4104];
     int status;
-    snprintf(lock, sizeof lock, "%s-lock", path);
-    unlink(lock);
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (descriptor < 0 || write(descriptor, file->bytes, file->size) != (ssize_t)file->size)
-        wrong("cannot write %s", path);
-    close(descriptor);
+    image_write(file, path);
     pid_t child = fork();
     if (child < 0) wrong("no fork");
     if (child == 0) {
@@ -158,8 +113,8 @@ int run_power(const settings *how, const expectation *expected, const char *dura
     double start = seconds_now();
     bool off = strcmp(durability, "off") == 0;
     record(path, options);
-    image durable = {0}, trial = {0};
-    size_t synced = 0; /* events before it are in durable */
+    image trial = {0};
+    disk disk = {0};
     long files[VARIANTS] = {0}, refused = 0, damaged = 0, unseen = 0, crashed = 0, prefixes = 0, behind = 0, unborn = 0;
     int acknowledged = -1;
     size_t moments = recorded_count + 1, stride = 1;
@@ -172,22 +127,7 @@ int run_power(const settings *how, const expectation *expected, const char *dura
             prefixes++;
             for (int kind = 0; kind < VARIANTS; kind++) {
                 for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++) {
-                    resize(&trial, 0);
-                    resize(&trial, durable.size);
-                    if (durable.size > 0) memcpy(trial.bytes, durable.bytes, durable.size);
-                    for (size_t i = synced; i < moment; i++) {
-                        const event *what = &recorded[i];
-                        bool last = i + 1 == moment;
-                        if (what->kind != EVENT_WRITE && what->kind != EVENT_TRUNCATE) continue;
-                        if (kind == ORDERED || what->durable || (kind == TORN && !last))
-                            apply_whole(&trial, what);
-                        else if (kind == TORN)
-                            apply_torn(&trial, what, &seed);
-                        else if (kind == CHOSEN && random_number(&seed) % 4 == 0)
-                            apply_torn(&trial, what, &seed);
-                        else if (kind == CHOSEN && random_number(&seed) % 2 == 0)
-                            apply_whole(&trial, what);
-                    }
+                    image_make(&trial, &disk, moment, (variant)kind, &seed);
                     int found = ask_child(tried, &trial, expected, off);
                     int least = lowest(expected, durability, acknowledged);
                     bool promised = !off || kind == ORDERED;
@@ -227,21 +167,14 @@ int run_power(const settings *how, const expectation *expected, const char *dura
         }
         if (moment == recorded_count) break;
         if (recorded[moment].kind == EVENT_ACKNOWLEDGED) acknowledged = recorded[moment].number;
-        if (recorded[moment].kind == EVENT_SYNC) {
-            for (; synced <= moment; synced++) {
-                if (recorded[synced].kind == EVENT_WRITE || recorded[synced].kind == EVENT_TRUNCATE)
-                    apply_whole(&durable, &recorded[synced]);
-            }
-        }
+        disk_pass(&disk, moment);
     }
     printf("power: %s: %zu calls recorded, %ld moments; files:", durability, recorded_count, prefixes);
     for (int kind = 0; kind < VARIANTS; kind++) printf(" %s %ld", variant_names[kind], files[kind]);
     printf("; before the first commit %ld, missing the last commits %ld, refused %ld, damaged %ld, damaged unseen %ld, "
            "crashed %ld, %.0f s\n",
            unborn, behind, refused, damaged, unseen, crashed, seconds_now() - start);
-    for (size_t i = 0; i < recorded_count; i++) free(recorded[i].bytes);
-    free(recorded);
-    free(durable.bytes);
+    disk_free(&disk);
     free(trial.bytes);
     remove_store(path);
     remove_store(tried);

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 3
+#define ROOTSTOCK_ENGINE_ABI 4
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (codes.c). */
 typedef enum rootstock_code {
@@ -238,6 +238,16 @@ struct rootstock_engine {
     ** cheaply that nothing has changed: worth having only where it costs less than a renew.
     ** Optional. */
     uint64_t (*last_commit)(rootstock_environment *environment);
+
+    /* As commit, for a transaction that another writer waits for: may leave part of making it durable to settle, with *ticket
+    ** other than 0, so that the next writer can begin before. Everybody sees the commit then, and it is atomic as ever; only a power
+    ** loss could still take it, with all that was committed after it, until settle has returned ROOTSTOCK_OK. With *ticket 0
+    ** nothing is left to do. Commits that others make meanwhile are durable no sooner than this one. Optional, with settle. */
+    int (*publish)(rootstock_transaction *transaction, uint64_t *ticket);
+    /* Waits until the commit that has the ticket is as durable as commit would have made it. Called once for each ticket, without
+    ** a transaction being needed, by any thread, while other threads write. Several that wait share their flushes. A failure
+    ** (ROOTSTOCK_IO, ROOTSTOCK_FULL): the commit is there for everybody, and may be lost with the power; each one that waits is told. */
+    int (*settle)(rootstock_environment *environment, uint64_t ticket);
 };
 
 /*
@@ -284,10 +294,15 @@ void rootstock_shared_unlock(rootstock_shared *shared);
 /* ROOTSTOCK_OK, or ROOTSTOCK_MISUSE in a process other than the one that opened the environment. */
 int rootstock_shared_check_process(const rootstock_shared *shared);
 
-/* The queue of this process's writers. Waits up to the busy callback's patience, as begin does; ROOTSTOCK_BUSY if it gives
+/* The queue of this process's writers, ahead of whom go those in line (below). Waits up to the busy callback's patience, as begin does; ROOTSTOCK_BUSY if it gives
 ** up. Waiting is a sleep on a condition in slices of at most a millisecond between questions. Not recursive. */
 int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context);
 void rootstock_writer_unlock(rootstock_shared *shared);
+/* The same with a place in a line, first come first served: waits asleep for so long at most, is woken when its turn comes.
+** ROOTSTOCK_BUSY if it did not come. */
+int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds);
+/* How many threads stand in line. */
+int rootstock_writers_in_line(rootstock_shared *shared);
 
 /* Name of a code in lower case ("read only"), for messages. Never null. */
 const char *rootstock_code_name(int code);

@@ -1,0 +1,209 @@
+/*
+** engine_lmdb_flush.c - flushes that several commits share.
+**
+** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. With
+** MDB_NOMETASYNC the second is left out, and the meta page reaches the disk with the next flush of the file, whoever makes it.
+** A commit that another writer waits for is published so: the writer's lock goes on, and COMMIT then waits (settle) until a
+** flush has ended that began after its meta page was written. The next writer's flush of its own pages is one; where that
+** does not come soon, one waiting thread flushes the file for all that wait. A lone writer commits with two flushes as ever.
+**
+** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N, so it
+** overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It does so before
+** its own flush, when meta page N may not be on the disk; but N's flush has brought meta page N-1 there, whose pages nobody touches,
+** and the pages of N. A crash leaves N-1 or N, both whole. N+2 overwrites what N-1 sees, after N+1's flush brought meta page N.
+**
+** Failures. Since Linux 4.13 a failed write-back is told once to each open descriptor, and the page counts as clean afterwards: a later
+** flush succeeds without it. So LMDB's descriptor is flushed by commits alone, under the writer's lock, each of which is told
+** what befell the file since the commit before; everybody else flushes through ours. And:
+**
+** Invariants
+**  1. After any failure, and until a first commit of this environment with both flushes, there is doubt: a commit makes both flushes,
+**     whose meta page is written anew, and a flush of ours first makes both meta pages dirty again, by zeroes where LMDB keeps none.
+**  2. A ticket is settled only by a flush that began after its commit was published, ended well, and was honest by 1.
+**  3. What else a ticket stands on is durable before it: its pages by its own first flush, the commits before it by theirs.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine_lmdb.h"
+
+/* How long a commit waits for the next writer to begin its flush: as long as two commits take, within these. */
+#define LEAST_PATIENCE UINT64_C(100000)
+#define MOST_PATIENCE UINT64_C(5000000)
+
+static uint64_t nanoseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) return ENOMEM;
+    int failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0 ||
+                 pthread_cond_init(&flushes->moved, &attributes) != 0;
+    pthread_condattr_destroy(&attributes);
+    if (failed) return ENOMEM;
+    pthread_mutex_init(&flushes->mutex, NULL);
+    flushes->doubt = 1;
+    return 0;
+}
+
+void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
+    pthread_cond_destroy(&flushes->moved);
+    pthread_mutex_destroy(&flushes->mutex);
+}
+
+/*
+** COMMITTING
+*/
+
+static int commit_changes(rootstock_transaction *transaction) {
+    return transaction->created.count != 0 || transaction->unnamed_changed ? rootstock_lmdb_commit_trees(transaction)
+                                                                           : mdb_txn_commit(transaction->txn);
+}
+
+int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket) {
+    rootstock_environment *environment = transaction->environment;
+    lmdb_flushes *flushes = &environment->flushes;
+    rootstock_durability durability = environment->options.durability;
+    int dirty = transaction->dirty;
+    if (durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped) return commit_changes(transaction);
+
+    pthread_mutex_lock(&flushes->mutex);
+    int deferred = (durability == ROOTSTOCK_DURABILITY_NORMAL || ticket != NULL) && !flushes->doubt;
+    uint64_t failures = flushes->failures;
+    flushes->covered = flushes->published;
+    flushes->committing = 1;
+    pthread_mutex_unlock(&flushes->mutex);
+
+    mdb_env_set_flags(environment->env, MDB_NOMETASYNC, deferred);
+    uint64_t began = ticket != NULL ? nanoseconds_now() : 0;
+    int code = commit_changes(transaction);
+
+    pthread_mutex_lock(&flushes->mutex);
+    flushes->committing = 0;
+    if (code != MDB_SUCCESS) {
+        flushes->failures++;
+        flushes->doubt = 1;
+    } else {
+        /* LMDB flushes nothing for a transaction that changed nothing. */
+        if (dirty && flushes->covered > flushes->durable) flushes->durable = flushes->covered;
+        if (dirty && !deferred && flushes->failures == failures) flushes->doubt = 0;
+        if (ticket != NULL) {
+            flushes->commit_nanoseconds = nanoseconds_now() - began;
+            if (deferred || !dirty) *ticket = ++flushes->published;
+        }
+    }
+    if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
+    pthread_mutex_unlock(&flushes->mutex);
+    return code;
+}
+
+/*
+** WAITING
+*/
+
+/* Writes zeroes over zeroes in both meta pages, which makes them dirty. The store's mark stands behind them in the first. */
+static int touch_meta_pages(const rootstock_environment *environment) {
+    static const uint64_t zero;
+    for (size_t page = 1; page <= 2; page++) {
+        off_t at = (off_t)(page * environment->page_bytes - 2 * sizeof zero);
+        ssize_t put;
+        do put = pwrite(environment->lock_descriptor, &zero, sizeof zero, at);
+        while (put < 0 && errno == EINTR);
+        if (put != (ssize_t)sizeof zero) return put < 0 ? errno : EIO;
+    }
+    return 0;
+}
+
+/* The file, through our own descriptor. Returns an errno. */
+static int flush_file(const rootstock_environment *environment, int doubt) {
+    int error = doubt ? touch_meta_pages(environment) : 0;
+    if (error != 0) return error;
+    do error = fdatasync(environment->lock_descriptor) == 0 ? 0 : errno;
+    while (error == EINTR);
+    return error;
+}
+
+/* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under way. */
+static int flush_for_all(rootstock_environment *environment) {
+    lmdb_flushes *flushes = &environment->flushes;
+    uint64_t published = flushes->published, failures = flushes->failures;
+    int doubt = flushes->doubt;
+    flushes->flushing = 1;
+    pthread_mutex_unlock(&flushes->mutex);
+    int error = flush_file(environment, doubt);
+    pthread_mutex_lock(&flushes->mutex);
+    flushes->flushing = 0;
+    if (error != 0) {
+        flushes->failures++;
+        flushes->doubt = 1;
+    } else {
+        if (published > flushes->durable) flushes->durable = published;
+        if (doubt && flushes->failures == failures) flushes->doubt = 0;
+    }
+    if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
+    return error;
+}
+
+/* Once more after a failure: the first may tell of an old one, and the second writes the meta pages anew. */
+static int flush_with_patience(rootstock_environment *environment) {
+    int error = flush_for_all(environment);
+    return error == 0 ? 0 : flush_for_all(environment);
+}
+
+static void wait_for_flush(lmdb_flushes *flushes) {
+    flushes->waiting++;
+    pthread_cond_wait(&flushes->moved, &flushes->mutex);
+    flushes->waiting--;
+}
+
+/* Until something has moved, or the moment has come. */
+static void wait_until(lmdb_flushes *flushes, uint64_t moment) {
+    struct timespec until = {(time_t)(moment / 1000000000u), (long)(moment % 1000000000u)};
+    flushes->waiting++;
+    pthread_cond_timedwait(&flushes->moved, &flushes->mutex, &until);
+    flushes->waiting--;
+}
+
+int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
+    lmdb_flushes *flushes = &environment->flushes;
+    int error = 0;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    pthread_mutex_lock(&flushes->mutex);
+    uint64_t patience = 2 * flushes->commit_nanoseconds;
+    if (patience < LEAST_PATIENCE) patience = LEAST_PATIENCE;
+    if (patience > MOST_PATIENCE) patience = MOST_PATIENCE;
+    uint64_t deadline = nanoseconds_now() + patience;
+    while (flushes->durable < ticket && error == 0) {
+        if (flushes->flushing || (flushes->committing && flushes->covered >= ticket))
+            wait_for_flush(flushes);
+        else if (!flushes->doubt && nanoseconds_now() < deadline)
+            wait_until(flushes, deadline);
+        else
+            error = flush_with_patience(environment);
+    }
+    pthread_mutex_unlock(&flushes->mutex);
+    if (error == 0) return ROOTSTOCK_OK;
+    return rootstock_lmdb_refusal(environment, rootstock_lmdb_code(error),
+                                  "the file could not be flushed: the commit is in it, but a power loss may take it");
+}
+
+int rootstock_lmdb_sync(rootstock_environment *environment) {
+    lmdb_flushes *flushes = &environment->flushes;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (environment->read_only)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
+    if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
+    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
+        return lmdb_result(environment, mdb_env_sync(environment->env, 1));
+    pthread_mutex_lock(&flushes->mutex);
+    while (flushes->flushing) wait_for_flush(flushes);
+    int error = flush_with_patience(environment);
+    pthread_mutex_unlock(&flushes->mutex);
+    return error == 0 ? ROOTSTOCK_OK : rootstock_lmdb_failure(environment, error);
+}

@@ -1,0 +1,35 @@
+/*
+** images.h - files as a power loss may leave them, made of recorded events.
+**
+** Invariant: what a sync that has ended covered is in every image, each write through O_DSYNC too, and of the rest any choice is possible.
+*/
+#ifndef IMAGES_H
+#define IMAGES_H
+
+#include "interpose.h"
+
+/* Of what was written since the last sync: all; nothing; all, the last one in part; some, some in part. */
+typedef enum variant { ORDERED, DROPPED, TORN, CHOSEN, VARIANTS } variant;
+enum { DRAWS = 3 }; /* of CHOSEN for each moment */
+
+typedef struct image {
+    unsigned char *bytes;
+    size_t size, room;
+} image;
+
+/* What is on the disk for certain, up to a moment. Zeroed at first. */
+typedef struct disk {
+    image durable;
+    size_t synced; /* events before it are in durable */
+} disk;
+
+/* The event has happened. Called for each in turn. */
+void disk_pass(disk *disk, size_t event);
+/* Frees the recording as well. */
+void disk_free(disk *disk);
+/* Makes a file of the disk and of the events after it, before the moment. */
+void image_make(image *trial, const disk *disk, size_t moment, variant kind, uint64_t *seed);
+/* Writes it to path, without a lock file beside. Ends the program when it fails. */
+void image_write(const image *file, const char *path);
+
+#endif
