@@ -86,6 +86,8 @@ struct rst_connection {
     struct rst_cursor *writer_cursors; /* open cursors in the write transaction */
     bool writer_broken;
     bool writer_locked;
+    bool writer_patience_known; /* see writer.c */
+    uint64_t writer_patience;   /* nanoseconds */
     unsigned long writer_thread;
     uint64_t writer_identifier;
     /* What rst_get found last in the write transaction, while nothing has changed since: an UPDATE asks for its row in xFilter

@@ -21,10 +21,15 @@ enum { TRY_DIVISOR = 20, TRY_LEAST = 1, TRY_MOST = 25 /* milliseconds */ };
 /* Between two looks at the lock of another process. */
 enum { LOOK_NANOSECONDS = 100000 };
 
-/* Nanoseconds that a try may wait; 0 without a busy timeout. SQLite has no call that tells it. */
+/* Nanoseconds that a try may wait; 0 without a busy timeout. SQLite has no call that tells it; and any statement that runs makes it
+** count the calls of the busy handler from 0, which would never give up. So it is asked once, at the first try, and remembered until
+** a try succeeds. */
 static uint64_t patience(rst_connection *c) {
     sqlite3_stmt *statement = NULL;
     int milliseconds = 0;
+    if (c->writer_patience_known) return c->writer_patience;
+    c->writer_patience_known = true;
+    c->writer_patience = 0;
     if (sqlite3_prepare_v2(c->db, "PRAGMA busy_timeout", -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
         milliseconds = sqlite3_column_int(statement, 0);
@@ -33,7 +38,7 @@ static uint64_t patience(rst_connection *c) {
     milliseconds /= TRY_DIVISOR;
     if (milliseconds < TRY_LEAST) milliseconds = TRY_LEAST;
     if (milliseconds > TRY_MOST) milliseconds = TRY_MOST;
-    return (uint64_t)milliseconds * 1000000u;
+    return c->writer_patience = (uint64_t)milliseconds * 1000000u;
 }
 
 static int look_again(void *context, int attempts) {
@@ -66,8 +71,10 @@ int rst_writer_take(rst_connection *c) {
     if (code != ROOTSTOCK_OK) {
         c->writer = NULL;
         rootstock_writer_unlock(c->shared);
+        return code;
     }
-    return code;
+    c->writer_patience_known = false;
+    return ROOTSTOCK_OK;
 }
 
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
