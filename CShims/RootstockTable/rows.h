@@ -82,7 +82,7 @@ static inline bool rootstock_row_integer(const unsigned char *bytes, size_t size
     case 3: *integer = (int32_t)((uint32_t)(bytes[0] | bytes[1] << 8 | bytes[2] << 16) << 8) >> 8; return true;
     case 4: *integer = (int32_t)rootstock_row_bytes4(bytes); return true;
     case 6:
-        *integer = (int64_t)(rootstock_row_bytes4(bytes) | (uint64_t)(bytes[4] | bytes[5] << 8) << 32) << 16 >> 16;
+        *integer = (int64_t)((rootstock_row_bytes4(bytes) | (uint64_t)(bytes[4] | bytes[5] << 8) << 32) << 16) >> 16;
         return true;
     case 8: *integer = (int64_t)rootstock_row_bytes8(bytes); return true;
     default: return false;
