@@ -107,9 +107,12 @@ static void finish(sqlite3_context *context, rst_connection *c, int code, char *
 static void vacuum_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     char *message = NULL;
+    int code;
     UNUSED(count);
     UNUSED(values);
-    if (c->shared != NULL) finish(context, c, vacuum(c, &message), message);
+    if (c->shared == NULL) return;
+    code = vacuum(c, &message); /* before message is read: the order of arguments is the compiler's */
+    finish(context, c, code, message);
 }
 
 /* rootstock_vacuum_into(path) */

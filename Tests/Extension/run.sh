@@ -51,6 +51,10 @@ check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\
 check "an unknown option is refused" \
     "Runtime error near line 2: unknown option \"speed\": the options are checksum, durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
     "SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');"
+check "what a VACUUM is refused for is told" "1
+Runtime error near line 4: cannot VACUUM from within a transaction" "SELECT rootstock_open('$store');
+BEGIN;
+SELECT rootstock_vacuum();"
 writes=$(for i in $(seq 150); do echo "INSERT INTO t(a) VALUES ('warned $i');"; done)
 check "a reader that lags is told of, once" "1
 4
