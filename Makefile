@@ -23,7 +23,7 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt prepare-cost compare extension lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt prepare-cost row-cost compare extension lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -85,6 +85,9 @@ corrupt: ## a damaged store opened in thousands of processes, CORRUPT_SECONDS
 
 prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 	Tests/PrepareCost/run.sh
+
+row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts, native and on a store (callgrind)
+	Tests/RowCost/run.sh
 
 compare: deps ## the microbenchmark and a case or two of each other suite, in BUDGET of time, with build/compare.html
 	@mkdir -p build

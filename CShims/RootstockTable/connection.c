@@ -126,6 +126,7 @@ int rst_module(rst_connection *c, const char *name, const sqlite3_module *module
 
 int rst_leave(rst_connection *c, int code) {
     int result = rst_call_leave(code);
+    if (result == SQLITE_OK) return SQLITE_OK; /* nothing failed */
     if (rst_call_code(SQLITE_OK) != SQLITE_OK && c->shared != NULL) {
         c->schema_stale = true;
         c->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */

@@ -99,8 +99,8 @@ int rst_shadows_load(rst_table *table) {
     return code;
 }
 
-bool rst_shadows_any(rst_table *table) {
-    if (!table->shadows_known && table->connection->sidecar && rst_shadows_load(table) != SQLITE_OK) return true;
+bool rst_shadows_learn(rst_table *table) {
+    if (rst_shadows_load(table) != SQLITE_OK) return true;
     return table->shadow_count > 0;
 }
 

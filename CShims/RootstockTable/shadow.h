@@ -22,8 +22,12 @@ int rst_shadows_drop(rst_table *table, char **message);
 int rst_shadows_rename(rst_table *table, const char *name, char **message);
 /* A row changed: old or row is null. Takes effect wholly or not at all. */
 int rst_shadows_after(rst_table *table, const rst_hand *old, const rst_hand *row, char **message);
-/* Whether the table has any; asks SQLite's schema the first time. */
-bool rst_shadows_any(rst_table *table);
+/* Asks SQLite's schema once; whether the table has any. */
+bool rst_shadows_learn(rst_table *table);
+/* Whether the table has any. In place: every change of a row asks. */
+static inline bool rst_shadows_any(rst_table *table) {
+    return !table->shadows_known && table->connection->sidecar ? rst_shadows_learn(table) : table->shadow_count > 0;
+}
 void rst_shadows_free(rst_table *table);
 
 #endif

@@ -169,8 +169,8 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     rst_mark mark = 0;
     bool alone;
     if (c->trigger_depth == 0) {
-        rootstock_buffer_free(&c->retired);
-        rootstock_buffer_free(&c->retired_key);
+        if (c->retired.data != NULL) rootstock_buffer_free(&c->retired);
+        if (c->retired_key.data != NULL) rootstock_buffer_free(&c->retired_key);
     }
     if (code == SQLITE_OK && c->writer == NULL) code = rst_write_begin(c, &message);
     if (code == SQLITE_OK && c->writer_broken) {
