@@ -388,6 +388,10 @@ static void walk_table(table_state *s) {
          (code == ROOTSTOCK_OK || damaged_entry(c, code, &key)) && rst_check_goes_on(check);
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
         s->row++;
+        if (rst_interrupted(c, s->row) == SQLITE_INTERRUPT) {
+            check->code = SQLITE_INTERRUPT;
+            break;
+        }
         if (code != ROOTSTOCK_OK) {
             rst_check_fault(check, "%s", rst_check_words(check, code));
             rst_damage_tell(c, SQLITE_OK, NULL);

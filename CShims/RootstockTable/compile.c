@@ -18,6 +18,7 @@ static void code_free(rst_code *code) {
     sqlite3_free(code->text);
     sqlite3_free(code->table_name);
     sqlite3_free(code->inner);
+    sqlite3_free(code->clear);
     sqlite3_free(code->returning);
     rst_clauses_free(code->clauses, code->clause_count);
     rst_parameters_free(&code->parameters);
@@ -250,6 +251,11 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         text = named;
     }
     code->inner = text;
+    if (result == SQLITE_OK && parts->kind == KIND_DELETE && !parts->has_where && parts->returning.start == NULL &&
+        parts->whole.start == parts->verb.start && !table->internal && !rst_trigger_any(table, TRIGGER_DELETE)) {
+        code->clear = rst_transform_clear(table);
+        if (code->clear == NULL) result = SQLITE_NOMEM;
+    }
     return result;
 }
 

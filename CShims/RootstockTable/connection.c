@@ -221,5 +221,10 @@ int rootstock_last_error(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     int code = c == NULL ? 0 : c->last_error;
     if (c != NULL) c->last_error = 0; /* it belongs to one failure */
+    if (c != NULL && c->interrupted) {
+        rst_call_enter();
+        rst_interrupted_rollback(c, NULL);
+        (void)rst_leave(c, SQLITE_OK);
+    }
     return code;
 }

@@ -60,6 +60,7 @@ struct rst_connection {
     uint64_t generation;          /* of the catalog that was loaded */
     uint64_t epoch;               /* changes whenever tables or indexes may have changed */
     uint64_t schema_state;        /* changes whenever a text may have to be rewritten otherwise */
+    bool interrupted;             /* the transaction is to be rolled back, which an interrupt has prevented so far */
     bool schema_stale;            /* the catalog must be read again before the schema is used */
     bool schema_changed;          /* in this write transaction */
     rst_table *declaring;         /* xCreate and xDestroy are declaring, not creating */
@@ -123,6 +124,7 @@ struct rst_connection {
     int spare_count;
     rootstock_buffer retired_key;
     rootstock_buffer retired;    /* bytes that a row in hand may still point to */
+    sqlite3_stmt *interruptible; /* of the change under way: see rst_interrupted_rollback */
     int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
     int last_mode;               /* conflict mode that the last refusal came from */
     int last_error;              /* extended code, see rootstock_last_error */
@@ -167,6 +169,14 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...);
 /* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
 void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
+/* Runs a statement without rows that is kept prepared, as rst_execute runs one. */
+int rst_execute_kept(rst_connection *c, char **message, const char *sql);
+/* SQLITE_INTERRUPT if the application interrupts what runs; asked at every 64th step. SQLITE_NOMEM. */
+int rst_interrupted(rst_connection *c, uint64_t step);
+/* Rolls back the transaction of a change that was interrupted, the application's with it. No walker may be open. */
+void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes);
+/* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with rst_statement_done. */
+sqlite3_stmt *rst_interruptible(rst_connection *c);
 /* Before a statement of ours is kept: see statements.c. */
 void rst_sentinel_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);

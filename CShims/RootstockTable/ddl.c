@@ -71,23 +71,30 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     int code = rst_check_usable(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     char *rollback_message = NULL;
+    sqlite3_stmt *interruptible = NULL;
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
     if (code != SQLITE_OK) return code;
     code = rst_change_join(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
+    if (code == SQLITE_OK) interruptible = rst_interruptible(c);
     if (code == SQLITE_OK) code = run_change(c, sql, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
-        (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
-        (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
+        if (code == SQLITE_INTERRUPT) {
+            rst_interrupted_rollback(c, interruptible);
+        } else {
+            (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
+            (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
+        }
         sqlite3_free(rollback_message);
         if (c->shared != NULL && c->schema_stale)
             (void)rst_schema_refresh(c, NULL);
         else if (c->triggers_epoch != c->epoch)
             (void)rst_triggers_load(c, NULL);
     }
+    if (interruptible != NULL) rst_statement_done(c, interruptible);
     sqlite3_set_last_insert_rowid(c->db, last);
     return code;
 }

@@ -80,6 +80,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
     rootstock_slice key, value;
     rootstock_buffer next = {0};
     int from[2000];
+    uint64_t rows = 0;
     int code;
     bool generated = false;
     if (old->column_count == table->column_count) return SQLITE_OK; /* a rename */
@@ -105,6 +106,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
         rootstock_slice own, bytes;
         int result = rst_hand_begin(old, &before);
         if (result == SQLITE_OK) result = rst_hand_begin(table, &after);
+        if (result == SQLITE_OK) result = rst_interrupted(c, ++rows);
         if (result == SQLITE_OK) result = rst_hand_fetch(old, &key, &before);
         if (result == SQLITE_ROW) {
             result = SQLITE_OK;
@@ -165,12 +167,14 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
 int rst_rows_verify(rst_connection *c, rst_table *table, char **message) {
     rst_walker walker;
     rootstock_slice key, value;
+    uint64_t rows = 0;
     int code = rst_walker_open(c, c->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
         rst_hand hand;
         int result = rst_hand_begin(table, &hand);
+        if (result == SQLITE_OK) result = rst_interrupted(c, ++rows);
         if (result == SQLITE_OK) result = rst_hand_fetch(table, &key, &hand);
         if (result == SQLITE_ROW)
             result = rst_twin_insert(table, hand.values, hand.rowid, CONFLICT_DEFAULT, false, message);

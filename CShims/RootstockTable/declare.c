@@ -321,6 +321,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     uint64_t identifier = 0;
     int code;
     if (c->shared == NULL) return SQLITE_OK;
+    if (c->interrupted) rst_interrupted_rollback(c, NULL);
     if (c->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
     if (c->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
     if (c->declared_in_transaction) {

@@ -138,8 +138,10 @@ static bool same_at(const rootstock_value *a, const rootstock_value *b, const in
     return true;
 }
 
-static void count_violations(rst_connection *c, const rst_foreign_key *foreign, bool defer, int64_t change) {
-    int64_t *counter = foreign->deferred || defer ? &c->deferred_violations : &c->immediate_violations;
+static void count_violations(rst_connection *c, const rst_foreign_key *foreign, int64_t change) {
+    int64_t *counter;
+    if (change == 0) return;
+    counter = foreign->deferred || all_deferred(c) ? &c->deferred_violations : &c->immediate_violations;
     *counter += change;
     if (*counter < 0) *counter = 0;
 }
@@ -226,7 +228,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
 }
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
-                       const rootstock_value *new_values, uint64_t changed, bool defer, char **message) {
+                       const rootstock_value *new_values, uint64_t changed, char **message) {
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -254,12 +256,12 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
             code = parent_exists(c, foreign, parent, columns, old_values, &exists, message);
             if (code != SQLITE_OK) return code;
-            if (!exists) count_violations(c, foreign, defer, -1);
+            if (!exists) count_violations(c, foreign, -1);
         }
         if (new_counts) {
             code = parent_exists(c, foreign, parent, columns, new_values, &exists, message);
             if (code != SQLITE_OK) return code;
-            if (!exists) count_violations(c, foreign, defer, 1);
+            if (!exists) count_violations(c, foreign, 1);
         }
     }
     return SQLITE_OK;
@@ -279,7 +281,7 @@ static bool refers_to(const rst_foreign_key *foreign, const rootstock_value *row
 ** the action: what that does to the child is counted down again as any other change of it. */
 static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
                          const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
-                         bool defer, char **message) {
+                         char **message) {
     sqlite3_int64 count;
     int code;
     if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
@@ -288,37 +290,37 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
         /* The row itself was looked at as a child (check_child). */
         if (child == table && new_values != NULL && count > 0 && refers_to(foreign, new_values, old_values, columns))
             count--;
-        count_violations(c, foreign, defer, count);
+        count_violations(c, foreign, count);
     }
     if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
         (c->deferred_violations > 0 || c->immediate_violations > 0)) {
         code = child_count(c, child, foreign, table, columns, new_values, &count, message);
         if (code != SQLITE_OK) return code;
         if (child == table && count > 0 && refers_to(foreign, new_values, new_values, columns)) count--;
-        count_violations(c, foreign, defer, -count);
+        count_violations(c, foreign, -count);
     }
     return SQLITE_OK;
 }
 
 static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
-                  const int *columns, const rootstock_value *old_values, const rootstock_value *new_values, bool defer,
+                  const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
                   char **message) {
     rst_action action = new_values == NULL ? foreign->on_delete : foreign->on_update;
     sqlite3_int64 count;
     int code;
     if (old_values == NULL || any_null(old_values, columns, foreign->column_count)) return SQLITE_OK;
-    if (action == ACTION_NONE || (action == ACTION_RESTRICT && defer)) return SQLITE_OK;
+    if (action == ACTION_NONE) return SQLITE_OK;
     if (action != ACTION_RESTRICT)
         return act(c, child, foreign, table, columns, action, old_values, new_values, message);
     code = child_count(c, child, foreign, table, columns, old_values, &count, message);
-    if (code != SQLITE_OK || count == 0) return code;
+    if (code != SQLITE_OK || count == 0 || all_deferred(c)) return code;
     rst_set_message(message, "FOREIGN KEY constraint failed");
     return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
 }
 
 /* As SQLite: all keys that refer to the table are counted first, then acted for, the newest first in both. */
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
-                        const rootstock_value *new_values, bool defer, char **message) {
+                        const rootstock_value *new_values, char **message) {
     for (int turn = 0; turn < 2; turn++) {
         for (int t = c->table_count - 1; t >= 0; t--) {
             rst_table *child = c->tables[t];
@@ -339,9 +341,8 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                     same_at(old_values, new_values, columns, foreign->column_count)) {
                     continue;
                 }
-                code = turn == 0
-                           ? count_orphans(c, child, foreign, table, columns, old_values, new_values, defer, message)
-                           : act_on(c, child, foreign, table, columns, old_values, new_values, defer, message);
+                code = turn == 0 ? count_orphans(c, child, foreign, table, columns, old_values, new_values, message)
+                                 : act_on(c, child, foreign, table, columns, old_values, new_values, message);
                 if (code != SQLITE_OK) return code;
             }
         }
@@ -352,14 +353,12 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
                       const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
-    bool defer;
     int code;
     UNUSED(old_rowid);
     UNUSED(new_rowid);
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
-    defer = all_deferred(c);
-    code = check_child(c, table, old_values, new_values, changed, defer, message);
-    if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, defer, message);
+    code = check_child(c, table, old_values, new_values, changed, message);
+    if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, message);
     return code;
 }
 

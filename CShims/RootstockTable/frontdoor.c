@@ -95,8 +95,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         return code;
     }
     if (parts.kind == KIND_DELETE && !parts.has_where && !table->internal) {
-        *out =
-            sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"rootstock hint\"='rootstock clear'", table->declared_name);
+        *out = rst_transform_clear(table);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (parts.kind == KIND_UPDATE && table->has_generated) {

@@ -252,6 +252,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     rootstock_buffer key = {0}, value = {0};
     gathering g = {0};
     rootstock_slice at, bytes;
+    uint64_t rows = 0;
     bool first = true;
     int result = SQLITE_OK, code = rst_hand_begin(table, &hand);
     if (code != SQLITE_OK) return code;
@@ -264,7 +265,8 @@ int rst_index_fill(rst_table *table, int number, char **message) {
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &bytes)) {
         bool has_null, included = false;
         size_t prefix = 0;
-        result = rst_hand_fetch(table, &at, &hand);
+        result = rst_interrupted(c, ++rows);
+        if (result == SQLITE_OK) result = rst_hand_fetch(table, &at, &hand);
         if (result == SQLITE_ROW) result = SQLITE_OK;
         if (result == SQLITE_OK && index->evaluated)
             result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);

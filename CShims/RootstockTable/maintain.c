@@ -41,15 +41,21 @@ int rst_change_begin(rst_connection *c, char **message) {
     code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
     if (code == SQLITE_OK) code = rst_change_join(c, message);
     /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
-    return code == SQLITE_OK ? rst_schema_refresh(c, message) : code;
+    if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
+    c->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
+    return code;
 }
 
 int rst_change_end(rst_connection *c, int code, char **message) {
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
-    if (code != SQLITE_OK) {
+    if (code == SQLITE_INTERRUPT) {
+        rst_interrupted_rollback(c, c->interruptible);
+    } else if (code != SQLITE_OK) {
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock change\"");
         (void)rst_execute(c, NULL, "RELEASE \"rootstock change\"");
     }
+    if (c->interruptible != NULL) rst_statement_done(c, c->interruptible);
+    c->interruptible = NULL;
     sqlite3_set_last_insert_rowid(c->db, c->saved_rowid);
     return code;
 }
@@ -135,7 +141,13 @@ static int index_statistics(rst_table *table, rst_index *index, char **text) {
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
         size_t offset = 0;
         bool differs = rows == 0;
-        rows++;
+        int result = rst_interrupted(c, ++rows);
+        if (result != SQLITE_OK) {
+            rst_walker_close(&walker);
+            rootstock_buffer_free(&previous);
+            sqlite3_free(distinct);
+            return result;
+        }
         for (int p = 0; p < index->part_count; p++) {
             if (rootstock_key_skip(key.data, key.size, &offset, &index->parts[p].key) != SQLITE_OK) {
                 code = ROOTSTOCK_CORRUPT;

@@ -53,10 +53,18 @@ static void uncount(rst_connection *c, const rst_code *code) {
     if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
 
+/* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. */
+static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
+    const rst_code *code = program->code;
+    const rst_table *table = program->table;
+    return !looks_at_keys && code->clause_count == 0 && code->returning == NULL && code->conflict == CONFLICT_DEFAULT &&
+           !code->rowwise && table->triggers == NULL && !table->has_conflict_clauses && !table->strict;
+}
+
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message) {
     sqlite3_stmt *statement = NULL;
-    bool savepoint = false, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
+    bool savepoint = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
     int released;
     int64_t deferred = 0;
     sqlite3_int64 last;
@@ -68,7 +76,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (program->table == NULL) return SQLITE_SCHEMA;
     program->values = values;
     program->value_count = count;
-    if ((program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c)) {
+    looks_at_keys = (program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c);
+    if (looks_at_keys) {
         code = rst_foreign_check_schema(program->table,
                                         program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,
                                         program->code->kind == KIND_INSERT && program->code->one_row, message);
@@ -83,15 +92,16 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     }
     touches =
         program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
-    if (!sqlite3_get_autocommit(c->db) || touches) {
-        code = rst_execute(c, message, "SAVEPOINT \"rootstock run\"");
+    if (touches || (!sqlite3_get_autocommit(c->db) && !is_whole_by_itself(program, looks_at_keys))) {
+        code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock run\"");
         if (code != SQLITE_OK) return code;
         savepoint = true;
     }
     deferred = c->deferred_violations;
     c->immediate_violations = 0;
     last = sqlite3_last_insert_rowid(c->db);
-    code = rst_statement_get(c, program->code->inner, &statement);
+    code = rst_statement_get(
+        c, program->code->clear != NULL && !looks_at_keys ? program->code->clear : program->code->inner, &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         code = sqlite3_extended_errcode(c->db);
@@ -142,16 +152,19 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
         return code;
     }
+    if (code == SQLITE_INTERRUPT) rst_interrupted_rollback(c, NULL);
     if (savepoint && !sqlite3_get_autocommit(c->db)) {
         if (code != SQLITE_OK) {
             (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
             c->deferred_violations = deferred;
         }
-        released = rst_execute(c, message, "RELEASE \"rootstock run\"");
+        released = rst_execute_kept(c, message, "RELEASE \"rootstock run\"");
         if (released != SQLITE_OK && code == SQLITE_OK) {
             /* It was the transaction's end, which a deferred foreign key refused: a statement of its own leaves nothing. */
             code = released;
-            if (outermost) {
+            if (code == SQLITE_INTERRUPT) {
+                rst_interrupted_rollback(c, NULL);
+            } else if (outermost) {
                 if (c->deferred_violations > 0) {
                     code = SQLITE_CONSTRAINT_FOREIGNKEY;
                     rst_set_message(message, "FOREIGN KEY constraint failed");

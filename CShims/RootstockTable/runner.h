@@ -26,7 +26,9 @@ typedef struct rst_code {
     char *table_name;
     rst_kind kind;
     int conflict;
-    char *inner;     /* what SQLite runs */
+    char *inner; /* what SQLite runs */
+    char *
+        clear; /* the same for a DELETE of all rows while no foreign key is looked at: the trees are emptied; null: no such one */
     char *returning; /* SELECT of the RETURNING list over a row image, or null */
     int returning_columns;
     rst_clause *clauses;

@@ -215,3 +215,51 @@ const sqlite3_module rst_sentinel_module = {
     .xColumn = sentinel_column,
     .xRowid = sentinel_rowid,
 };
+
+/* A statement is what SQLite tells of an interrupt, here and in a progress handler; it is stepped now and then. */
+int rst_interrupted(rst_connection *c, uint64_t step) {
+    enum { STEPS_BETWEEN = 64 };
+    sqlite3_stmt *statement;
+    int code;
+    if (step % STEPS_BETWEEN != 0) return SQLITE_OK;
+    code = rst_statement_get(c, "SELECT 1", &statement);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_step(statement);
+    rst_statement_done(c, statement);
+    return code == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+/*
+** SQLite does so where a statement that writes is interrupted; those that ours run inside of only read. While sqlite3_interrupt() lasts,
+** which is until the statement around has ended, nothing can be prepared, and a ROLLBACK is interrupted, too. So is a prepared
+** statement that would write, before it does anything, and it takes the transaction with it. Where none was kept, nothing of
+** the transaction can be committed, and the next call that comes through the front door rolls it back.
+*/
+void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes) {
+    if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+    if (!sqlite3_get_autocommit(c->db) && writes != NULL) {
+        (void)sqlite3_step(writes);
+        (void)sqlite3_reset(writes);
+    }
+    c->interrupted = !sqlite3_get_autocommit(c->db);
+    if (c->interrupted && c->writer != NULL) c->writer_broken = true;
+}
+
+/* The main database is in memory, and what it holds is not the application's user_version. */
+sqlite3_stmt *rst_interruptible(rst_connection *c) {
+    sqlite3_stmt *statement = NULL;
+    return rst_statement_get(c, "PRAGMA main.user_version=0", &statement) == SQLITE_OK ? statement : NULL;
+}
+
+int rst_execute_kept(rst_connection *c, char **message, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = rst_statement_get(c, sql, &statement);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) code = sqlite3_extended_errcode(c->db);
+    }
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    if (statement != NULL) rst_statement_done(c, statement);
+    return code;
+}

@@ -277,3 +277,7 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
         sqlite3_free(named);
     return code;
 }
+
+char *rst_transform_clear(const rst_table *table) {
+    return sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"rootstock hint\"='rootstock clear'", table->declared_name);
+}

@@ -19,6 +19,8 @@ int rst_hide_row_values(const char *text, const char *end, char **out);
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out: null
 ** where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
+/* A DELETE of every row of the table that empties its trees; the caller frees it with sqlite3_free. NULL: out of memory. */
+char *rst_transform_clear(const rst_table *table);
 /* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null. The
 ** upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,

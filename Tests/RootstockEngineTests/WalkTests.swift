@@ -16,9 +16,10 @@ import Testing
         try #require(fault == nil, "tree \(tree), seed \(seed)")
     }
 
-    /// What keys look like in one tree: short numbers, random lengths, long ones that make it deep, long common prefixes.
+    /// What keys look like in one tree: short numbers, random lengths, long ones that make it deep, long common prefixes; numbers
+    /// whose place in a page is guessed wrong, because they lie anywhere, or in a few heaps, or among keys of other lengths.
     private enum Keys: CaseIterable {
-        case numbers, anything, long, prefixed
+        case numbers, anything, long, prefixed, scattered, heaped, mixed
 
         func key(_ generator: inout SeededGenerator) -> Bytes {
             let number = Int.random(in: 0..<6000, using: &generator)
@@ -29,6 +30,15 @@ import Testing
                 return (0..<Int.random(in: 1...511, using: &own)).map { _ in UInt8.random(in: 0...255, using: &own) }
             case .long: return EngineContract.key(number) + Bytes(repeating: 3, count: 503 - number % 60)
             case .prefixed: return Bytes(repeating: 9, count: 200 + number % 3) + EngineContract.key(number)
+            case .scattered:
+                var own = SeededGenerator(seed: UInt64(number))
+                return number < 2
+                    ? Bytes(repeating: number == 0 ? 0 : 255, count: 8)
+                    : (0..<8).map { _ in UInt8.random(in: 0...255, using: &own) }
+            case .heaped:
+                return Bytes([UInt8(number % 5 * 60), 0, 0, 0, 0, 0, UInt8(number / 256), UInt8(number % 256)])
+            case .mixed:
+                return EngineContract.key(number) + Bytes(repeating: 1, count: number % 4 == 0 ? number % 3 : 0)
             }
         }
     }

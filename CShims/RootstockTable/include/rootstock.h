@@ -94,7 +94,8 @@ int rootstock_backup(sqlite3 *db, const char *path, char **message);
 int rootstock_schema_state(sqlite3 *db, unsigned long long *state);
 
 /* Extended code that the last statement run through the front door ended with, where SQLite's own code of the outer
-** statement is coarser; 0 if none. Asking clears it. */
+** statement is coarser; 0 if none. Asking clears it. A change of the schema that sqlite3_interrupt() has ended, and whose transaction
+** could not be rolled back as long as its statement lasted, is rolled back by this call, or by the next rootstock_rewrite. */
 int rootstock_last_error(sqlite3 *db);
 
 #ifdef __cplusplus

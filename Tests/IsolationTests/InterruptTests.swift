@@ -1,0 +1,134 @@
+// InterruptTests.swift - what is interrupted ends as SQLite ends it, and leaves nothing: a statement that writes takes its whole
+// transaction with it, one that reads leaves it, and the next statement works. Asserted of WAL mode and of every engine.
+
+import CSQLite
+import Foundation
+import Testing
+
+private let everywhere: [String?] = [nil] + storeEngines
+
+/// Long enough that an interrupt after a few thousand steps meets each of them underway.
+private let reading = [
+    "SELECT count(*) FROM t AS x, t AS y WHERE x.b + y.b = 7", "PRAGMA integrity_check",
+]
+private let writing = [
+    "INSERT INTO t SELECT id + 100000, a, b + 100000 FROM t", "UPDATE t SET a = a || 'x'",
+    "UPDATE t SET b = b + 100000 RETURNING b", "DELETE FROM t WHERE b > 5",
+    "INSERT INTO g SELECT id, a FROM t",
+    "INSERT INTO t SELECT id, a, b FROM t WHERE true ON CONFLICT (id) DO UPDATE SET a = 'x'",
+    "CREATE INDEX ta ON t(a)", "CREATE TABLE c AS SELECT * FROM t", "ALTER TABLE t DROP COLUMN a", "ANALYZE", "REINDEX",
+]
+
+@Suite struct InterruptTests {
+    private func filled(_ engine: String?) throws -> (Database, Session) {
+        let database = try Database(engine: engine)
+        let session = try database.session()
+        for sql in [
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INT UNIQUE)", "CREATE TABLE log(x)",
+            "CREATE TABLE g(id INTEGER PRIMARY KEY, a)",
+            "CREATE TRIGGER tg AFTER INSERT ON g BEGIN INSERT INTO log VALUES (new.a); END",
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+            INSERT INTO t SELECT i, 'text ' || i, i FROM n
+            """,
+        ] { #expect(session.run(sql).code == SQLITE_OK, "\(sql)") }
+        return (database, session)
+    }
+
+    private let content = """
+        SELECT count(*), sum(b), total(length(a)), (SELECT count(*) FROM log), (SELECT count(*) FROM g),
+            (SELECT count(*) FROM sqlite_schema WHERE name IN ('ta', 'c')) FROM t
+        """
+
+    /// Everything is as it was before the transaction, and writing goes on.
+    private func expectUndone(_ session: Session, _ other: Session, _ before: [String], _ sql: String) {
+        #expect(!session.inTransaction, "\(sql): the transaction went with it")
+        #expect(session.run(content).rows == before, "\(sql)")
+        #expect(other.run("INSERT INTO log VALUES (1)").code == SQLITE_OK, "\(sql): nothing is locked")
+        #expect(session.run("DELETE FROM log").code == SQLITE_OK, "\(sql)")
+        #expect(session.run("PRAGMA integrity_check").rows == ["ok"], "\(sql)")
+        #expect(other.run(content).rows == before, "\(sql)")
+    }
+
+    /// A progress handler says no from its fourth call on.
+    private func refuseProgress(_ session: Session, _ sql: String) -> Outcome {
+        let opened = session.open(0, sql)
+        guard opened.code == SQLITE_OK else { return opened }
+        let calls = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        defer { calls.deallocate() }
+        calls.pointee = 0
+        sqlite3_progress_handler(
+            session.database, 100,
+            { context in
+                let calls = context!.assumingMemoryBound(to: Int.self)
+                calls.pointee += 1
+                return calls.pointee >= 4 ? 1 : 0
+            }, calls)
+        defer { sqlite3_progress_handler(session.database, 0, nil, nil) }
+        return session.step(0, .max)
+    }
+
+    @Test(arguments: everywhere, [false, true])
+    func aProgressHandlerEndsWhatWrites(_ engine: String?, _ begins: Bool) throws {
+        let (database, session) = try filled(engine)
+        let other = try database.session()
+        let before = session.run(content).rows
+        for sql in writing {
+            if begins { #expect(session.run("BEGIN IMMEDIATE").code == SQLITE_OK) }
+            let outcome = refuseProgress(session, sql)
+            #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
+            expectUndone(session, other, before, sql)
+        }
+    }
+
+    @Test(arguments: everywhere) func whatReadsLeavesTheTransaction(_ engine: String?) throws {
+        let (_, session) = try filled(engine)
+        for sql in reading {
+            #expect(session.run("BEGIN").code == SQLITE_OK)
+            #expect(session.run("INSERT INTO log VALUES (1)").code == SQLITE_OK)
+            let outcome = refuseProgress(session, sql)
+            #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
+            #expect(session.inTransaction, "\(sql)")
+            #expect(session.run("SELECT count(*) FROM log").rows == ["1"], "\(sql)")
+            #expect(session.run("ROLLBACK").code == SQLITE_OK, "\(sql)")
+        }
+    }
+
+    /// sqlite3_interrupt() out of the statement itself: it holds until the statement has ended, and so interrupts the cleaning up, too.
+    @Test(arguments: everywhere, [false, true])
+    func anInterruptEndsWhatWrites(_ engine: String?, _ begins: Bool) throws {
+        let (database, session) = try filled(engine)
+        let other = try database.session()
+        let before = session.run(content).rows
+        for sql in writing {
+            if begins { #expect(session.run("BEGIN IMMEDIATE").code == SQLITE_OK) }
+            let calls = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+            calls.pointee = 0
+            #expect(session.open(0, sql).code == SQLITE_OK, "\(sql)")
+            let box = Interrupter(database: session.database, calls: calls)
+            sqlite3_progress_handler(
+                session.database, 100,
+                { context in
+                    let box = Unmanaged<Interrupter>.fromOpaque(context!).takeUnretainedValue()
+                    box.calls.pointee += 1
+                    if box.calls.pointee == 4 { sqlite3_interrupt(box.database) }
+                    return 0
+                }, Unmanaged.passUnretained(box).toOpaque())
+            let outcome = session.step(0, .max)
+            sqlite3_progress_handler(session.database, 0, nil, nil)
+            calls.deallocate()
+            #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
+            expectUndone(session, other, before, sql)
+        }
+    }
+}
+
+private final class Interrupter {
+    let database: OpaquePointer
+    let calls: UnsafeMutablePointer<Int>
+
+    init(database: OpaquePointer, calls: UnsafeMutablePointer<Int>) {
+        self.database = database
+        self.calls = calls
+    }
+}
