@@ -318,9 +318,32 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
     return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
 }
 
+static bool is_set(uint64_t changed, int column) {
+    return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
+}
+
+static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
+    bool touched = sqlite3_stricmp(foreign->parent, table->name) == 0;
+    for (int k = 0; k < foreign->column_count && !touched; k++) touched = is_set(changed, foreign->child_columns[k]);
+    return touched;
+}
+
+static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
+    bool touched = false;
+    for (int n = 0; n < table->column_count && !touched; n++) {
+        if (!is_set(changed, n)) continue;
+        for (int k = 0; k < foreign->column_count && !touched; k++) {
+            touched = foreign->parent_columns[0] == NULL
+                          ? table->columns[n].primary_key > 0
+                          : sqlite3_stricmp(foreign->parent_columns[k], table->columns[n].name) == 0;
+        }
+    }
+    return touched;
+}
+
 /* As SQLite: all keys that refer to the table are counted first, then acted for, the newest first in both. */
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
-                        const rootstock_value *new_values, char **message) {
+                        const rootstock_value *new_values, uint64_t changed, char **message) {
     for (int turn = 0; turn < 2; turn++) {
         for (int t = c->table_count - 1; t >= 0; t--) {
             rst_table *child = c->tables[t];
@@ -330,7 +353,8 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
                 code = parent_columns(child, foreign, table, columns, message);
                 if (code != SQLITE_OK) {
-                    if (old_values == NULL) {
+                    /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
+                    if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed))) {
                         sqlite3_free(message != NULL ? *message : NULL);
                         if (message != NULL) *message = NULL;
                         continue;
@@ -358,31 +382,8 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
     UNUSED(new_rowid);
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
     code = check_child(c, table, old_values, new_values, changed, message);
-    if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, message);
+    if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, changed, message);
     return code;
-}
-
-static bool is_set(uint64_t changed, int column) {
-    return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
-}
-
-static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
-    bool touched = sqlite3_stricmp(foreign->parent, table->name) == 0;
-    for (int k = 0; k < foreign->column_count && !touched; k++) touched = is_set(changed, foreign->child_columns[k]);
-    return touched;
-}
-
-static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
-    bool touched = false;
-    for (int n = 0; n < table->column_count && !touched; n++) {
-        if (!is_set(changed, n)) continue;
-        for (int k = 0; k < foreign->column_count && !touched; k++) {
-            touched = foreign->parent_columns[0] == NULL
-                          ? table->columns[n].primary_key > 0
-                          : sqlite3_stricmp(foreign->parent_columns[k], table->columns[n].name) == 0;
-        }
-    }
-    return touched;
 }
 
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */

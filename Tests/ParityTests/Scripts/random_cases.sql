@@ -555,3 +555,13 @@ INSERT INTO emptiedParent(u) VALUES ('e');
 CREATE TRIGGER emptiedTrigger AFTER DELETE ON emptiedParent BEGIN INSERT INTO emptiedChild(q) VALUES (old.u); END;
 DELETE FROM emptiedParent;
 SELECT changes(), (SELECT group_concat(q) FROM emptiedChild);
+-- A key that fits no index says nothing of an UPDATE that sets other columns.
+PRAGMA foreign_keys = ON;
+CREATE TABLE unfitting(a TEXT, b, n, PRIMARY KEY (a COLLATE NOCASE)) WITHOUT ROWID;
+CREATE TABLE unfittingChild(a REFERENCES unfitting(a) ON UPDATE CASCADE);
+INSERT INTO unfitting VALUES ('x', 1, 1);
+UPDATE unfitting SET n = n + 1;
+UPDATE unfitting SET a = 'y';
+DELETE FROM unfitting;
+SELECT * FROM unfitting;
+PRAGMA foreign_keys = OFF;
