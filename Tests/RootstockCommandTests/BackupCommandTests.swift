@@ -62,7 +62,7 @@ import Testing
             #expect(Set(numbers).count == 1, "\(state)")
             states.append(numbers[0])
         }
-        #expect(writer.isRunning || states.last == 4000, "the writer was beside")
+        #expect(states[0] < 4000, "the writer was beside: \(states)")
         writer.waitUntilExit()
         #expect(writer.terminationStatus == 0)
         #expect(states == states.sorted() && states.last! > states[0], "it wrote meanwhile: \(states)")
