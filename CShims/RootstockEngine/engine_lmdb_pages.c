@@ -177,7 +177,6 @@ static inline int guess(const lmdb_snapshot *snapshot, const unsigned char *page
 static inline int search(const lmdb_snapshot *snapshot, const unsigned char *page, uint32_t low, uint32_t high,
                          const MDB_val *key, uint32_t *index, int *exact) {
     enum { WORTH_GUESSING = 8 };
-    const unsigned char *sought = key->mv_data;
     *exact = 0;
     if (key->mv_size == 8 && low + WORTH_GUESSING <= high) {
         int guessed = guess(snapshot, page, key, &low, &high);
@@ -189,19 +188,12 @@ static inline int search(const lmdb_snapshot *snapshot, const unsigned char *pag
         }
     }
     while (low < high) {
-        uint32_t middle = (low + high) >> 1;
-        entry at;
-        if (!read_entry(snapshot, page, middle, &at)) return MDB_CORRUPTED;
-        int order = compare(at.key, at.key_size, sought, key->mv_size);
-        if (order == 0) {
+        int found = probe(snapshot, page, (low + high) >> 1, key, &low, &high);
+        if (found < 0) return MDB_CORRUPTED;
+        if (found > 0) {
             *exact = 1;
-            low = middle;
             break;
         }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
     }
     *index = low;
     return MDB_SUCCESS;

@@ -60,7 +60,8 @@ int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **me
 int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message) {
     rst_connection *c = table->connection;
     bool fired = c->before_fired; /* an UPSERT did it already */
-    bool key_free = false, marked = rst_needs_mark(table), written;
+    const bool may_fail_late = rst_needs_mark(table), marked = may_fail_late || table->autoincrement;
+    bool key_free = false, written;
     rst_mark mark = 0;
     int code = SQLITE_OK;
     c->before_fired = false;
@@ -70,12 +71,11 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         has_rowid = true;
         key_free = !table->autoincrement;
     }
-    if (marked || table->autoincrement) mark = rst_mark_set(c);
-    marked |= table->autoincrement;
+    if (marked) mark = rst_mark_set(c);
     if (table->autoincrement && has_rowid) {
         code = rst_sequence_raise(
             table, row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
-        if (code != SQLITE_OK) return rst_settle(c, mark, rst_needs_mark(table) ? conflict : -1, code);
+        if (code != SQLITE_OK) return rst_settle(c, mark, may_fail_late ? conflict : -1, code);
     }
     if (table->triggers != NULL) {
         if (!fired) code = rst_before_insert(table, row, has_rowid, message);
@@ -100,7 +100,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         if (table->needs_mirror) rst_twin_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
             table->last_rowid = row->rowid;
-        return marked ? rst_settle(c, mark, rst_needs_mark(table) ? conflict : -1, code) : code;
+        return marked ? rst_settle(c, mark, may_fail_late ? conflict : -1, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
         bool known = false;
@@ -129,7 +129,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     }
     c->row_written = written;
     if (!marked) return code;
-    return rst_settle(c, mark, rst_needs_mark(table) ? conflict : -1, code);
+    return rst_settle(c, mark, may_fail_late ? conflict : -1, code);
 }
 
 int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message) {

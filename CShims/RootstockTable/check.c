@@ -8,31 +8,11 @@
 ** ways; where the counts differ the index is walked too, to name the entries that are nobody's. Then the catalog
 ** (check_catalog.c). Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as there.
 */
-#include "check.h"
+#include "check_table.h"
 
 #include <string.h>
 
 enum { FAULTS = 100 /* SQLite's limit unless one is given */ };
-
-/* One index during the walk. */
-typedef struct index_state {
-    rst_walker walker;
-    bool open;
-    bool damaged;      /* something was said of it already: walk it */
-    bool incomparable; /* a row's entry could not be computed */
-    uint64_t expected;
-} index_state;
-
-typedef struct table_state {
-    rst_check *check;
-    rst_table *table;
-    rst_hand hand;
-    rootstock_value *judged; /* the row as the twin gives it back */
-    rootstock_buffer key, value, row_key, previous, hold;
-    index_state *indexes;
-    bool twin;    /* the row in hand stands in the twin */
-    uint64_t row; /* its number */
-} table_state;
 
 void rst_check_fault(rst_check *check, const char *format, ...) {
     va_list arguments;
@@ -52,8 +32,7 @@ const char *rst_check_words(const rst_check *check, int code) {
     return rst_words(c, code);
 }
 
-/* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. */
-static void failed(rst_check *check, int code, const char *where, char *message) {
+void rst_check_failed(rst_check *check, int code, const char *where, char *message) {
     if (code == SQLITE_NOMEM)
         check->code = code;
     else
@@ -61,166 +40,34 @@ static void failed(rst_check *check, int code, const char *where, char *message)
     sqlite3_free(message);
 }
 
-/* ---- rows ---- */
-
-int rst_hand_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rst_hand *hand) {
-    rootstock_buffer scratch = {0};
-    rootstock_row row;
-    int code;
-    hand->key.size = hand->hold.size = 0;
-    if (!table->without_rowid) {
-        if (key->size != 8) return SQLITE_CORRUPT;
-        hand->rowid = rootstock_rowid_decode(key->data);
-    }
-    code = rootstock_row_verify(value->data, value->size);
-    if (code == SQLITE_OK) code = rootstock_row_open(&row, value->data, value->size);
-    if (code == SQLITE_OK && row.count > (row.compact ? table->slot_count : table->column_count)) code = SQLITE_CORRUPT;
-    if (code == SQLITE_OK) code = rootstock_buffer_append(&hand->key, key->data, key->size);
-    /* Room for the key's columns that have to be unescaped, so that nothing moves. */
-    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&hand->hold, key->size + 16);
-    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-        rootstock_value *to = &hand->values[i];
-        code = rst_stored_column(table, key, &row, i, to, NULL, &scratch);
-        if (code == SQLITE_OK && (to->type == VALUE_TEXT || to->type == VALUE_BLOB) && scratch.size > 0 &&
-            (const unsigned char *)to->as.data >= scratch.data &&
-            (const unsigned char *)to->as.data <= scratch.data + scratch.size) {
-            size_t start = hand->hold.size;
-            code = rootstock_buffer_append(&hand->hold, to->as.data, to->size);
-            to->as.data = hand->hold.data + start;
-        }
-    }
-    rootstock_buffer_free(&scratch);
-    return code;
-}
-
-/* The text that a numeric column holds would have become a number, had it come through SQLite. */
-static bool looks_like_number(rst_check *check, const rootstock_value *value) {
-    sqlite3_value *copy = NULL;
-    bool numeric = false;
-    int code = SQLITE_OK;
-    if (check->number == NULL)
-        code = sqlite3_prepare_v2(check->connection->mirror, "SELECT ?1", -1, &check->number, NULL);
-    if (code == SQLITE_OK) code = rst_bind(check->number, 1, value);
-    if (code == SQLITE_OK && sqlite3_step(check->number) == SQLITE_ROW) {
-        copy = sqlite3_value_dup(sqlite3_column_value(check->number, 0));
-        if (copy == NULL)
-            code = SQLITE_NOMEM;
-        else
-            numeric = sqlite3_value_numeric_type(copy) != SQLITE_TEXT;
-    }
-    sqlite3_value_free(copy);
-    sqlite3_reset(check->number);
-    if (code != SQLITE_OK) check->code = code;
-    return numeric;
-}
-
-static void check_value(table_state *s, int number) {
-    const rst_column *column = &s->table->columns[number];
-    const rootstock_value *value = &s->hand.values[number];
-    const char *table = s->table->name;
-    if (value->type == VALUE_NULL) {
-        if (column->not_null && number != s->table->rowid_column) {
-            rst_check_fault(s->check, "NULL value in %s.%s", table, column->name);
-        }
-        return;
-    }
-    if (s->table->strict) {
-        int wanted = sqlite3_strnicmp(column->type, "INT", 3) == 0 ? VALUE_INTEGER
-                     : sqlite3_stricmp(column->type, "REAL") == 0  ? VALUE_REAL
-                     : sqlite3_stricmp(column->type, "TEXT") == 0  ? VALUE_TEXT
-                     : sqlite3_stricmp(column->type, "BLOB") == 0  ? VALUE_BLOB
-                                                                   : 0;
-        if (wanted != 0 && value->type != wanted) {
-            rst_check_fault(s->check, "non-%s value in %s.%s", column->type, table, column->name);
-        }
-        return;
-    }
-    if (column->affinity == AFFINITY_TEXT && (value->type == VALUE_INTEGER || value->type == VALUE_REAL)) {
-        rst_check_fault(s->check, "NUMERIC value in %s.%s", table, column->name);
-    }
-    if (column->affinity >= AFFINITY_NUMERIC && value->type == VALUE_TEXT && looks_like_number(s->check, value)) {
-        rst_check_fault(s->check, "TEXT value in %s.%s", table, column->name);
-    }
-}
-
 static bool same_bytes(const void *a, size_t a_size, const void *b, size_t b_size) {
     return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
 }
 
-static bool same_value(const rootstock_value *a, const rootstock_value *b) {
-    if (a->type != b->type) return false;
-    switch (a->type) {
-    case VALUE_INTEGER: return a->as.integer == b->as.integer;
-    case VALUE_REAL: return a->as.real == b->as.real;
-    case VALUE_TEXT:
-    case VALUE_BLOB: return same_bytes(a->as.data, a->size, b->as.data, b->size);
-    default: return true;
-    }
-}
-
-/* Puts the row into the twin, which judges it; `judge` false: only for the indexes' expressions. */
-static void enter_twin(table_state *s, bool judge) {
-    rst_table *table = s->table;
-    size_t bytes = (size_t)table->column_count * sizeof *s->judged;
-    char *message = NULL;
-    int code;
-    s->twin = false;
-    if (!table->has_evaluated_index && !(judge && table->needs_mirror)) return;
-    memcpy(s->judged, s->hand.values, bytes);
-    code =
-        rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror), &message);
-    if (code == SQLITE_CONSTRAINT_CHECK) {
-        rst_check_fault(s->check, "CHECK constraint failed in %s", table->name);
-        sqlite3_free(message);
-        message = NULL;
-        /* Its index entries are compared all the same, if the twin takes it. */
-        memcpy(s->judged, s->hand.values, bytes);
-        if (table->has_evaluated_index)
-            code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
-    }
-    s->twin = code == SQLITE_OK;
-    if (s->twin && judge) {
-        for (int i = 0; i < table->column_count; i++) {
-            if (table->columns[i].generated && !same_value(&s->judged[i], &s->hand.values[i])) {
-                rst_check_fault(s->check, "row %llu of %s: generated column %s is not what its expression gives",
-                                s->row, table->name, table->columns[i].name);
-            }
-        }
-    }
-    if (code == SQLITE_NOMEM)
-        s->check->code = code;
-    else if (judge && code != SQLITE_OK && code != SQLITE_CONSTRAINT_NOTNULL && code != SQLITE_CONSTRAINT_DATATYPE &&
-             code != SQLITE_CONSTRAINT_CHECK) {
-        rst_check_fault(s->check, "row %llu of %s: %s", s->row, table->name,
-                        message == NULL ? sqlite3_errstr(code) : message);
-    }
-    sqlite3_free(message);
-}
-
-static void leave_twin(table_state *s) {
-    if (s->table->has_evaluated_index || s->table->needs_mirror) rst_twin_clear(s->table);
-    s->twin = false;
+/* The walker stands on an entry that is not what its checksum says, and can go on behind it. (In a run of long keys it cannot.) */
+static bool damaged_entry(const rst_connection *c, int code, const rootstock_slice *key) {
+    return code == ROOTSTOCK_CORRUPT && c->damage != NULL && key->size < c->long_key_limit;
 }
 
 /* ---- indexes ---- */
 
 /* The entry of the row in hand: 1, 0 if a partial index leaves it out, -1 if it cannot be computed. */
-static int entry_of(table_state *s, int number, size_t *prefix, bool *has_null) {
+static int entry_of(rst_table_check *s, int number, size_t *prefix, bool *has_null) {
     bool included = true;
     char *message = NULL;
     int code;
     if (s->table->indexes[number].evaluated && !s->twin) return -1;
     code = rst_index_entry(s->table, number, &s->hand, &s->key, &s->value, prefix, has_null, &included, &message);
     if (code != SQLITE_OK) {
-        failed(s->check, code, s->table->indexes[number].name, message);
+        rst_check_failed(s->check, code, s->table->indexes[number].name, message);
         return -1;
     }
     return included;
 }
 
-static void check_entry(table_state *s, int number) {
+static void check_entry(rst_table_check *s, int number) {
     const rst_index *index = &s->table->indexes[number];
-    index_state *state = &s->indexes[number];
+    rst_index_check *state = &s->indexes[number];
     rootstock_slice at, value;
     size_t prefix = 0;
     bool has_null = false;
@@ -271,13 +118,8 @@ static bool row_of_entry(const rst_table *table, const rootstock_slice *key, con
     return true;
 }
 
-/* The walker stands on an entry that is not what its checksum says, and can go on behind it. (In a run of long keys it cannot.) */
-static bool damaged_entry(const rst_connection *c, int code, const rootstock_slice *key) {
-    return code == ROOTSTOCK_CORRUPT && c->damage != NULL && key->size < c->long_key_limit;
-}
-
 /* Names the entries that are no row's, and those that do not match their checksums. */
-static void walk_index(table_state *s, int number) {
+static void walk_index(rst_table_check *s, int number) {
     rst_connection *c = s->check->connection;
     const rst_index *index = &s->table->indexes[number];
     rst_walker *walker = &s->indexes[number].walker;
@@ -309,12 +151,12 @@ static void walk_index(table_state *s, int number) {
         if (result == SQLITE_NOMEM) s->check->code = result;
         rst_damage_tell(c, SQLITE_OK, NULL);
         if (result != SQLITE_OK) continue; /* the row was named when the table was walked */
-        enter_twin(s, false);
+        rst_check_enter_twin(s, false);
         result = entry_of(s, number, &prefix, &has_null);
         if (result == 0 || (result > 0 && !same_bytes(s->key.data, s->key.size, key.data, key.size))) {
             rst_check_fault(s->check, "entry %llu of index %s is not what its row has", entry, index->name);
         }
-        leave_twin(s);
+        rst_check_leave_twin(s);
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
         rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
@@ -322,10 +164,10 @@ static void walk_index(table_state *s, int number) {
     }
 }
 
-static void finish_index(table_state *s, int number) {
+static void finish_index(rst_table_check *s, int number) {
     rst_connection *c = s->check->connection;
     const rst_index *index = &s->table->indexes[number];
-    index_state *state = &s->indexes[number];
+    rst_index_check *state = &s->indexes[number];
     rootstock_tree_statistics statistics;
     int code;
     if (!state->open) return;
@@ -343,7 +185,7 @@ static void finish_index(table_state *s, int number) {
 
 /* ---- tables ---- */
 
-static void check_row(table_state *s, const rootstock_slice *key, const rootstock_slice *value) {
+static void check_row(rst_table_check *s, const rootstock_slice *key, const rootstock_slice *value) {
     rst_table *table = s->table;
     int code = rst_hand_lay_open(table, key, value, &s->hand);
     if (code == SQLITE_NOMEM) s->check->code = code;
@@ -365,15 +207,15 @@ static void check_row(table_state *s, const rootstock_slice *key, const rootstoc
     else if (!same_bytes(s->row_key.data, s->row_key.size, key->data, key->size)) {
         rst_check_fault(s->check, "row %llu of %s does not stand under its primary key", s->row, table->name);
     }
-    for (int i = 0; i < table->column_count; i++) check_value(s, i);
-    enter_twin(s, true);
+    for (int i = 0; i < table->column_count; i++) rst_check_value(s, i);
+    rst_check_enter_twin(s, true);
     if (!s->check->quick) {
         for (int i = 0; i < table->index_count && rst_check_goes_on(s->check); i++) check_entry(s, i);
     }
-    leave_twin(s);
+    rst_check_leave_twin(s);
 }
 
-static void walk_table(table_state *s) {
+static void walk_table(rst_table_check *s) {
     rst_check *check = s->check;
     rst_connection *c = check->connection;
     rootstock_tree_statistics statistics;
@@ -381,7 +223,8 @@ static void walk_table(table_state *s) {
     rootstock_slice key, value;
     int code = rst_walker_open(c, check->transaction, &s->table->tree, &walker);
     if (code != SQLITE_OK) {
-        failed(check, code, s->table->name, sqlite3_mprintf("its tree t%d cannot be opened", s->table->tree.number));
+        rst_check_failed(check, code, s->table->name,
+                         sqlite3_mprintf("its tree t%d cannot be opened", s->table->tree.number));
         return;
     }
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
@@ -425,7 +268,7 @@ static void walk_table(table_state *s) {
 }
 
 static void check_table(rst_check *check, rst_table *table) {
-    table_state s = {.check = check, .table = table};
+    rst_table_check s = {.check = check, .table = table};
     sqlite3_uint64 states = ((sqlite3_uint64)table->index_count + 1) * sizeof *s.indexes;
     s.judged = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *s.judged);
     s.indexes = sqlite3_malloc64(states);
@@ -436,7 +279,8 @@ static void check_table(rst_check *check, rst_table *table) {
         int code = rst_walker_open(check->connection, check->transaction, &index->tree, &s.indexes[i].walker);
         s.indexes[i].open = code == SQLITE_OK;
         if (code != SQLITE_OK) {
-            failed(check, code, index->name, sqlite3_mprintf("its tree t%d cannot be opened", index->tree.number));
+            rst_check_failed(check, code, index->name,
+                             sqlite3_mprintf("its tree t%d cannot be opened", index->tree.number));
         }
     }
     if (check->code == SQLITE_OK) walk_table(&s);

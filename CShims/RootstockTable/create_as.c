@@ -100,22 +100,13 @@ static int take_rows(rst_connection *c, const char *temporary, const char *name,
 
 int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
-    rst_token create = rst_token_next(&p, end), word = rst_token_next(&p, end), name, token;
+    rst_token create = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name, token;
     char *text = NULL, *temporary = NULL, *select = NULL, *statement = NULL;
     int code;
     *done = false;
     if (!rst_token_is(&create, "CREATE") || !rst_token_is(&word, "TABLE")) return SQLITE_OK;
-    name = rst_token_next(&p, end);
-    if (rst_token_is(&name, "IF")) {
-        (void)rst_token_next(&p, end);
-        (void)rst_token_next(&p, end);
-        name = rst_token_next(&p, end);
-    }
+    name = rst_token_object(&p, end, &schema);
     token = rst_token_next(&p, end);
-    if (rst_token_mark(&token, ".")) {
-        name = rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
-    }
     if (!rst_token_is(&token, "AS")) return SQLITE_OK;
     text = rst_token_name(&name);
     if (text == NULL) return SQLITE_NOMEM;

@@ -14,20 +14,13 @@
 /* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does. */
 static int drop_parent(rst_connection *c, const char *sql, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
-    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), name = rst_token_next(&p, end), dot;
-    const char *q;
+    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
     char *text;
     rst_table *table;
     int64_t before = c->deferred_violations;
     int code;
     if (!rst_token_is(&drop, "DROP") || !rst_token_is(&word, "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
-    if (rst_token_is(&name, "IF")) {
-        (void)rst_token_next(&p, end);
-        name = rst_token_next(&p, end);
-    }
-    q = p;
-    dot = rst_token_next(&q, end);
-    if (rst_token_mark(&dot, ".")) name = rst_token_next(&q, end);
+    name = rst_token_object(&p, end, &schema);
     text = rst_token_name(&name);
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);

@@ -11,6 +11,14 @@
 
 #include <string.h>
 
+/* The lowest key behind this one, at which a walk whose tree was changed goes on. */
+static int behind(const rootstock_buffer *key, rootstock_buffer *next) {
+    int code;
+    next->size = 0;
+    code = rootstock_buffer_append(next, key->data, key->size);
+    return code == SQLITE_OK ? rootstock_buffer_append(next, "", 1) : code;
+}
+
 int rst_names_follow(rst_connection *c, const char *table_name, int column, const char *name, const char *new_name) {
     rst_table *table = rst_table_find(c, table_name);
     rst_walker walker;
@@ -57,9 +65,7 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
                 sqlite3_free(encoded);
             }
         }
-        next.size = 0;
-        if (result == SQLITE_OK) result = rootstock_buffer_append(&next, hand.key.data, hand.key.size);
-        if (result == SQLITE_OK) result = rootstock_buffer_append(&next, "", 1);
+        if (result == SQLITE_OK) result = behind(&hand.key, &next);
         rst_hand_end(table, &hand);
         if (result != SQLITE_OK) {
             rst_walker_close(&walker);
@@ -144,9 +150,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
                 sqlite3_free(listed);
             }
             if (generated) rst_twin_clear(table);
-            next.size = 0;
-            if (result == SQLITE_OK) result = rootstock_buffer_append(&next, before.key.data, before.key.size);
-            if (result == SQLITE_OK) result = rootstock_buffer_append(&next, "", 1);
+            if (result == SQLITE_OK) result = behind(&before.key, &next);
         }
         rst_hand_end(old, &before);
         rst_hand_end(table, &after);
@@ -196,8 +200,7 @@ int rst_rows_verify(rst_connection *c, rst_table *table, char **message) {
 
 int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
-    rst_token alter = rst_token_next(&p, end), word = rst_token_next(&p, end), name = rst_token_next(&p, end), dot;
-    const char *q = p;
+    rst_token alter = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
     rst_table *table;
     rst_walker walker;
     rootstock_slice key, value;
@@ -205,8 +208,7 @@ int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **m
     int code;
     *lent = NULL;
     if (!rst_token_is(&alter, "ALTER") || !rst_token_is(&word, "TABLE")) return SQLITE_OK;
-    dot = rst_token_next(&q, end);
-    if (rst_token_mark(&dot, ".")) name = rst_token_next(&q, end);
+    name = rst_token_object(&p, end, &schema);
     text = rst_token_name(&name);
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);

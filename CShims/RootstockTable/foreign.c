@@ -6,6 +6,7 @@
 ** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
 */
 #include "foreign.h"
+#include "trigger.h"
 
 #include <string.h>
 
@@ -214,9 +215,7 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
     code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
     c->override_conflict = override;
     if (code != SQLITE_OK && c->nested_error != 0) {
-        code = c->nested_error;
-        rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
-        c->nested_error = 0;
+        code = rst_nested_error_take(c, message);
     }
     if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL && !foreign->deferred && !all_deferred(c)) {
         /* RAISE(FAIL) keeps what was done, but the child still refers to what is gone. */

@@ -61,17 +61,9 @@ int rst_quoted_call(const char *function, const char *start, const char *end, ch
 
 /* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the connection. */
 static int check_virtual(rst_connection *c, const char *p, const char *end, char **message) {
-    rst_token token = rst_token_next(&p, end), name, dot; /* TABLE */
-    const char *q;
-    name = rst_token_next(&p, end);
-    if (rst_token_is(&name, "IF")) {
-        (void)rst_token_next(&p, end);
-        (void)rst_token_next(&p, end);
-        name = rst_token_next(&p, end);
-    }
-    q = p;
-    dot = rst_token_next(&q, end);
-    if (rst_token_mark(&dot, ".") && !rst_token_same_name(&name, "main")) return SQLITE_OK;
+    rst_token token = rst_token_next(&p, end), schema; /* TABLE */
+    (void)rst_token_object(&p, end, &schema);
+    if (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main")) return SQLITE_OK;
     do {
         token = rst_token_next(&p, end);
     } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
@@ -142,10 +134,9 @@ static int ask_mirror(rst_connection *c, const char *sql, const char *end, char 
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message) {
     const char *p = sql;
-    rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema = {TOKEN_END, sql, 0}, next;
+    rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema;
     bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
     bool trigger, index;
-    const char *q;
     int code;
     if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
         temporary = true;
@@ -155,37 +146,15 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;
     trigger = rst_token_is(&what, "TRIGGER");
     index = rst_token_is(&what, "INDEX");
-    name = rst_token_next(&p, end);
-    if (rst_token_is(&name, "IF")) {
-        q = p;
-        next = rst_token_next(&q, end);
-        if (rst_token_is(&next, "NOT") || rst_token_is(&next, "EXISTS")) {
-            if (rst_token_is(&next, "NOT")) next = rst_token_next(&q, end);
-            p = q;
-            name = rst_token_next(&p, end);
-        }
-    }
-    q = p;
-    next = rst_token_next(&q, end);
-    if (rst_token_mark(&next, ".")) {
-        schema = name;
-        name = rst_token_next(&q, end);
-        p = q;
-    }
+    name = rst_token_object(&p, end, &schema);
     if (rst_token_same_name(&schema, "temp")) temporary = true;
     if (create && (trigger || index)) {
         /* On which table? */
-        rst_token token, on_schema = {TOKEN_END, sql, 0}, table;
+        rst_token token, on_schema, table;
         do {
             token = rst_token_next(&p, end);
         } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
-        table = rst_token_next(&p, end);
-        q = p;
-        token = rst_token_next(&q, end);
-        if (rst_token_mark(&token, ".")) {
-            on_schema = table;
-            table = rst_token_next(&q, end);
-        }
+        table = rst_token_object(&p, end, &on_schema);
         if (trigger && temporary) {
             if (rst_target(c, &on_schema, &table) != NULL)
                 return rst_quoted_call("rootstock_temp_trigger", sql, end, out);

@@ -363,18 +363,9 @@ static void meta_function(sqlite3_context *context, int count, sqlite3_value **v
 
 static char *trigger_name(const char *sql) {
     const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end), dot;
-    const char *q;
+    rst_token token = rst_token_next(&p, end), schema;
     while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "IF")) {
-        (void)rst_token_next(&p, end);
-        (void)rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
-    }
-    q = p;
-    dot = rst_token_next(&q, end);
-    if (rst_token_mark(&dot, ".")) token = rst_token_next(&q, end);
+    token = rst_token_object(&p, end, &schema);
     return rst_token_name(&token);
 }
 

@@ -11,7 +11,6 @@
 #include "declare.h"
 #include "shadow.h"
 #include "trigger.h"
-#include "untrusted.h"
 
 #include <string.h>
 
@@ -75,72 +74,6 @@ static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, ch
     return SQLITE_OK;
 }
 
-/* A table in a native file's schema has its rows in `<database>-<engine>`. */
-static int open_sidecar(rst_connection *c, const char *module, const char *schema, bool create, char **message) {
-    const char *file = sqlite3_db_filename(c->db, schema);
-    const rootstock_engine *engine = rootstock_engine_find(module);
-    rootstock_options options;
-    char *path, *name;
-    int code;
-    if (c->shared != NULL && c->sidecar && sqlite3_stricmp(schema, c->schema) != 0) {
-        rst_set_message(message, "the store beside %s is open: tables beside %s need a connection of their own",
-                        c->schema, schema);
-        return SQLITE_ERROR;
-    }
-    if (c->shared != NULL) return SQLITE_OK;
-    if (engine == NULL || file == NULL || file[0] == '\0') {
-        rst_set_message(message, "no store is open: SELECT rootstock_open('path') first, or use a database file");
-        return SQLITE_ERROR;
-    }
-    path = sqlite3_mprintf("%s-%s", file, engine->name);
-    if (path == NULL) return SQLITE_NOMEM;
-    code = rst_sidecar_check(path, create, message);
-    if (code != SQLITE_OK) {
-        sqlite3_free(path);
-        return code;
-    }
-    memset(&options, 0, sizeof options);
-    options.read_only = sqlite3_db_readonly(c->db, schema) == 1;
-    name = sqlite3_mprintf("%s", schema);
-    if (name == NULL) {
-        sqlite3_free(path);
-        return SQLITE_NOMEM;
-    }
-    sqlite3_free(c->schema);
-    c->schema = name;
-    c->sidecar = true;
-    code = rst_store_open(c, path, engine, &options, message);
-    sqlite3_free(path);
-    return code;
-}
-
-/* CREATE TABLE text from the module's arguments; trailing WITHOUT ROWID and STRICT are table options. */
-static char *create_text(int count, const char *const *arguments) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    int last = count;
-    bool without_rowid = false, strict = false, first = true;
-    while (last > 4) {
-        const char *argument = arguments[last - 1];
-        while (*argument == ' ' || *argument == '\n' || *argument == '\t') argument++;
-        if (sqlite3_strnicmp(argument, "WITHOUT ROWID", 13) == 0 && argument[13] == '\0')
-            without_rowid = true;
-        else if (sqlite3_stricmp(argument, "STRICT") == 0)
-            strict = true;
-        else
-            break;
-        last--;
-    }
-    sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(", arguments[2]);
-    for (int i = 3; i < last; i++) {
-        if (rst_shadow_is_keys(arguments[i])) continue;
-        sqlite3_str_appendf(text, "%s%s", first ? "" : ",", arguments[i]);
-        first = false;
-    }
-    sqlite3_str_appendf(text, ")%s%s%s", without_rowid ? " WITHOUT ROWID" : "", without_rowid && strict ? "," : "",
-                        strict ? " STRICT" : "");
-    return sqlite3_str_finish(text);
-}
-
 static int table_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
     rst_connection *c = context;
@@ -155,13 +88,13 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
                         arguments[2], arguments[0]);
         return SQLITE_ERROR;
     }
-    code = open_sidecar(c, arguments[0], arguments[1], true, message);
+    code = rst_sidecar_open(c, arguments[0], arguments[1], true, message);
     if (code != SQLITE_OK) return code;
     if (sqlite3_stricmp(arguments[0], c->engine->name) != 0) {
         rst_set_message(message, "the open store's engine is %s, not %s", c->engine->name, arguments[0]);
         return SQLITE_ERROR;
     }
-    sql = create_text(count, arguments);
+    sql = rst_sidecar_text(count, arguments);
     if (sql == NULL) return SQLITE_NOMEM;
     code = rst_write_begin(c, message);
     if (code == SQLITE_OK) code = rst_schema_change(c, sql, message);
@@ -184,7 +117,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     int code;
     UNUSED(db);
     UNUSED(count);
-    code = open_sidecar(c, arguments[0], arguments[1], false, message);
+    code = rst_sidecar_open(c, arguments[0], arguments[1], false, message);
     if (code != SQLITE_OK) return code;
     if (c->schema_stale) {
         code = rst_schema_load(c, true, message);

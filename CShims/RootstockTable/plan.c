@@ -15,7 +15,7 @@
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
 ** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
 ** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
-** for every value that can arrive; cursor.c widens a range where a comparison's affinity is not known.
+** for every value that can arrive; ranges.c widens a range where a comparison's affinity is not known.
 */
 #include "expressions.h"
 #include "internal.h"

@@ -220,6 +220,13 @@ bool rst_program_stopped(const rst_table *table) {
     return program != NULL && program->table == table && program->stopped;
 }
 
+int rst_nested_error_take(rst_connection *c, char **message) {
+    int code = c->nested_error;
+    rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
+    c->nested_error = 0;
+    return code;
+}
+
 int rst_program_result(rst_table *table, int told, int conflict, int code, char **message) {
     rst_connection *c = table->connection;
     rst_program *program = c->program;

@@ -9,6 +9,7 @@
 #include "change.h"
 #include "ddl_rows.h"
 #include "declare.h"
+#include "describe.h"
 
 #include <string.h>
 
@@ -33,11 +34,6 @@ static void snapshot_free(snapshot *s) {
     memset(s, 0, sizeof *s);
 }
 
-static char *column_copy(sqlite3_stmt *statement, int column) {
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-    return text == NULL ? NULL : sqlite3_mprintf("%s", text);
-}
-
 static int snapshot_take(rst_connection *c, snapshot *s) {
     sqlite3_stmt *statement;
     int code;
@@ -53,10 +49,10 @@ static int snapshot_take(rst_connection *c, snapshot *s) {
         }
         s->rows = rows;
         rows[s->count].rowid = sqlite3_column_int64(statement, 0);
-        rows[s->count].type = column_copy(statement, 1);
-        rows[s->count].name = column_copy(statement, 2);
-        rows[s->count].table_name = column_copy(statement, 3);
-        rows[s->count].sql = column_copy(statement, 4);
+        rows[s->count].type = rst_text_duplicate(rst_text_at(statement, 1));
+        rows[s->count].name = rst_text_duplicate(rst_text_at(statement, 2));
+        rows[s->count].table_name = rst_text_duplicate(rst_text_at(statement, 3));
+        rows[s->count].sql = rst_text_duplicate(rst_text_at(statement, 4));
         s->count++;
     }
     return rst_call_code(sqlite3_finalize(statement));

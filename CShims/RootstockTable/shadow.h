@@ -30,4 +30,12 @@ static inline bool rst_shadows_any(rst_table *table) {
 }
 void rst_shadows_free(rst_table *table);
 
+/* ---- sidecar.c ---- */
+/* The store beside a native file: opened (and created, if `create`), unless the connection has it already. SQLITE_OK, or a code with
+** *message. */
+int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, bool create, char **message);
+/* CREATE TABLE from the module's arguments, from sqlite3_malloc; null without memory. Trailing WITHOUT ROWID and STRICT are table
+** options. */
+char *rst_sidecar_text(int count, const char *const *arguments);
+
 #endif

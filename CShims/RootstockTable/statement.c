@@ -70,17 +70,8 @@ static bool skip_with(const char **p, const char *end) {
 }
 
 static bool qualified(const char **p, const char *end, rst_statement_parts *parts) {
-    rst_token dot;
-    parts->table = rst_token_next(p, end);
-    if (!rst_token_names(&parts->table)) return false;
-    dot = peek(*p, end);
-    if (rst_token_mark(&dot, ".")) {
-        (void)rst_token_next(p, end);
-        parts->schema = parts->table;
-        parts->table = rst_token_next(p, end);
-        if (!rst_token_names(&parts->table)) return false;
-    }
-    return true;
+    parts->table = rst_token_object(p, end, &parts->schema);
+    return rst_token_names(&parts->table) && (parts->schema.type == TOKEN_END || rst_token_names(&parts->schema));
 }
 
 static void read_alias(const char **p, const char *end, rst_statement_parts *parts, bool bare_allowed) {

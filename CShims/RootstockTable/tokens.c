@@ -191,6 +191,28 @@ bool rst_token_same_name(const rst_token *token, const char *name) {
     return same;
 }
 
+rst_token rst_token_object(const char **position, const char *end, rst_token *schema) {
+    rst_token name = rst_token_next(position, end), dot;
+    const char *behind = *position;
+    *schema = (rst_token){TOKEN_END, name.text, 0};
+    if (rst_token_is(&name, "IF")) {
+        rst_token word = rst_token_next(&behind, end);
+        if (rst_token_is(&word, "NOT")) word = rst_token_next(&behind, end);
+        if (rst_token_is(&word, "EXISTS")) {
+            *position = behind;
+            name = rst_token_next(position, end);
+        }
+        behind = *position;
+    }
+    dot = rst_token_next(&behind, end);
+    if (rst_token_mark(&dot, ".")) {
+        *schema = name;
+        name = rst_token_next(&behind, end);
+        *position = behind;
+    }
+    return name;
+}
+
 bool rst_token_skip_parentheses(const char **position, const char *end) {
     int depth = 1;
     while (depth > 0) {

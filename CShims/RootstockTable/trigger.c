@@ -283,9 +283,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         if (old != NULL) table->images[0] = saved;
         c->override_conflict = override;
         if (code != SQLITE_OK && c->nested_error != 0) {
-            code = c->nested_error;
-            rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
-            c->nested_error = 0;
+            code = rst_nested_error_take(c, message);
         } else if (code != SQLITE_OK) {
             code = trigger_error(c, trigger, message);
             if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;

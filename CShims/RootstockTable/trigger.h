@@ -26,9 +26,9 @@ struct rst_trigger {
 ** raised IGNORE; an extended code and *message. */
 int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row,
                      uint64_t changed, char **message);
-/* Whether the table has a trigger for the event. */
 /* Compiles the triggers of an event, for what SQLite says of them before the first row; set: of an UPDATE, or null. */
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message);
+/* Whether the table has a trigger for the event. */
 bool rst_trigger_any(const rst_table *table, int event);
 void rst_triggers_free(rst_table *table);
 
@@ -41,9 +41,9 @@ int rst_program_conflict(rst_table *table, int told);
 /* UPSERT: runs clause set `operation` against `row`. SQLITE_OK: go on inserting; SQLITE_DONE: it did what was to be done (or
 ** nothing); an extended code and *message. */
 int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
-/* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
 /* Bits of the columns that the program's UPDATE sets; all where that is not known. */
 uint64_t rst_program_set_columns(const rst_table *table);
+/* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
 bool rst_program_rowwise(const rst_table *table);
 /* Whether the rows that the program is given are to go: a DELETE, whatever statement finds them. */
 bool rst_program_deletes(const rst_table *table);
@@ -52,5 +52,8 @@ int rst_program_update_row(rst_table *table, rst_hand *old, char **message);
 bool rst_program_stopped(const rst_table *table);
 /* What xUpdate returns to SQLite for what the change came to (SQLITE_DONE: ignored). */
 int rst_program_result(rst_table *table, int told, int conflict, int code, char **message);
+/* What an inner statement was refused for, which SQLite was told of as a plain error (c->nested_error is not 0): the code, which is
+** forgotten, and *message. */
+int rst_nested_error_take(rst_connection *c, char **message);
 
 #endif

@@ -17,28 +17,15 @@ void rst_trigger_parsed_free(rst_trigger_parsed *parsed) {
 
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
     const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end);
+    rst_token token = rst_token_next(&p, end), schema;
     memset(out, 0, sizeof *out);
     out->before = true;
     while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) {
         if (rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY")) out->temporary = true;
         token = rst_token_next(&p, end);
     }
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "IF")) {
-        (void)rst_token_next(&p, end);
-        (void)rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
-    }
-    {
-        const char *q = p;
-        rst_token dot = rst_token_next(&q, end);
-        if (rst_token_mark(&dot, ".")) {
-            if (rst_token_same_name(&token, "temp")) out->temporary = true;
-            token = rst_token_next(&q, end);
-            p = q;
-        }
-    }
+    token = rst_token_object(&p, end, &schema);
+    if (rst_token_same_name(&schema, "temp")) out->temporary = true;
     out->name = rst_token_name(&token);
     for (;;) {
         token = rst_token_next(&p, end);

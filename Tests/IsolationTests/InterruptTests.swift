@@ -50,22 +50,19 @@ private let writing = [
         #expect(other.run(content).rows == before, "\(sql)")
     }
 
-    /// A progress handler says no from its fourth call on.
-    private func refuseProgress(_ session: Session, _ sql: String) -> Outcome {
+    /// Runs it with a progress handler, whose fourth call ends it: by what it answers from then on, or by sqlite3_interrupt().
+    private func run(_ session: Session, _ sql: String, _ end: End) -> Outcome {
         let opened = session.open(0, sql)
         guard opened.code == SQLITE_OK else { return opened }
-        let calls = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-        defer { calls.deallocate() }
-        calls.pointee = 0
-        sqlite3_progress_handler(
-            session.database, 100,
-            { context in
-                let calls = context!.assumingMemoryBound(to: Int.self)
-                calls.pointee += 1
-                return calls.pointee >= 4 ? 1 : 0
-            }, calls)
-        defer { sqlite3_progress_handler(session.database, 0, nil, nil) }
-        return session.step(0, .max)
+        let calls = Calls(database: session.database, end: end)
+        return withExtendedLifetime(calls) {
+            sqlite3_progress_handler(
+                session.database, 100,
+                { Unmanaged<Calls>.fromOpaque($0!).takeUnretainedValue().next() },
+                Unmanaged.passUnretained(calls).toOpaque())
+            defer { sqlite3_progress_handler(session.database, 0, nil, nil) }
+            return session.step(0, .max)
+        }
     }
 
     @Test(arguments: everywhere, [false, true])
@@ -75,7 +72,7 @@ private let writing = [
         let before = session.run(content).rows
         for sql in writing {
             if begins { #expect(session.run("BEGIN IMMEDIATE").code == SQLITE_OK) }
-            let outcome = refuseProgress(session, sql)
+            let outcome = run(session, sql, .refusal)
             #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
             expectUndone(session, other, before, sql)
         }
@@ -86,7 +83,7 @@ private let writing = [
         for sql in reading {
             #expect(session.run("BEGIN").code == SQLITE_OK)
             #expect(session.run("INSERT INTO log VALUES (1)").code == SQLITE_OK)
-            let outcome = refuseProgress(session, sql)
+            let outcome = run(session, sql, .refusal)
             #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
             #expect(session.inTransaction, "\(sql)")
             #expect(session.run("SELECT count(*) FROM log").rows == ["1"], "\(sql)")
@@ -102,33 +99,30 @@ private let writing = [
         let before = session.run(content).rows
         for sql in writing {
             if begins { #expect(session.run("BEGIN IMMEDIATE").code == SQLITE_OK) }
-            let calls = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-            calls.pointee = 0
-            #expect(session.open(0, sql).code == SQLITE_OK, "\(sql)")
-            let box = Interrupter(database: session.database, calls: calls)
-            sqlite3_progress_handler(
-                session.database, 100,
-                { context in
-                    let box = Unmanaged<Interrupter>.fromOpaque(context!).takeUnretainedValue()
-                    box.calls.pointee += 1
-                    if box.calls.pointee == 4 { sqlite3_interrupt(box.database) }
-                    return 0
-                }, Unmanaged.passUnretained(box).toOpaque())
-            let outcome = session.step(0, .max)
-            sqlite3_progress_handler(session.database, 0, nil, nil)
-            calls.deallocate()
+            let outcome = run(session, sql, .interrupt)
             #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
             expectUndone(session, other, before, sql)
         }
     }
 }
 
-private final class Interrupter {
-    let database: OpaquePointer
-    let calls: UnsafeMutablePointer<Int>
+private enum End { case refusal, interrupt }
 
-    init(database: OpaquePointer, calls: UnsafeMutablePointer<Int>) {
+/// What a progress handler knows: how often it was called.
+private final class Calls {
+    private let database: OpaquePointer
+    private let end: End
+    private var count = 0
+
+    init(database: OpaquePointer, end: End) {
         self.database = database
-        self.calls = calls
+        self.end = end
+    }
+
+    /// What the handler answers: other than 0 ends the statement.
+    func next() -> Int32 {
+        count += 1
+        if end == .interrupt && count == 4 { sqlite3_interrupt(database) }
+        return end == .refusal && count >= 4 ? 1 : 0
     }
 }
