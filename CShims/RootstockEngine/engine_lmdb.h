@@ -300,6 +300,9 @@ int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
 ** CORRUPT or IO, and *why a static text. */
 int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
+/* Makes the names in the path's directory survive a power loss, where the directory may be opened and synced: as SQLite, which
+** lets the rest be. Returns an errno. */
+int rootstock_lmdb_sync_directory(const char *path);
 
 /* engine_lmdb_compact.c */
 /* Before LMDB opens the path's files: keeps an exchange of files out until end_opening, finishes one that was interrupted.

@@ -165,25 +165,11 @@ static char *suffixed(const char *path, const char *suffix) {
     return text;
 }
 
-/* Makes the names in the path's directory survive a power loss. Returns an errno. */
-static int sync_directory(const char *path) {
-    char *directory = strdup(path);
-    if (directory == NULL) return ENOMEM;
-    char *slash = strrchr(directory, '/');
-    if (slash == directory) slash++;
-    if (slash != NULL) *slash = 0;
-    int descriptor = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int error = descriptor < 0 || fsync(descriptor) != 0 ? errno : 0;
-    if (descriptor >= 0) close(descriptor);
-    free(directory);
-    return error == EINVAL ? 0 : error; /* a file system on which directories cannot be synced */
-}
-
 /* Steps 3 and 4. The caller holds both locks of the marked file. Returns an errno. */
 static int exchange(const char *path, const char *lock_path, const char *copy) {
     if (unlink(lock_path) != 0 && errno != ENOENT) return errno;
     if (rename(copy, path) != 0) return errno;
-    return sync_directory(path);
+    return rootstock_lmdb_sync_directory(path);
 }
 
 /* Makes the copy's permissions and owner the file's. Returns an errno. */
@@ -310,7 +296,7 @@ static int write_copy(rootstock_transaction *transaction, const char *copy) {
     if (error == 0) error = take_over_owner(environment->lock_descriptor, descriptor);
     if (error == 0 && fsync(descriptor) != 0) error = errno;
     if (close(descriptor) != 0 && error == 0) error = errno;
-    if (error == 0) error = sync_directory(copy);
+    if (error == 0) error = rootstock_lmdb_sync_directory(copy);
     if (error != 0) unlink(copy);
     return error;
 }

@@ -10,6 +10,7 @@
 */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -192,4 +193,21 @@ int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char
     if (walk_tree(&state, &newest->trees[0], 0) && walk_tree(&state, &newest->trees[1], 0)) return ROOTSTOCK_OK;
     *why = "it has been cut short: pages that it refers to are missing";
     return ROOTSTOCK_CORRUPT;
+}
+
+int rootstock_lmdb_sync_directory(const char *path) {
+    char *directory = strdup(path);
+    if (directory == NULL) return ENOMEM;
+    char *slash = strrchr(directory, '/');
+    if (slash == directory) slash++;
+    if (slash != NULL) *slash = 0;
+    int error = 0;
+    int descriptor = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0)
+        error = errno == EACCES || errno == EPERM ? 0 : errno;
+    else if (fsync(descriptor) != 0)
+        error = errno == EINVAL ? 0 : errno;
+    if (descriptor >= 0) close(descriptor);
+    free(directory);
+    return error;
 }

@@ -237,6 +237,12 @@ static int enter_once(const char *path, const rootstock_options *options, openin
         return ROOTSTOCK_OK;
     }
     *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
+    /* A commit is as durable as the file's name. While the file is empty everybody who opens it sees to that, and so whoever finds
+    ** bytes in it need not ask. */
+    if (*error == 0 && file->facts.file_bytes == 0 && !options->read_only) {
+        *error = rootstock_lmdb_sync_directory(file->real);
+        if (*error != 0) rootstock_lmdb_end_opening(file->descriptor);
+    }
     return ROOTSTOCK_OK;
 }
 
@@ -442,6 +448,7 @@ int rootstock_lmdb_copy(rootstock_environment *environment, const char *path) {
         code = mdb_env_copyfd2(environment->env, copy, MDB_CP_COMPACT);
         if (code == MDB_SUCCESS && fsync(copy) != 0) code = errno;
         if (close(copy) != 0 && code == MDB_SUCCESS) code = errno;
+        if (code == MDB_SUCCESS) code = rootstock_lmdb_sync_directory(path);
         if (code != MDB_SUCCESS) unlink(path);
     }
     mdb_txn_abort(txn);

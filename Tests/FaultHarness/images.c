@@ -46,6 +46,7 @@ static void apply_torn(image *file, const event *what, uint64_t *seed) {
 }
 
 void disk_pass(disk *disk, size_t event) {
+    if (recorded[event].kind == EVENT_NAMED) disk->named = true;
     if (recorded[event].kind != EVENT_SYNC) return;
     for (; disk->synced < recorded[event].begun; disk->synced++) {
         if (recorded[disk->synced].kind == EVENT_WRITE || recorded[disk->synced].kind == EVENT_TRUNCATE)
@@ -62,6 +63,7 @@ void disk_free(disk *disk) {
 
 void image_make(image *trial, const disk *disk, size_t moment, variant kind, uint64_t *seed) {
     resize(trial, 0);
+    if (!disk->named && kind == DROPPED) return; /* an empty file is as good as none */
     resize(trial, disk->durable.size);
     if (disk->durable.size > 0) memcpy(trial->bytes, disk->durable.bytes, disk->durable.size);
     for (size_t i = disk->synced; i < moment; i++) {

@@ -21,6 +21,7 @@ typedef struct image {
 typedef struct disk {
     image durable;
     size_t synced; /* events before it are in durable */
+    bool named;    /* the directory has the file's name; else there may be no file */
 } disk;
 
 /* The event has happened. Called for each in turn. */

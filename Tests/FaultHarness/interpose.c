@@ -22,7 +22,7 @@ const char *const io_call_names[IO_CALLS] = {"pwrite", "write", "fdatasync", "fs
                                              "open",   "mmap",  "fcntl",     "flock", "pread", "fallocate"};
 
 static const char *watched_directory;
-static struct { bool watched, recorded, synchronous; } descriptors[DESCRIPTORS];
+static struct { bool watched, recorded, synchronous, directory; } descriptors[DESCRIPTORS];
 
 static struct {
     bool armed, persistent, fired;
@@ -35,6 +35,7 @@ static struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen and what is recorded */
 
 static const char *recorded_name;
+static bool recorded_exists; /* it has been opened: its directory has its name */
 event *recorded;
 size_t recorded_count;
 static size_t recorded_room;
@@ -127,6 +128,7 @@ static event *new_event(event_kind kind) {
 
 void record_start(const char *name) {
     recorded_name = name;
+    recorded_exists = false;
     recorded_count = 0;
 }
 
@@ -166,6 +168,12 @@ static size_t events_so_far(void) {
 }
 
 static void record_sync(int descriptor, int result, size_t begun) {
+    if (recorded_name != NULL && is_watched(descriptor) && descriptors[descriptor].directory && recorded_exists &&
+        result == 0) {
+        pthread_mutex_lock(&mutex);
+        new_event(EVENT_NAMED);
+        pthread_mutex_unlock(&mutex);
+    }
     if (!is_recorded(descriptor) || result != 0) return;
     pthread_mutex_lock(&mutex);
     new_event(EVENT_SYNC)->begun = begun;
@@ -176,12 +184,19 @@ static void record_sync(int descriptor, int result, size_t begun) {
 ** FILES
 */
 
+static bool is_directory_of(const char *path, const char *name) {
+    const char *last = strrchr(name, '/');
+    return last != NULL && strlen(path) == (size_t)(last - name) && strncmp(path, name, (size_t)(last - name)) == 0;
+}
+
 static void opened(int descriptor, const char *path, int flags) {
     if (descriptor < 0 || descriptor >= DESCRIPTORS) return;
     size_t length = watched_directory == NULL ? 0 : strlen(watched_directory);
     descriptors[descriptor].watched = length != 0 && strncmp(path, watched_directory, length) == 0;
     descriptors[descriptor].recorded = recorded_name != NULL && strcmp(path, recorded_name) == 0;
     descriptors[descriptor].synchronous = (flags & O_DSYNC) != 0;
+    descriptors[descriptor].directory = recorded_name != NULL && is_directory_of(path, recorded_name);
+    if (descriptors[descriptor].recorded) recorded_exists = true;
 }
 
 static bool is_below(const char *path) {

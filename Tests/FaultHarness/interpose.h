@@ -48,8 +48,8 @@ bool io_disarm(void);
 /* Watched calls of the set since the last arming. */
 long io_calls(void);
 
-/* What happened to the store's data file, in order. */
-typedef enum event_kind { EVENT_WRITE, EVENT_TRUNCATE, EVENT_SYNC, EVENT_ACKNOWLEDGED } event_kind;
+/* What happened to the store's data file, in order. NAMED: its directory was synced after it had been made. */
+typedef enum event_kind { EVENT_WRITE, EVENT_TRUNCATE, EVENT_SYNC, EVENT_NAMED, EVENT_ACKNOWLEDGED } event_kind;
 typedef struct event {
     event_kind kind;
     bool durable; /* of a write: through a descriptor with O_DSYNC, so that this write, and only it, is on the disk */

@@ -5,7 +5,7 @@
 ** What a disk may hold at a moment: all that was written before the last sync that ended before it, every write through
 ** O_DSYNC, and of the other writes since then any choice, each whole or in part by sectors of 512 bytes. Made of each moment:
 **   ordered    all of them (the next call had not begun)
-**   dropped    none of them
+**   dropped    none of them; and no file where its name in the directory was not synced
 **   torn       all of them, the last one in part
 **   chosen     a random choice of them, some in part; several draws
 ** Promises:
