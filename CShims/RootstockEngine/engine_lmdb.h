@@ -6,7 +6,7 @@
 **   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_flush.c         flushes of the file, and commits that share them
-**   engine_lmdb_open.c          opening, closing, statistics, copy
+**   engine_lmdb_open.c          opening, closing, statistics
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_space.c         disk space under a write map
@@ -197,7 +197,6 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
                         rootstock_environment **environment, char **message);
 void rootstock_lmdb_close(rootstock_environment *environment);
 int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
-int rootstock_lmdb_copy(rootstock_environment *environment, const char *path);
 
 /* Creates and opens LMDB's environment on the checked file, by environment.options. Returns LMDB's code, with environment.env null
 ** where it is not MDB_SUCCESS or *code says that the refusal is ours. */
@@ -321,11 +320,12 @@ static inline int rootstock_lmdb_is_moved(const rootstock_environment *environme
     return *environment->moved == ROOTSTOCK_LMDB_MOVED_MARK;
 }
 int rootstock_lmdb_refuse_moved(rootstock_environment *environment);
-int rootstock_lmdb_compact(rootstock_transaction *transaction);
+int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
 
 /* engine_lmdb_pack.c */
 /* Writes what the transaction sees to the empty file at path, with full pages, unsynced. LMDB's code; MDB_INCOMPATIBLE, and
-** nothing written, if the file holds more than trees of stores. */
-int rootstock_lmdb_pack(rootstock_transaction *transaction, const char *path);
+** nothing written, if the file holds more than trees of stores; ECANCELED if the caller says stop. */
+int rootstock_lmdb_pack(rootstock_transaction *transaction, const char *path, rootstock_stop stop, void *stop_context);
+int rootstock_lmdb_copy(rootstock_environment *environment, const char *path, rootstock_stop stop, void *stop_context);
 
 #endif

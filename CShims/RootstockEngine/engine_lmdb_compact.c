@@ -286,12 +286,12 @@ int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor
 
 /* Writes the last commit to a new file, whole, synced, with the store's owner and permissions. Returns an errno or LMDB's
 ** code; on failure the file is gone again. */
-static int write_copy(rootstock_transaction *transaction, const char *copy) {
+static int write_copy(rootstock_transaction *transaction, const char *copy, rootstock_stop stop, void *stop_context) {
     rootstock_environment *environment = transaction->environment;
     if (unlink(copy) != 0 && errno != ENOENT) return errno;
     int descriptor = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0) return errno;
-    int error = rootstock_lmdb_pack(transaction, copy);
+    int error = rootstock_lmdb_pack(transaction, copy, stop, stop_context);
     if (error == MDB_INCOMPATIBLE) error = mdb_env_copyfd2(environment->env, descriptor, MDB_CP_COMPACT);
     if (error == 0) error = take_over_owner(environment->lock_descriptor, descriptor);
     if (error == 0 && fsync(descriptor) != 0) error = errno;
@@ -313,7 +313,7 @@ static int swap_files(rootstock_environment *environment, const char *copy) {
     return error;
 }
 
-int rootstock_lmdb_compact(rootstock_transaction *transaction) {
+int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context) {
     rootstock_environment *environment = transaction->environment;
     struct stat status;
     char *copy = NULL;
@@ -332,13 +332,15 @@ int rootstock_lmdb_compact(rootstock_transaction *transaction) {
         code =
             rootstock_lmdb_refusal(environment, ROOTSTOCK_UNSUPPORTED, "this file system has no locks to do it under");
     if (code == ROOTSTOCK_OK && (copy = suffixed(environment->path, COPY_SUFFIX)) == NULL) error = ENOMEM;
-    if (code == ROOTSTOCK_OK && error == 0) error = write_copy(transaction, copy);
+    if (code == ROOTSTOCK_OK && error == 0) error = write_copy(transaction, copy, stop, stop_context);
     if (code == ROOTSTOCK_OK && error == 0) {
         error = swap_files(environment, copy);
         /* With the mark set the copy is the store, or what the next opener makes the store of. */
         if (error != 0 && !rootstock_lmdb_is_moved(environment)) unlink(copy);
     }
-    if (code == ROOTSTOCK_OK && error == ESTALE)
+    if (code == ROOTSTOCK_OK && error == ECANCELED)
+        code = rootstock_lmdb_refusal(environment, ROOTSTOCK_INTERRUPTED, "interrupted");
+    else if (code == ROOTSTOCK_OK && error == ESTALE)
         code = rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN,
                                       "its path names another file by now: somebody moved or replaced it");
     else if (code == ROOTSTOCK_OK && lacks_locks(error))

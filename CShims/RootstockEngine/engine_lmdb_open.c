@@ -1,5 +1,5 @@
 /*
-** engine_lmdb_open.c - opening, closing, measuring and copying a store of the LMDB engine.
+** engine_lmdb_open.c - opening, closing and measuring a store of the LMDB engine.
 **
 ** Invariant: LMDB is given a file only after its bytes were checked and its path resolved. The lock file's name is made
 ** from the path, so two names of one file (a symbolic link) must not lead to two lock files.
@@ -426,35 +426,4 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
                                         ? statistics->last_transaction - count.oldest
                                         : 0;
     return ROOTSTOCK_OK;
-}
-
-/*
-** COPYING
-*/
-
-int rootstock_lmdb_copy(rootstock_environment *environment, const char *path) {
-    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
-    /* The copy's own snapshot pins the map like any other; a probe first, which moves the map if that is needed. */
-    MDB_txn *txn;
-    int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
-    if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
-    struct stat status;
-    mode_t mode = fstat(environment->lock_descriptor, &status) == 0 ? status.st_mode & 0777 : DEFAULT_FILE_MODE;
-    int copy = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (copy < 0) {
-        code = errno;
-    } else {
-        code = mdb_env_copyfd2(environment->env, copy, MDB_CP_COMPACT);
-        if (code == MDB_SUCCESS && fsync(copy) != 0) code = errno;
-        if (close(copy) != 0 && code == MDB_SUCCESS) code = errno;
-        if (code == MDB_SUCCESS) code = rootstock_lmdb_sync_directory(path);
-        if (code != MDB_SUCCESS) unlink(path);
-    }
-    mdb_txn_abort(txn);
-    rootstock_lmdb_leave(environment);
-    if (code == MDB_SUCCESS) return ROOTSTOCK_OK;
-    if (code == EEXIST)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN, "the copy's file exists already");
-    return rootstock_lmdb_failure(environment, code);
 }

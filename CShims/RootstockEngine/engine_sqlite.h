@@ -139,9 +139,11 @@ int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, cons
                           rootstock_environment **environment, char **message);
 void rootstock_sqlite_close(rootstock_environment *environment);
 int rootstock_sqlite_sync(rootstock_environment *environment);
-int rootstock_sqlite_copy(rootstock_environment *environment, const char *path);
+int rootstock_sqlite_copy(rootstock_environment *environment, const char *path, rootstock_stop stop,
+                          void *stop_context);
 /* SQLite's own VACUUM on the connection, which has no transaction; then the WAL is written back. */
-int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection);
+int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection, rootstock_stop stop,
+                            void *stop_context);
 int rootstock_sqlite_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
 /* engine_sqlite_transactions.c; those without a word are the engine's own, see rootstock_engine.h */
@@ -151,7 +153,7 @@ void rootstock_sqlite_abort(rootstock_transaction *transaction);
 int rootstock_sqlite_commit(rootstock_transaction *transaction);
 void rootstock_sqlite_reset(rootstock_transaction *transaction);
 int rootstock_sqlite_renew(rootstock_transaction *transaction);
-int rootstock_sqlite_compact(rootstock_transaction *transaction);
+int rootstock_sqlite_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
 uint64_t rootstock_sqlite_transaction_identifier(rootstock_transaction *transaction);
 /* Copies column `column` of the row into the arena. ROOTSTOCK_OK or NO_MEMORY. */
 int rootstock_sqlite_keep(rootstock_transaction *transaction, sqlite3_stmt *statement, int column,

@@ -18,6 +18,8 @@
 #define APPLICATION_IDENTIFIER 0x52747342
 #define DEFAULT_FILE_MODE 0644
 #define SMALLEST_PAGE 512
+/* Of SQLite, between two questions whether to stop. */
+#define STEPS_BETWEEN_STOPS 500
 
 static int read_pragma(sqlite3 *db, const char *sql, sqlite3_int64 *number) {
     sqlite3_stmt *statement;
@@ -171,7 +173,8 @@ static int set_journal(const char *path) {
     return sqlite;
 }
 
-int rootstock_sqlite_copy(rootstock_environment *environment, const char *path) {
+int rootstock_sqlite_copy(rootstock_environment *environment, const char *path, rootstock_stop stop,
+                          void *stop_context) {
     if (environment->process != rootstock_process())
         return rootstock_sqlite_refusal(environment, ROOTSTOCK_MISUSE, "the store was opened before a fork");
     if (access(path, F_OK) == 0)
@@ -182,7 +185,9 @@ int rootstock_sqlite_copy(rootstock_environment *environment, const char *path) 
     sqlite3_stmt *statement = NULL;
     int sqlite = sqlite3_prepare_v2(connection->db, "VACUUM INTO ?1", -1, &statement, NULL);
     if (sqlite == SQLITE_OK) sqlite = sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+    sqlite3_progress_handler(connection->db, STEPS_BETWEEN_STOPS, stop, stop_context);
     if (sqlite == SQLITE_OK) sqlite = rootstock_sqlite_run(statement);
+    sqlite3_progress_handler(connection->db, 0, NULL, NULL);
     if (sqlite != SQLITE_OK) code = rootstock_sqlite_failure(environment, connection, sqlite);
     sqlite3_finalize(statement);
     if (sqlite == SQLITE_OK) {
@@ -194,8 +199,11 @@ int rootstock_sqlite_copy(rootstock_environment *environment, const char *path) 
     return code;
 }
 
-int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection) {
+int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connection *connection, rootstock_stop stop,
+                            void *stop_context) {
+    sqlite3_progress_handler(connection->db, STEPS_BETWEEN_STOPS, stop, stop_context);
     int sqlite = sqlite3_exec(connection->db, "VACUUM", NULL, NULL, NULL);
+    sqlite3_progress_handler(connection->db, 0, NULL, NULL);
     if (sqlite != SQLITE_OK) return rootstock_sqlite_failure(environment, connection, sqlite);
     /* The database file shrinks when the WAL is written back. Readers may keep that from happening now, and are not waited
     ** for (see ask_busy); then it happens at a later checkpoint. */

@@ -235,7 +235,7 @@ int rootstock_sqlite_renew(rootstock_transaction *transaction) {
 
 /* VACUUM runs outside of a transaction: the write transaction keeps this process's others out, but another process may come
 ** first; then SQLite says that it is busy. */
-int rootstock_sqlite_compact(rootstock_transaction *transaction) {
+int rootstock_sqlite_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context) {
     rootstock_environment *environment = transaction->environment;
     int code = ROOTSTOCK_OK;
     if (rootstock_sqlite_is_forked(environment)) {
@@ -248,7 +248,7 @@ int rootstock_sqlite_compact(rootstock_transaction *transaction) {
     if (code == ROOTSTOCK_OK) {
         rootstock_sqlite_cursors_detach(transaction);
         rootstock_sqlite_run(transaction->connection->rollback);
-        code = rootstock_sqlite_vacuum(environment, transaction->connection);
+        code = rootstock_sqlite_vacuum(environment, transaction->connection, stop, stop_context);
     }
     finish(transaction);
     return code;

@@ -351,6 +351,7 @@ static const char *const code_names[] = {
     [ROOTSTOCK_UNSUPPORTED] = "unsupported",
     [ROOTSTOCK_TRANSACTION_BROKEN] = "transaction broken",
     [ROOTSTOCK_MOVED] = "moved to another file",
+    [ROOTSTOCK_INTERRUPTED] = "interrupted",
 };
 
 const char *rootstock_code_name(int code) {

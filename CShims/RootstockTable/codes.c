@@ -27,6 +27,7 @@ static const int code_map[] = {
     [ROOTSTOCK_UNSUPPORTED] = SQLITE_ERROR,
     [ROOTSTOCK_TRANSACTION_BROKEN] = SQLITE_FULL,
     [ROOTSTOCK_MOVED] = SQLITE_BUSY, /* where it could not be followed */
+    [ROOTSTOCK_INTERRUPTED] = SQLITE_INTERRUPT,
 };
 
 int rst_map_code(rst_connection *c, int code) {
@@ -42,6 +43,10 @@ int rst_map_code(rst_connection *c, int code) {
 
 int rst_map_error(rst_connection *c, int code, char **message) {
     int result = rst_map_code(c, code);
+    if (result == SQLITE_INTERRUPT) {
+        rst_set_message(message, "interrupted");
+        return result;
+    }
     if (result != SQLITE_OK && result != SQLITE_NOMEM && c->shared != NULL) {
         rst_set_message(message, "%s: %s", c->shared->path, rst_words(c, code));
         rst_damage_tell(c, SQLITE_OK, NULL);

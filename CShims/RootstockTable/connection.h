@@ -173,6 +173,8 @@ void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
 int rst_execute_kept(rst_connection *c, char **message, const char *sql);
 /* SQLITE_INTERRUPT if the application interrupts what runs; asked at every 64th step. SQLITE_NOMEM. */
 int rst_interrupted(rst_connection *c, uint64_t step);
+/* The same as a rootstock_stop of an engine's, whose context is the connection. */
+int rst_stop(void *connection);
 /* Rolls back the transaction of a change that was interrupted, the application's with it. No walker may be open. */
 void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes);
 /* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with rst_statement_done. */

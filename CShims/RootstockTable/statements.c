@@ -229,6 +229,10 @@ int rst_interrupted(rst_connection *c, uint64_t step) {
     return code == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
+int rst_stop(void *connection) {
+    return rst_interrupted(connection, 0) == SQLITE_INTERRUPT;
+}
+
 /*
 ** SQLite does so where a statement that writes is interrupted; those that ours run inside of only read. While sqlite3_interrupt() lasts,
 ** which is until the statement around has ended, nothing can be prepared, and a ROLLBACK is interrupted, too. So is a prepared

@@ -127,7 +127,7 @@ int rst_write_begin(rst_connection *c, char **message) {
 int rst_write_compact(rst_connection *c, char **message) {
     int code;
     rst_cursors_detach(c);
-    code = c->engine->compact(c->writer);
+    code = c->engine->compact(c->writer, rst_stop, c);
     c->writer = NULL;
     if (code != ROOTSTOCK_OK) code = rst_map_error(c, code, message);
     rst_writer_finished(c);

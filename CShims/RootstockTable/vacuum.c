@@ -5,6 +5,7 @@
 ** there is nothing to do for. It holds the write lock, as SQLite's does, and needs no other statement of this connection to
 ** be under way; readers of other connections and processes go on. Connections that find the store in another file
 ** afterwards follow it at their next transaction (rst_store_follow).
+** What the application interrupts while it copies leaves the old store, and no copy.
 ** Invariant: rows, rowids, schema and figures of ANALYZE are the same before and after, whatever happens on the way.
 */
 #include "internal.h"
@@ -75,7 +76,7 @@ static int copy(rst_connection *c, const char *path, char **message) {
         int result;
         code = rst_store_now(c, message);
         if (code != SQLITE_OK) break;
-        result = c->engine->copy(c->shared->environment, path);
+        result = c->engine->copy(c->shared->environment, path, rst_stop, c);
         if (result == ROOTSTOCK_OK) break;
         if (result != ROOTSTOCK_MOVED || follows > 100) code = rst_map_error(c, result, message);
     }
@@ -88,10 +89,15 @@ int rootstock_backup(sqlite3 *db, const char *path, char **message) {
         rst_set_message(message, "no store is open on this connection");
         return SQLITE_MISUSE;
     }
-    {
-        int code = rst_check_usable(c, message);
-        return code == SQLITE_OK ? copy(c, path, message) : code;
-    }
+    sqlite3_stmt *running = NULL;
+    int code = rst_check_usable(c, message);
+    if (code != SQLITE_OK) return code;
+    /* An interrupt is one of what runs: so something does. */
+    code = sqlite3_prepare_v2(db, "SELECT 1", -1, &running, NULL);
+    if (code == SQLITE_OK && sqlite3_step(running) != SQLITE_ROW) code = sqlite3_reset(running);
+    if (code == SQLITE_OK) code = copy(c, path, message);
+    sqlite3_finalize(running);
+    return code;
 }
 
 static void finish(sqlite3_context *context, rst_connection *c, int code, char *message) {

@@ -3,6 +3,7 @@
 
 import CSQLite
 import Foundation
+import RootstockTable
 import Testing
 
 private let everywhere: [String?] = [nil] + storeEngines
@@ -89,6 +90,47 @@ private let writing = [
             #expect(session.run("SELECT count(*) FROM log").rows == ["1"], "\(sql)")
             #expect(session.run("ROLLBACK").code == SQLITE_OK, "\(sql)")
         }
+    }
+
+    /// VACUUM and VACUUM INTO stop while they copy: the store is as it was, no copy lies about, and the next one is made.
+    @Test(arguments: [nil, "lmdb", "sqlite-btree"] as [String?]) func whatCopiesStops(_ engine: String?) throws {
+        let (database, session) = try filled(engine)
+        let other = try database.session()
+        let before = session.run(content).rows
+        let folder = URL(fileURLWithPath: database.path).deletingLastPathComponent()
+        let into = folder.appendingPathComponent("copy").path
+        for (sql, end) in [("VACUUM", End.refusal), ("VACUUM INTO '\(into)'", .refusal), ("VACUUM", .interrupt)] {
+            let outcome = run(session, sql, end)
+            #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(!names.contains { $0.hasPrefix("database-rootstock") }, "\(sql): \(names)")
+            if engine != nil { #expect(!names.contains { $0.hasPrefix("copy") }, "\(sql): \(names)") }
+            try? FileManager.default.removeItem(atPath: into)  // SQLite leaves its own
+            expectUndone(session, other, before, sql)
+        }
+        #expect(session.run("VACUUM INTO '\(into)'").code == SQLITE_OK)
+        #expect(session.run("VACUUM").code == SQLITE_OK)
+        #expect(session.run(content).rows == before)
+        #expect(try Session(path: into, engine: engine).run(content).rows == before)
+    }
+
+    /// The backup of a connection has no statement of its own that could be interrupted, and yet is.
+    @Test(arguments: ["lmdb", "sqlite-btree"]) func aBackupStops(_ engine: String) throws {
+        let (database, session) = try filled(engine)
+        let into = database.path + "-backup"
+        sqlite3_progress_handler(
+            session.database, 10,
+            {
+                sqlite3_interrupt(OpaquePointer($0))
+                return 0
+            },
+            UnsafeMutableRawPointer(session.database))
+        let code = rootstock_backup(session.database, into, nil)
+        sqlite3_progress_handler(session.database, 0, nil, nil)
+        #expect(code == SQLITE_INTERRUPT)
+        #expect(!FileManager.default.fileExists(atPath: into))
+        #expect(rootstock_backup(session.database, into, nil) == SQLITE_OK)
+        #expect(try Session(path: into, engine: engine).run(content).rows == session.run(content).rows)
     }
 
     /// sqlite3_interrupt() out of the statement itself: it holds until the statement has ended, and so interrupts the cleaning up, too.

@@ -147,7 +147,7 @@ static void do_compact(const rootstock_engine *engine, rootstock_shared **shared
         if (code != ROOTSTOCK_OK) report(to, -code);
         report(to, number);
         code = engine->begin((*shared)->environment, ROOTSTOCK_BEGIN_WRITE, probe_patience, &(int){0}, &transaction);
-        if (code == ROOTSTOCK_OK) code = engine->compact(transaction);
+        if (code == ROOTSTOCK_OK) code = engine->compact(transaction, NULL, NULL);
         if (code != ROOTSTOCK_OK) report(to, -code);
     }
 }

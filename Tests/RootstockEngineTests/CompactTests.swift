@@ -84,7 +84,7 @@ import Testing
         let writer = try environment.begin(write: true)
         try writer.put(writer.tree("t"), [1], [1])
         #expect(throws: ROOTSTOCK_MISUSE.fault) {
-            try environment.check(environment.engine.pointee.compact(writer.handOver()))
+            try environment.check(environment.engine.pointee.compact(writer.handOver(), nil, nil))
         }
         try environment.read { try #expect($0.get($0.tree("t"), [1]) == nil, "and it has ended") }
         try environment.write { try $0.put($0.tree("t"), [1], [2]) }
@@ -191,7 +191,7 @@ import Testing
     private func makeStoreAndCopy() throws {
         let environment = try open()
         try environment.write { try $0.put($0.tree("t", create: true), [1], [1]) }
-        try environment.check(environment.engine.pointee.copy(environment.pointer, copy))
+        try environment.check(environment.engine.pointee.copy(environment.pointer, copy, nil, nil))
     }
 
     private func setMark() throws {

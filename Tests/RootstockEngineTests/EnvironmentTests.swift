@@ -172,14 +172,16 @@ import Testing
         try fill(environment)
         try environment.write { try $0.clear(try $0.tree("t")) }
         try fill(environment, entries: 500)
-        try environment.check(copy(environment.pointer, scratch.path("copy")))
+        try environment.check(copy(environment.pointer, scratch.path("copy"), nil, nil))
         try engine.open(scratch.path("copy")).write { transaction in
             let tree = try transaction.tree("t")
             try #expect(transaction.all(tree).count == 500)
             try transaction.put(tree, [1], [1])
         }
-        #expect(copy(environment.pointer, scratch.path("copy")) == ROOTSTOCK_CANNOT_OPEN.code, "nothing is overwritten")
-        #expect(copy(environment.pointer, scratch.path("missing/copy")) == ROOTSTOCK_CANNOT_OPEN.code)
+        #expect(
+            copy(environment.pointer, scratch.path("copy"), nil, nil) == ROOTSTOCK_CANNOT_OPEN.code,
+            "nothing is overwritten")
+        #expect(copy(environment.pointer, scratch.path("missing/copy"), nil, nil) == ROOTSTOCK_CANNOT_OPEN.code)
     }
 
     @Test func theRegistryOfEngines() throws {

@@ -100,7 +100,7 @@ final class Environment: @unchecked Sendable {
 
     /// Has the engine rewrite the store. The engine has `compact`.
     func compact() throws(Fault) {
-        try check(engine.pointee.compact(try begin(write: true).handOver()))
+        try check(engine.pointee.compact(try begin(write: true).handOver(), nil, nil))
     }
 
     /// Goes on in the file that the path names by now, after MOVED.

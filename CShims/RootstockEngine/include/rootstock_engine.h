@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 4
+#define ROOTSTOCK_ENGINE_ABI 5
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (codes.c). */
 typedef enum rootstock_code {
@@ -61,7 +61,8 @@ typedef enum rootstock_code {
     ROOTSTOCK_TREES_FULL = 17,         /* the environment has no room for another tree */
     ROOTSTOCK_UNSUPPORTED = 18,        /* an option or optional function that this engine does not have */
     ROOTSTOCK_TRANSACTION_BROKEN = 19, /* an earlier failure left this transaction fit for abort only */
-    ROOTSTOCK_MOVED = 20 /* the path names a newer file of the store (see compact): rootstock_environment_follow */
+    ROOTSTOCK_MOVED = 20, /* the path names a newer file of the store (see compact): rootstock_environment_follow */
+    ROOTSTOCK_INTERRUPTED = 21 /* the caller said stop */
 } rootstock_code;
 
 /* Bytes, not owned. The layout (size first) is that of LMDB's MDB_val. */
@@ -119,6 +120,10 @@ typedef struct rootstock_options {
 /* Asked by begin each time the writer of another process is in the way; attempts counts from 0. Non-zero: try again
 ** (the callback has slept as it saw fit). Zero: give up with ROOTSTOCK_BUSY. A null callback gives up at once. */
 typedef int (*rootstock_busy)(void *context, int attempts);
+
+/* Asked by what takes long, now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing changed.
+** It calls nothing of the environment. Null: never. */
+typedef int (*rootstock_stop)(void *context);
 
 /* tree_open flags */
 #define ROOTSTOCK_TREE_CREATE 0x01u
@@ -218,18 +223,19 @@ struct rootstock_engine {
     /* Clears the slots of readers whose process died; *cleared may be null. Optional. */
     int (*check_readers)(rootstock_environment *environment, int *cleared);
     /* Writes a consistent copy of the last commit to a new file, compacted, and syncs it. Writers go on meanwhile. A file
-    ** that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again. Optional. */
-    int (*copy)(rootstock_environment *environment, const char *path);
+    ** that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again; stop is a failure, too. Optional. */
+    int (*copy)(rootstock_environment *environment, const char *path, rootstock_stop stop, void *stop_context);
     /* Text for the calling thread's last failure here, in the engine's own words. Valid until its next call. */
     const char *(*describe)(rootstock_environment *environment, int code);
     /* Rewrites the store at its path without the space that it has no use for: SQL's VACUUM. *transaction* is a write
     ** transaction in which nothing was changed; it is ended, whatever the result. Entries, trees and handles stay what they
     ** are. Live snapshots are not disturbed, the process's own and others'. A crash at any moment leaves the path with a
-    ** whole store, old or new. ROOTSTOCK_BUSY: others were in the way for too long; nothing has changed.
+    ** whole store, old or new. ROOTSTOCK_BUSY: others were in the way for too long; nothing has changed. Once the new one is to take
+    ** the old one's place, stop is asked no more.
     ** An engine may have made a new file of it: then every later begin and renew in this environment and in every other on
     ** the old file, of all processes, gives ROOTSTOCK_MOVED. What a transaction_identifier of the old environment says has
     ** no meaning in the new one. Optional: null says that there is never anything to give back. */
-    int (*compact)(rootstock_transaction *transaction);
+    int (*compact)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
 
     /* Identifier of the newest commit, of whichever process, without a transaction: what transaction_identifier gives
     ** for a read transaction begun now. While a commit is under way it may be that one's already; it never falls behind

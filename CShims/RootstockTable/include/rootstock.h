@@ -83,7 +83,7 @@ int rootstock_refresh(sqlite3 *db);
 /* Writes a compact copy of the store's last commit to a new file at path, synced. Writers and readers go on meanwhile; the
 ** copy is a snapshot, which keeps free pages from being used while it is written. A file that exists is not touched:
 ** SQLITE_ERROR, "output file already exists". May be called inside a transaction, whose own changes are not in the copy.
-** On failure the file is gone again. SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR ...; SQLITE_ERROR on an engine without files;
+** On failure the file is gone again. SQLITE_INTERRUPT after sqlite3_interrupt; SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR ...; SQLITE_ERROR on an engine without files;
 ** SQLITE_MISUSE without a store. */
 int rootstock_backup(sqlite3 *db, const char *path, char **message);
 
