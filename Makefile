@@ -126,7 +126,7 @@ format: ## format Swift and C in place
 	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
 
 asan: ## the tests under AddressSanitizer, with leaks
-	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks.txt $(MAKE) --no-print-directory sanitized \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks.txt:print_suppressions=0 $(MAKE) --no-print-directory sanitized \
 		SANITIZED="--scratch-path .build-asan --sanitize=address"
 
 tsan: ## the tests under ThreadSanitizer

@@ -116,6 +116,9 @@ let package = Package(
         .testTarget(
             name: "HostileTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/HostileTests"),
+        // A connection in a process of its own; IsolationTests run it.
+        .executableTarget(
+            name: "rootstock-session", dependencies: ["RootstockTable", "CSQLite"], path: "Tests/SessionProgram"),
         .testTarget(
             name: "IsolationTests", dependencies: ["Rootstock", "RootstockTable", "TestSupport", "CSQLite"],
             path: "Tests/IsolationTests"),

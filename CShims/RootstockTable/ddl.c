@@ -39,9 +39,45 @@ static int drop_parent(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
+static bool is_reading(const rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++)
+        if (c->tables[i]->open_cursors > 0) return true;
+    return false;
+}
+
+/* SQLite drops no table and no index while any statement of the connection reads, be it something else that it reads. */
+static int check_drop(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
+    sqlite3_stmt *find = NULL;
+    char *text;
+    int code;
+    if (!rst_token_is(&drop, "DROP") || !(rst_token_is(&word, "TABLE") || rst_token_is(&word, "INDEX")) ||
+        !is_reading(c))
+        return SQLITE_OK;
+    name = rst_token_object(&p, end, &schema);
+    text = rst_token_name(&name);
+    if (text == NULL) return SQLITE_NOMEM;
+    /* What there is not, or what cannot be dropped, is refused in words of its own. */
+    code = sqlite3_prepare_v2(c->mirror,
+                              "SELECT 1 FROM sqlite_master WHERE type=?1 COLLATE NOCASE AND name=?2 COLLATE NOCASE "
+                              "AND sql NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
+                              -1, &find, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, word.text, (int)word.size, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 2, text, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
+        rst_set_message(message, "database table is locked");
+        code = SQLITE_LOCKED;
+    }
+    sqlite3_finalize(find);
+    sqlite3_free(text);
+    return code;
+}
+
 static int run_change(rst_connection *c, const char *sql, char **message) {
     bool done = false;
-    int code = rst_create_as(c, sql, &done, message);
+    int code = check_drop(c, sql, message);
+    if (code == SQLITE_OK) code = rst_create_as(c, sql, &done, message);
     if (code == SQLITE_OK && !done) code = drop_parent(c, sql, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
     return code;

@@ -133,6 +133,23 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
     return rst_leave(((rst_eponymous *)base->pVtab)->connection, next_row(base));
 }
 
+/* In a transaction the schema is read as a table is: from then on it stands still, and so does everything else. */
+static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
+    rootstock_transaction *transaction = NULL;
+    bool is_writer = false;
+    char *message = NULL;
+    int code;
+    if (c->shared == NULL || sqlite3_get_autocommit(c->db) || c->writer != NULL || c->reader_pinned) return SQLITE_OK;
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
+    if (code == SQLITE_OK) {
+        rst_read_end(c, is_writer);
+        return SQLITE_OK;
+    }
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = message;
+    return code;
+}
+
 static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     pragma_cursor *cursor = (pragma_cursor *)base;
     const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
@@ -149,6 +166,10 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
                        ? sqlite3_mprintf("%s", sqlite3_value_text(values[0]))
                        : NULL;
     if (vtab->connection->mirror == NULL) return SQLITE_OK;
+    if (strcmp(definition->name, "rootstock_schema") == 0) {
+        code = hold_snapshot(vtab->connection, base);
+        if (code != SQLITE_OK) return code;
+    }
     {
         const char *name = number == 1 && count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
         const char *function = strstr(definition->sql, "(?1)");

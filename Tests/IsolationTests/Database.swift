@@ -179,4 +179,7 @@ final class Database: @unchecked Sendable {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     func session() throws -> Session { try Session(path: path, engine: engine) }
+
+    /// The same in a process of its own.
+    func process() throws -> RemoteSession { try RemoteSession(path: path, engine: engine) }
 }

@@ -36,6 +36,8 @@ struct Features: OptionSet {
     static let cursors = Features(rawValue: 1)
     /// CREATE, DROP and ALTER.
     static let schema = Features(rawValue: 2)
+    /// Each connection to the store in a process of its own.
+    static let processes = Features(rawValue: 4)
 }
 
 struct ProgramGenerator {
@@ -103,8 +105,8 @@ struct ProgramGenerator {
 
 /// A connection's two sides.
 private struct Pair {
-    let native: Session
-    let store: Session
+    let native: any Connecting
+    let store: any Connecting
     /// Slots whose statement was open while its connection wrote or rolled back: which rows it gives then is nobody's promise.
     var loose: Set<Int> = []
     /// It has rolled back to a savepoint in this transaction. WAL mode then commits even if nothing is left to be committed, which
@@ -146,7 +148,11 @@ private func note(_ sql: String, _ outcome: Outcome, _ connection: Int, _ pairs:
 func firstMismatch(_ steps: [Step], engine: String, connections: Int, features: Features) throws -> (Int, Mismatch)? {
     let native = try Database(engine: nil)
     let store = try Database(engine: engine)
-    var pairs = try (0..<connections).map { _ in Pair(native: try native.session(), store: try store.session()) }
+    var pairs = try (0..<connections).map { _ in
+        Pair(
+            native: try native.session(),
+            store: features.contains(.processes) ? try store.process() : try store.session())
+    }
     defer {
         for pair in pairs {
             pair.native.close()
@@ -240,8 +246,12 @@ func shrink(_ steps: [Step], engine: String, connections: Int, features: Feature
     static let variants: [(String, Features)] = storeEngines.flatMap {
         [($0, Features()), ($0, Features.cursors), ($0, Features.cursors.union(.schema))]
     }
+    static let processVariants: [(String, Features)] = ["lmdb", "sqlite-btree"].flatMap {
+        engine -> [(String, Features)] in
+        [(engine, [.processes, .cursors]), (engine, [.processes, .cursors, .schema])]
+    }
 
-    @Test(arguments: variants)
+    @Test(arguments: variants + processVariants)
     func interleavedTransactionsMeanTheSame(_ engine: String, _ features: Features) throws {
         let seed = SeededGenerator.environmentSeed()
         let until = Date().addingTimeInterval(environmentSeconds(default: 2))
