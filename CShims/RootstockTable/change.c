@@ -34,6 +34,11 @@ int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
     return code;
 }
 
+static int foreign_before(rst_table *table, const rst_hand *old, char **message) {
+    return table->foreign_key_count > 0 && table->is_parent ? rst_foreign_before(table, old->values, message)
+                                                            : SQLITE_OK;
+}
+
 /* Foreign keys: those between the store's tables, then those that SQLite keeps for us. */
 static int foreign_after(rst_table *table, const rst_hand *old, const rst_hand *row, uint64_t changed, char **message) {
     int code = SQLITE_OK;
@@ -107,6 +112,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &known, message);
         key_free |= known;
     }
+    if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) {
         int mode = rst_mode_of(conflict, table->rowid_on_conflict);
         code = rst_row_put(table, row, true);
@@ -149,6 +155,8 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
             code = code == SQLITE_ROW ? SQLITE_OK : code;
         }
     }
+    if (code == SQLITE_OK && !replacing) code = rst_check_pinned(table, message);
+    if (code == SQLITE_OK) code = foreign_before(table, old, message);
     if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
@@ -202,6 +210,8 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     }
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) code = rst_check_unique(table, row, old, conflict, changed, &known, message);
+    if (code == SQLITE_OK) code = rst_check_pinned(table, message);
+    if (code == SQLITE_OK) code = foreign_before(table, old, message);
     same_key =
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {

@@ -42,7 +42,8 @@ int rst_row_remove(rst_table *table, const rst_hand *old, char **message);
 /* A unique constraint (an index's number, or -1: the key's) failed under `mode`, which does not replace: SQLITE_DONE for
 ** IGNORE, else the constraint's code and words. */
 int rst_refuse(const rst_table *table, int number, int mode, char **message);
-/* Key and unique indexes: first those that refuse, then those that replace. */
+/* Key and unique indexes: first those that refuse, then those that replace. SQLITE_DONE: passed over, or gone with a row that was
+** replaced. */
 int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
                      bool *key_known_free, char **message);
 /* BEFORE triggers see the generated columns of the row to be. */
@@ -53,6 +54,15 @@ int rst_check_types(rst_table *table, const rst_hand *row, char **message);
 ** that is told of the two. */
 int rst_taken_before_type(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, int event, int code,
                           char **message);
+
+/* Before a row of the table is written: refused while a row of it is being updated and this comes of the triggers of one that
+** the update replaces. */
+static inline int rst_check_pinned(const rst_table *table, char **message) {
+    if (table->pinned == 0) return SQLITE_OK;
+    rst_set_message(message, "constraint failed");
+    table->connection->last_mode = SQLITE_ABORT;
+    return SQLITE_CONSTRAINT_PINNED;
+}
 
 /* The statement's mode, or else the constraint's. */
 static inline int rst_mode_of(int statement, int constraint) {

@@ -232,8 +232,10 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
         int columns[64], code;
-        bool exists = false;
-        bool old_counts = old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
+        bool exists = false, own = sqlite3_stricmp(foreign->parent, table->name) == 0;
+        /* Of a key into the table itself the old row was asked for while it stood (rst_foreign_before). */
+        bool old_counts =
+            !own && old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
         bool new_counts = new_values != NULL && !any_null(new_values, foreign->child_columns, foreign->column_count);
         if (old_values != NULL && new_values != NULL) {
             /* As SQLite: a column that is set counts as changed, whatever its value. */
@@ -242,8 +244,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
                 int column = foreign->child_columns[k];
                 touched |= (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
             }
-            if (!touched && sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-            if (!touched && same_at(old_values, new_values, foreign->child_columns, foreign->column_count)) continue;
+            if (!touched && !own) continue;
         }
         if (parent == NULL) {
             if (new_values == NULL || c->sidecar) continue; /* a native one: shadow.c */
@@ -369,6 +370,24 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 if (code != SQLITE_OK) return code;
             }
         }
+    }
+    return SQLITE_OK;
+}
+
+int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char **message) {
+    rst_connection *c = table->connection;
+    if (c->deferred_violations == 0 && c->immediate_violations == 0) return SQLITE_OK;
+    if (!rst_foreign_enabled(c)) return SQLITE_OK;
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        int columns[64], code;
+        bool exists = false;
+        if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+        if (any_null(old_values, foreign->child_columns, foreign->column_count)) continue;
+        code = parent_columns(table, foreign, table, columns, message);
+        if (code == SQLITE_OK) code = parent_exists(c, foreign, table, columns, old_values, &exists, message);
+        if (code != SQLITE_OK) return code;
+        if (!exists) count_violations(c, foreign, -1);
     }
     return SQLITE_OK;
 }

@@ -24,7 +24,10 @@ struct rst_foreign_key {
     bool deferred;
 };
 
-/* Before and after a row of `table` changes: old and new values, one per column, or null. changed: bits of the
+/* Before a row of `table` is removed or overwritten: what it violates itself, of keys into the table itself, is counted down. Once it is
+** gone nobody can tell whether it was its own parent. */
+int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char **message);
+/* After a row of `table` changes: old and new values, one per column, or null. changed: bits of the
 ** columns that an UPDATE sets, all for an INSERT or DELETE. */
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
                       const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message);

@@ -92,6 +92,36 @@ int rst_refuse(const rst_table *table, int number, int mode, char **message) {
     return unique_failed(table, number, message);
 }
 
+/* REPLACE has removed rows, and what that set off (triggers, actions of foreign keys) may have put others in the way, or taken the
+** row that is being updated. As SQLite: nothing is replaced a second time. SQLITE_DONE: the row is gone. */
+static int check_again(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+                       bool same_key, rootstock_buffer *found, char **message) {
+    rst_connection *c = table->connection;
+    if (old != NULL) {
+        rootstock_slice key = {old->key.size, old->key.data}, value;
+        rootstock_buffer hold = {0};
+        int code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+        rootstock_buffer_free(&hold);
+        if (code != SQLITE_ROW) return code;
+    }
+    /* The rowid, then the constraints that replaced, then the others. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int turn = -1; turn <= table->index_count; turn++) {
+            int i = turn < 0 || turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+            int mode = rst_mode_of(conflict, i < 0 ? table->rowid_on_conflict : table->indexes[i].on_conflict), code;
+            if (i < 0 && table->without_rowid ? turn < 0 : turn >= 0 && i < 0) continue;
+            if (((turn < 0 || mode == SQLITE_REPLACE) ? 0 : 1) != pass) continue;
+            if (i < 0 && same_key) continue;
+            if (i >= 0 && !table->indexes[i].unique) continue;
+            if (i >= 0 && same_key && !rst_index_touched(table, &table->indexes[i], changed)) continue;
+            code = rst_find_conflict(table, i, row, old, found, message);
+            if (code == SQLITE_ROW) return rst_refuse(table, i, SQLITE_ABORT, message);
+            if (code != SQLITE_DONE) return code;
+        }
+    }
+    return SQLITE_OK;
+}
+
 int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
                      bool *key_known_free, char **message) {
     rootstock_buffer found = {0};
@@ -99,6 +129,7 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
     int key_mode = rst_mode_of(conflict, table->rowid_on_conflict);
     bool same_key =
         old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
+    bool replaced = false;
     *key_known_free = false;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
@@ -132,7 +163,13 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
                     if (twin) {
                         rst_twin_clear(table); /* the new row makes room for the victim's turn */
                     }
+                    /* SQLite pins the cursor on the row of an UPDATE while the victim's triggers run. */
+                    bool pin = old != NULL && (i >= 0 || table->without_rowid) &&
+                               rst_trigger_any(table, TRIGGER_DELETE) && rst_recursive_triggers(table->connection);
+                    table->pinned += pin;
                     code = rst_row_delete(table, &victim, true, message);
+                    table->pinned -= pin;
+                    replaced = true;
                     if (code == SQLITE_OK && twin) {
                         copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
                         if (copy == NULL) {
@@ -149,6 +186,8 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
             }
         }
     }
+    if (code == SQLITE_OK && replaced && rst_needs_mark(table))
+        code = check_again(table, row, old, conflict, changed, same_key, &found, message);
     rootstock_buffer_free(&found);
     return code;
 }

@@ -136,6 +136,7 @@ struct rst_table {
     int plan_count;
     double table_rows; /* from ANALYZE, or 0 */
     uint64_t clearing; /* rows of a DELETE without WHERE that SQLite has still to count */
+    int pinned; /* rows that an UPDATE is replacing others for, and their triggers are running (rst_check_pinned) */
     int open_cursors;
     struct rst_cursor *spare_cursors;
     /* automatic rowid: highest one known inside the live write transaction */
