@@ -6,6 +6,7 @@
 */
 #include "declare.h"
 #include "expressions.h"
+#include "shown.h"
 #include "trigger.h"
 #include "untrusted.h"
 
@@ -82,6 +83,7 @@ static void connection_release(void *context) {
     sqlite3_free(c->nested_message);
     sqlite3_free(c->schema);
     rst_expressions_free(c);
+    rst_shown_free(c);
     for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
     sqlite3_free(c->temporary_triggers);
     sqlite3_free(c->mark_violations);

@@ -140,6 +140,7 @@ struct rst_connection {
     int64_t upsert_count;
     bool has_expressions;                     /* some index is on an expression */
     struct rst_hint_function *hint_functions; /* registered, see expressions.c */
+    struct rst_shown *shown;                  /* see shown.c */
     struct rst_glances *glances;              /* texts that need no rewriting, see glance.c; or null */
     struct rst_code *codes;                   /* compiled front-door statements */
     int code_count;

@@ -47,7 +47,7 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
 
 /* A cursor that is not open. Null: out of memory. */
 static rst_cursor *cursor_make(rst_table *table) {
-    size_t columns = (size_t)table->column_count + HIDDEN_KEY + 1;
+    size_t columns = (size_t)table->column_count + HIDDEN_KEY + 1 + (size_t)table->shown_count;
     rst_cursor *k = sqlite3_malloc64(sizeof *k + 2 * columns * sizeof *k->reaches);
     if (k == NULL) return NULL;
     memset(k, 0, sizeof *k);
@@ -88,7 +88,7 @@ void rst_cursor_aim(rst_cursor *k) {
     if (k->placed == k->plan) return;
     k->placed = k->plan;
     index = &table->indexes[k->plan->index];
-    for (int i = 0; i <= table->column_count + HIDDEN_KEY; i++) {
+    for (int i = 0; i <= table->column_count + HIDDEN_KEY + table->shown_count; i++) {
         k->places[i] = i >= table->column_count ? PLACE_ELSEWHERE : i == table->rowid_column ? PLACE_ROWID : PLACE_ROW;
         for (int p = index->part_count - 1; p >= 0 && k->places[i] != PLACE_ROWID; p--) {
             if (index->parts[p].column == i) k->places[i] = (int16_t)p;

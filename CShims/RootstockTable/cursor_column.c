@@ -7,6 +7,7 @@
 */
 #include "change.h"
 #include "cursor.h"
+#include "shown.h"
 
 #include <string.h>
 
@@ -194,6 +195,28 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return column_of_usual(k, context, column);
 }
 
+/* An indexed expression. */
+static int column_of_expression(rst_cursor *k, sqlite3_context *context, int column) {
+    const rst_shown *shown = rst_shown_at(k->table, column);
+    sqlite3_int64 rowid;
+    int code;
+    if (shown == NULL) return SQLITE_OK;
+    if (k->plan->source == PLAN_INDEX) {
+        const rst_index *index = &k->table->indexes[k->plan->index];
+        for (int p = 0; p < index->part_count; p++) {
+            rootstock_value value;
+            if (!rst_shown_is(shown, &index->parts[p])) continue;
+            code = rst_cursor_entry_part(k, p, &value);
+            if (code != SQLITE_OK)
+                return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed index entry") : code;
+            result(context, &value, false, false);
+            return SQLITE_OK;
+        }
+    }
+    code = rst_cursor_rowid(&k->base, &rowid);
+    return code == SQLITE_OK ? rst_shown_result(k->table, shown, rowid, context) : code;
+}
+
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     const rst_table *table = k->table;
     rootstock_value value;
@@ -222,8 +245,9 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
                 if (code != SQLITE_OK) return code;
             }
             sqlite3_result_blob64(context, k->row_key->data, k->row_key->size, SQLITE_TRANSIENT);
+            return SQLITE_OK;
         }
-        return SQLITE_OK;
+        return column >= table->column_count + HIDDEN_KEY ? column_of_expression(k, context, column) : SQLITE_OK;
     }
     if (column == table->rowid_column) {
         sqlite3_int64 rowid;

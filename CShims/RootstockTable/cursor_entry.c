@@ -97,23 +97,26 @@ int rst_cursor_locate(rst_cursor *k) {
     return code;
 }
 
-int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value) {
+int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value) {
     const rst_index *index = &k->table->indexes[k->plan->index];
     rootstock_slice row_key;
     size_t offset = 0;
-    int code;
-    for (int p = 0; p < index->part_count; p++) {
-        if (index->parts[p].column != column) continue;
-        code = rst_cursor_split_entry(k, &row_key);
+    int code = rst_cursor_split_entry(k, &row_key);
+    if (code != SQLITE_OK) return code;
+    if (!k->entry_exact) return rootstock_row_column(&k->entry_row, part, value, NULL);
+    for (int i = 0; i < part; i++) {
+        code = rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &index->parts[i].key);
         if (code != SQLITE_OK) return code;
-        if (!k->entry_exact) return rootstock_row_column(&k->entry_row, p, value, NULL);
-        for (int i = 0; i < p; i++) {
-            code = rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &index->parts[i].key);
-            if (code != SQLITE_OK) return code;
-        }
-        k->scratch.size = 0;
-        return rootstock_key_decode(k->entry_key.data, k->entry_key.size, &offset, &index->parts[p].key, value,
-                                    &k->scratch);
+    }
+    k->scratch.size = 0;
+    return rootstock_key_decode(k->entry_key.data, k->entry_key.size, &offset, &index->parts[part].key, value,
+                                &k->scratch);
+}
+
+int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value) {
+    const rst_index *index = &k->table->indexes[k->plan->index];
+    for (int p = 0; p < index->part_count; p++) {
+        if (index->parts[p].column == column) return rst_cursor_entry_part(k, p, value);
     }
     return SQLITE_NOTFOUND;
 }

@@ -8,6 +8,7 @@
 #include "declare.h"
 
 #include "foreign.h"
+#include "shown.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -181,10 +182,11 @@ int rst_schema_declare(rst_connection *c, char **message) {
     if (c->sidecar) return SQLITE_OK;
     for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         rst_declared *declared = &c->declared[i];
-        bool keep = false;
+        bool keep = false, shown = false;
         for (int t = 0; t < c->table_count && !keep; t++) {
             keep = declared_same(declared, "table", c->tables[t]->declared_name, c->tables[t]->sql,
                                  c->tables[t]->identifier);
+            shown = keep && rst_shown_stale(c, c->tables[t]);
         }
         for (int o = 0; o < c->loaded.count && !keep; o++) {
             const rst_object *object = &c->loaded.objects[o];
@@ -192,8 +194,9 @@ int rst_schema_declare(rst_connection *c, char **message) {
                 keep = declared_same(declared, declared_type(object), object->name, object->sql, object->identifier);
             }
         }
-        if (!keep) {
-            code = undeclare(c, i, message);
+        if (!keep || shown) {
+            code = undeclare(c, i, shown ? NULL : message);
+            if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */
             if (i > c->declared_count) i = c->declared_count;
         }
     }

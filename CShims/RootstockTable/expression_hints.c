@@ -1,9 +1,10 @@
 /*
-** expression_hints.c - writes a hint beside each comparison of an indexed expression with a literal or parameter: see expressions.c.
-** Invariant: one that does not compile is taken back.
+** expression_hints.c - writes a hint beside each comparison of an indexed expression, and the column that shows it for a term of ORDER BY
+** or GROUP BY: see expressions.c and shown.c. Invariant: one that does not compile is taken back.
 */
 #include "expressions.h"
 #include "hints.h"
+#include "shown.h"
 
 #include <string.h>
 
@@ -16,60 +17,24 @@ typedef struct adding {
     const char *copied;
     bool outer;   /* an outer join stands somewhere */
     bool refused; /* a parameter's number is out of range */
-    int added, code;
+    bool orders;  /* terms of ORDER BY and GROUP BY are written as columns */
+    int added, ordered, code;
 } adding;
 
-/* The name by which the table is known in the statement, if it stands there as one item of FROM only. */
-static void only_alias(const adding *a, const rst_table *table, rst_token *alias) {
-    const char *p = a->text;
-    rst_token before = {TOKEN_END, a->text, 0}, before_dot = before;
-    int found = 0;
-    alias->type = TOKEN_END;
-    for (;;) {
-        rst_token token = rst_token_next(&p, a->end), place;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        place = rst_token_mark(&before, ".") ? before_dot : before;
-        if (rst_token_names(&token) && rst_token_same_name(&token, table->name) &&
-            (rst_token_is(&place, "FROM") || rst_token_is(&place, "JOIN") || rst_token_mark(&place, ",") ||
-             rst_token_mark(&place, "(") || rst_token_is(&place, "UPDATE") || rst_token_is(&place, "MAIN"))) {
-            rst_token next = rst_token_next(&q, a->end);
-            if (rst_token_mark(&next, ".")) {
-                /* table.column in a list */
-            } else {
-                found++;
-                *alias = token;
-                if (rst_token_is(&next, "AS"))
-                    *alias = rst_token_next(&q, a->end);
-                else if (next.type == TOKEN_NAME || next.type == TOKEN_WORD) {
-                    static const char *const words[] = {
-                        "WHERE",   "ORDER", "GROUP", "LIMIT", "JOIN",   "LEFT",      "INNER",  "CROSS",
-                        "NATURAL", "ON",    "USING", "UNION", "EXCEPT", "INTERSECT", "HAVING", "WINDOW",
-                        "INDEXED", "NOT",   "RIGHT", "FULL",  "SET",    "RETURNING", "FROM",   NULL};
-                    if (!rst_is_among(&next, words)) *alias = next;
-                }
-            }
-        }
-        before_dot = before;
-        before = token;
-    }
-    if (found != 1) alias->type = TOKEN_END;
-}
-
-static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_token *qualifier, const char *start,
-                        const char *stop, bool variable) {
+static void append_call(adding *a, const rst_indexed *e, int kind, const rst_token *qualifier,
+                        const rst_operand *operand) {
     char name[96];
     rst_token alias = *qualifier;
     sqlite3_snprintf(sizeof name, name, "rootstock_%s_%lld_%d", rst_hint_name(kind), (long long)e->index->identifier,
                      e->part);
     if (a->code == SQLITE_OK) a->code = rst_hint_register(a->c, name);
-    if (alias.type == TOKEN_END) only_alias(a, e->table, &alias);
-    sqlite3_str_appendf(a->out, " AND %s(", name);
+    if (alias.type == TOKEN_END) rst_only_alias(a->text, a->end, e->table, &alias);
+    sqlite3_str_appendf(a->out, "%s(", name);
     if (alias.type != TOKEN_END) sqlite3_str_appendf(a->out, "%.*s.", (int)alias.size, alias.text);
     sqlite3_str_appendall(a->out, "[rootstock hint],");
-    if (variable && stop - start == 1) {
+    if (operand->variable && operand->stop - operand->start == 1) {
         rst_parameters parameters = {0};
-        int code = rst_parameters_number(a->c, a->text, stop, &parameters, NULL, NULL);
+        int code = rst_parameters_number(a->c, a->text, operand->stop, &parameters, NULL, NULL);
         if (code == SQLITE_NOMEM)
             a->code = code;
         else if (code != SQLITE_OK)
@@ -77,9 +42,44 @@ static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_tok
         sqlite3_str_appendf(a->out, "?%d)", parameters.highest);
         rst_parameters_free(&parameters);
     } else {
-        sqlite3_str_appendf(a->out, "%.*s)", (int)(stop - start), start);
+        sqlite3_str_appendf(a->out, "%.*s)", (int)(operand->stop - operand->start), operand->start);
     }
     a->added++;
+}
+
+static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_token *qualifier,
+                        const rst_operand *operand) {
+    sqlite3_str_appendall(a->out, " AND ");
+    append_call(a, e, kind, qualifier, operand);
+}
+
+/* What the comparison that begins with an indexed expression, or ends with it, says of it. */
+typedef struct comparison {
+    int kind;     /* of the first operand, or of each in a list */
+    int operands; /* a list: as many; BETWEEN: two, the second an upper bound */
+    bool list;
+    rst_operand operand[64];
+} comparison;
+
+/* Reads what stands behind the expression. */
+static bool read_behind(adding *a, const char **p, comparison *out) {
+    rst_token token = rst_token_next(p, a->end);
+    out->operands = 1;
+    out->list = rst_token_is(&token, "IN");
+    if (out->list) {
+        out->kind = 0;
+        out->operands = rst_read_list(p, a->end, out->operand, (int)(sizeof out->operand / sizeof out->operand[0]));
+        return out->operands > 0;
+    }
+    if (rst_token_is(&token, "BETWEEN")) {
+        if (!rst_read_side(a->c, a->text, a->end, p, &out->operand[0])) return false;
+        token = rst_token_next(p, a->end);
+        out->kind = 2;
+        out->operands = 2;
+        return rst_token_is(&token, "AND") && rst_read_side(a->c, a->text, a->end, p, &out->operand[1]);
+    }
+    out->kind = rst_hint_kind(&token, false);
+    return out->kind >= 0 && rst_read_side(a->c, a->text, a->end, p, &out->operand[0]);
 }
 
 /* The comparison that begins at `from`, if it is one of an indexed expression: written out with its hint. The position behind
@@ -87,18 +87,20 @@ static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_tok
 static const char *add_at(adding *a, const char *from) {
     for (int i = 0; i < a->count; i++) {
         const rst_indexed *e = &a->expressions[i];
-        const char *p = from, *q, *start, *stop, *low_start = NULL, *low_stop = NULL;
+        const char *p = from, *q;
         rst_token token = rst_token_next(&p, a->end), qualifier;
-        bool turned = false, variable, low_variable = false, wrapped;
-        int kind;
+        bool turned = false, wrapped;
         const char *begin = token.text;
+        comparison found;
+        found.operands = 1;
+        found.list = false;
         p = from;
-        if (rst_read_operand(&p, a->end, &start, &stop, &variable)) {
+        if (rst_read_side(a->c, a->text, a->end, &p, &found.operand[0])) {
             token = rst_token_next(&p, a->end);
-            kind = rst_hint_kind(&token, true);
-            if (kind < 0) continue;
-            turned = true;
+            found.kind = rst_hint_kind(&token, true);
+            turned = found.kind >= 0;
         }
+        if (!turned) p = from; /* the expression itself may begin with what could be an operand */
         q = p;
         token = rst_token_next(&q, a->end);
         wrapped = rst_token_mark(&token, "(");
@@ -112,24 +114,22 @@ static const char *add_at(adding *a, const char *from) {
             token = rst_token_next(&p, a->end);
             if (!rst_token_mark(&token, ")")) continue;
         }
-        if (!turned) {
-            token = rst_token_next(&p, a->end);
-            if (rst_token_is(&token, "BETWEEN")) {
-                if (!rst_read_operand(&p, a->end, &low_start, &low_stop, &low_variable)) continue;
-                token = rst_token_next(&p, a->end);
-                if (!rst_token_is(&token, "AND")) continue;
-                kind = 4;
-            } else {
-                kind = rst_hint_kind(&token, false);
-                if (kind < 0) continue;
-            }
-            if (!rst_read_operand(&p, a->end, &start, &stop, &variable)) continue;
-        }
+        if (!turned && !read_behind(a, &p, &found)) continue;
         if (!rst_comparison_ends(p, a->end)) continue;
         sqlite3_str_append(a->out, a->copied, (int)(begin - a->copied));
         sqlite3_str_appendf(a->out, "(%.*s", (int)(p - begin), begin);
-        if (low_start != NULL) append_hint(a, e, 2, &qualifier, low_start, low_stop, low_variable);
-        append_hint(a, e, kind, &qualifier, start, stop, variable);
+        if (found.list) {
+            /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and no AND
+            ** it would take for two. */
+            for (int k = 0; k < found.operands; k++) {
+                sqlite3_str_appendall(a->out, k == 0 ? " AND ((1 AND " : ") OR (1 AND ");
+                append_call(a, e, 0, &qualifier, &found.operand[k]);
+            }
+            sqlite3_str_appendall(a->out, "))");
+        } else {
+            append_hint(a, e, found.kind, &qualifier, &found.operand[0]);
+            if (found.operands == 2) append_hint(a, e, 4, &qualifier, &found.operand[1]);
+        }
         sqlite3_str_appendall(a->out, ")");
         a->copied = p;
         return p;
@@ -137,7 +137,28 @@ static const char *add_at(adding *a, const char *from) {
     return NULL;
 }
 
-enum { CLAUSE_OTHER = 0, CLAUSE_LIST, CLAUSE_CONDITION, DEEPEST = 100 };
+/* The term of ORDER BY or GROUP BY at `from`, if it is an indexed expression, as the column that shows it. The position behind it,
+** or null. */
+static const char *order_at(adding *a, const char *select, const char *from) {
+    for (int i = 0; i < a->count; i++) {
+        char name[96];
+        rst_token alias, first;
+        const char *p = from, *behind;
+        first = rst_token_next(&p, a->end);
+        behind = rst_order_term(&a->expressions[i], a->text, a->end, select, from, &alias);
+        if (behind == NULL) continue;
+        if (!rst_shown_name(a->expressions[i].table, rst_indexed_part(&a->expressions[i]), name, (int)sizeof name))
+            continue;
+        sqlite3_str_append(a->out, a->copied, (int)(first.text - a->copied));
+        sqlite3_str_appendf(a->out, "%.*s.[%s]", (int)alias.size, alias.text, name);
+        a->copied = behind;
+        a->ordered++;
+        return behind;
+    }
+    return NULL;
+}
+
+enum { CLAUSE_OTHER = 0, CLAUSE_LIST, CLAUSE_CONDITION, CLAUSE_ORDER, DEEPEST = 100 };
 
 /* Goes through the statement; false if it is one in which names are resolved in ways not followed here. */
 static bool add_all(adding *a) {
@@ -146,12 +167,13 @@ static bool add_all(adding *a) {
     struct {
         int clause;
         bool between, named;
-    } at[DEEPEST] = {{CLAUSE_OTHER, false, false}};
+        const char *select; /* the last one here, behind which ORDER BY orders what it gives */
+    } at[DEEPEST] = {{CLAUSE_OTHER, false, false, NULL}};
     int depth = 0;
     const char *p = a->text;
     for (;;) {
         rst_token token = rst_token_next(&p, a->end);
-        bool operand = false;
+        bool operand = false, term = false;
         if (token.type == TOKEN_END) return true;
         if (rst_token_is(&token, "NATURAL") || rst_token_is(&token, "USING")) return false;
         if (rst_token_mark(&token, "(") || rst_token_is(&token, "CASE")) {
@@ -160,11 +182,14 @@ static bool add_all(adding *a) {
             at[depth] = at[depth - 1];
             at[depth].between = false;
             at[depth].named = named;
+            at[depth].select = NULL;
+            if (at[depth].clause == CLAUSE_ORDER) at[depth].clause = CLAUSE_OTHER;
             operand = rst_token_mark(&token, "(");
         } else if (rst_token_mark(&token, ")") || rst_token_is(&token, "END")) {
             if (--depth < 0) return false;
         } else if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "RETURNING")) {
             at[depth].clause = CLAUSE_LIST;
+            at[depth].select = rst_token_is(&token, "SELECT") ? p : NULL;
         } else if (rst_token_is(&token, "WHERE") || (rst_token_is(&token, "ON") && !a->outer)) {
             at[depth].clause = CLAUSE_CONDITION;
             operand = true;
@@ -172,6 +197,18 @@ static bool add_all(adding *a) {
                    rst_token_is(&token, "LIMIT") || rst_token_is(&token, "HAVING") || rst_token_is(&token, "SET") ||
                    rst_token_is(&token, "WINDOW") || rst_token_is(&token, "JOIN") || rst_token_is(&token, "ON")) {
             at[depth].clause = CLAUSE_OTHER;
+            if (a->orders && at[depth].select != NULL &&
+                (rst_token_is(&token, "ORDER") || rst_token_is(&token, "GROUP"))) {
+                const char *q = p;
+                rst_token by = rst_token_next(&q, a->end);
+                if (rst_token_is(&by, "BY")) {
+                    at[depth].clause = CLAUSE_ORDER;
+                    p = q;
+                    term = true;
+                }
+            }
+        } else if (rst_token_mark(&token, ",") && at[depth].clause == CLAUSE_ORDER) {
+            term = true;
         } else if (rst_token_is(&token, "BETWEEN")) {
             at[depth].between = true;
         } else if (rst_token_is(&token, "AND")) {
@@ -179,6 +216,10 @@ static bool add_all(adding *a) {
             at[depth].between = false;
         } else if (rst_token_is(&token, "OR")) {
             operand = true;
+        }
+        if (term && !at[depth].named) {
+            const char *behind = order_at(a, at[depth].select, p);
+            if (behind != NULL) p = behind;
         }
         if (operand && at[depth].clause == CLAUSE_CONDITION && !at[depth].named) {
             const char *behind = add_at(a, p);
@@ -232,48 +273,87 @@ static bool is_mentioned(const rst_indexed *e, const char *text, const char *end
     return false;
 }
 
-int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out) {
-    rst_indexed found[32];
-    adding a = {.c = c, .text = text, .end = end, .expressions = found, .copied = text};
+/* The statement with its hints, and its orders if those are wanted; null where nothing was added. */
+static int add_to_copy(adding *a, bool orders, char **out) {
     bool followed;
     *out = NULL;
-    if (!c->has_expressions) return SQLITE_OK;
+    a->copied = a->text;
+    a->orders = orders;
+    a->refused = false;
+    a->added = a->ordered = 0;
+    a->out = sqlite3_str_new(NULL);
+    followed = add_all(a);
+    sqlite3_str_append(a->out, a->copied, (int)(a->end - a->copied));
+    if (!followed || a->refused || a->added + a->ordered == 0 || a->code != SQLITE_OK) {
+        sqlite3_free(sqlite3_str_finish(a->out));
+        return a->code;
+    }
+    *out = sqlite3_str_finish(a->out);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* The table's indexed expressions that the text may hold, one of each kind: one hint serves every index on the expression. */
+static int gather(rst_connection *c, const char *text, const char *end, rst_indexed *found, int room) {
+    int count = 0;
     for (int t = 0; t < c->table_count; t++) {
         const rst_table *table = c->tables[t];
         for (int i = 0; i < table->index_count && table->has_evaluated_index; i++) {
-            for (int p = 0; p < table->indexes[i].part_count; p++) {
+            for (int p = 0; p < table->indexes[i].part_count && count < room; p++) {
+                const rst_part *part = &table->indexes[i].parts[p];
                 bool known = false;
-                if (a.count == (int)(sizeof found / sizeof found[0])) break;
-                if (table->indexes[i].parts[p].column != -2) continue;
-                if (!rst_indexed_understand(table, &table->indexes[i], p, &found[a.count])) continue;
-                if (!is_mentioned(&found[a.count], text, end)) continue;
-                /* One hint serves every index on the expression. */
-                for (int k = 0; k < a.count; k++) {
-                    const rst_part *other = &found[k].index->parts[found[k].part];
-                    const rst_part *part = &table->indexes[i].parts[p];
+                if (part->column != -2 || !rst_indexed_understand(table, &table->indexes[i], p, &found[count]))
+                    continue;
+                if (!is_mentioned(&found[count], text, end)) continue;
+                for (int k = 0; k < count; k++) {
+                    const rst_part *other = rst_indexed_part(&found[k]);
                     known = known || (found[k].table == table && strcmp(other->expression, part->expression) == 0 &&
                                       other->key.collation == part->key.collation);
                 }
-                if (!known) a.count++;
+                if (!known) count++;
             }
         }
     }
+    return count;
+}
+
+int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out) {
+    rst_indexed found[32];
+    adding a = {.c = c, .text = text, .end = end, .expressions = found};
+    int code;
+    *out = NULL;
+    if (!c->has_expressions) return SQLITE_OK;
+    a.count = gather(c, text, end, found, (int)(sizeof found / sizeof found[0]));
     if (a.count == 0) return SQLITE_OK;
-    a.out = sqlite3_str_new(NULL);
     for (const char *p = text;;) {
         static const char *const outer[] = {"LEFT", "RIGHT", "FULL", NULL};
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) break;
         if (rst_is_among(&token, outer)) a.outer = true;
     }
-    followed = add_all(&a);
-    sqlite3_str_append(a.out, a.copied, (int)(end - a.copied));
-    if (!followed || a.refused || a.added == 0 || a.code != SQLITE_OK || is_redefined(c, found, a.count)) {
-        sqlite3_free(sqlite3_str_finish(a.out));
-        return a.code;
+    code = add_to_copy(&a, rst_orders_possible(text, end), out);
+    if (code != SQLITE_OK || *out == NULL) return code;
+    if (is_redefined(c, found, a.count)) {
+        sqlite3_free(*out);
+        *out = NULL;
+        return SQLITE_OK;
     }
-    *out = sqlite3_str_finish(a.out);
-    if (*out == NULL) return SQLITE_NOMEM;
+    if (a.ordered > 0) {
+        /* Read in the order of an index, or as it was: an order that is sorted all the same would cost more. */
+        char *without;
+        code = add_to_copy(&a, false, &without);
+        if (code == SQLITE_OK) {
+            char *plain = without != NULL ? without : sqlite3_mprintf("%.*s", (int)(end - text), text);
+            if (plain == NULL) code = SQLITE_NOMEM;
+            if (code == SQLITE_OK && rst_sorts(c, *out) < rst_sorts(c, plain)) {
+                sqlite3_free(plain);
+                return SQLITE_OK;
+            }
+            if (plain != without) sqlite3_free(plain);
+        }
+        sqlite3_free(*out);
+        *out = without;
+        if (code != SQLITE_OK || without == NULL) return code;
+    }
     if (!compiles(c, *out)) {
         sqlite3_free(*out);
         *out = NULL;

@@ -161,25 +161,6 @@ bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, 
     return true;
 }
 
-/* A literal or a parameter, perhaps signed. Moves *p behind it. */
-bool rst_read_operand(const char **p, const char *end, const char **start, const char **stop, bool *variable) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, end);
-    *start = token.text;
-    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
-        token = rst_token_next(&q, end);
-        if (token.type != TOKEN_NUMBER) return false;
-    }
-    if (token.type != TOKEN_NUMBER && token.type != TOKEN_STRING && token.type != TOKEN_BLOB &&
-        token.type != TOKEN_VARIABLE) {
-        return false;
-    }
-    *variable = token.type == TOKEN_VARIABLE;
-    *stop = token.text + token.size;
-    *p = q;
-    return true;
-}
-
 int rst_hint_kind(const rst_token *token, bool turned) {
     if (rst_token_mark(token, "=") || rst_token_mark(token, "==")) return 0;
     if (rst_token_mark(token, ">")) return turned ? 3 : 1;

@@ -12,10 +12,10 @@
 ** the index in the catalog, which is never given twice, and the column's: a statement that outlives the index asks for nothing.
 **
 ** Not in ON where the statement has an outer join: SQLite would show such a hint of the left table as well, whose rows it does
-** not choose.
+** not choose. ORDER BY and GROUP BY are another matter: shown.c, expression_orders.c.
 **
-** Invariant: a hint is added only where the text is the indexed expression, column for column, compared with a literal or
-** parameter; and one that does not compile is taken back (the table may be a view, a name may be ambiguous). What values the
+** Invariant: a hint is added only where the text is the indexed expression, column for column, compared with what leaves the
+** collation to it (expression_operands.c); and one that does not compile is taken back (the table may be a view, a name may be ambiguous). What values the
 ** hint's range has to hold is the matter of ranges.c, for an expression as for a column without affinity.
 */
 #include "expressions.h"

@@ -15,6 +15,10 @@ typedef struct rst_indexed {
     bool loose;              /* has to stand in parentheses to be an operand */
 } rst_indexed;
 
+static inline const rst_part *rst_indexed_part(const rst_indexed *e) {
+    return &e->index->parts[e->part];
+}
+
 /* Registers a hint's function, once: SQLite refuses to do it again while statements run. */
 int rst_hint_register(rst_connection *c, const char *name);
 /* The name that a kind of comparison has in it: 0 equal, 1 above, 2 from, 3 below, 4 up to. */
@@ -22,12 +26,37 @@ const char *rst_hint_name(int kind);
 
 /* Whether the token is one of the words, which end with a null. */
 bool rst_is_among(const rst_token *token, const char *const *words);
+/* Words that may follow a table's name in FROM and are no alias of it; ends with a null. */
+extern const char *const rst_words_behind_table[];
 /* An index's expression, if all that stands in it is understood. */
 bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out);
 /* Whether the tokens at *p are the expression; moves *p behind it. All columns are qualified by one name, or none is. */
 bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, rst_token *qualifier);
+
+/* What an indexed expression is compared with. */
+typedef struct rst_operand {
+    const char *start, *stop;
+    bool variable; /* a parameter */
+} rst_operand;
+/* The name by which the table is known in the statement, if it stands there as one item of FROM only; else of type TOKEN_END.
+** expression_orders.c. */
+void rst_only_alias(const char *text, const char *end, const rst_table *table, rst_token *alias);
+/* The end of the term of ORDER BY or GROUP BY that begins at `from`, if it is the expression, of the table that is known as *alias
+** in the SELECT whose list begins at `select`; or null. */
+const char *rst_order_term(const rst_indexed *e, const char *text, const char *end, const char *select,
+                           const char *from, rst_token *alias);
+/* Whether terms may be written otherwise at all. Beside min() and max() a group's other columns are those of another row than its
+** first; and windows have orders of their own. */
+bool rst_orders_possible(const char *text, const char *end);
+/* How often SQLite would sort for the statement; INT_MAX where it does not compile. */
+int rst_sorts(rst_connection *c, const char *sql);
 /* A literal or a parameter, perhaps signed. Moves *p behind it. */
-bool rst_read_operand(const char **p, const char *end, const char **start, const char **stop, bool *variable);
+bool rst_read_operand(const char **p, const char *end, rst_operand *out);
+/* That, or a column of a table of the store, qualified, whose collation is BINARY: table.column in the statement [text, end).
+** expression_operands.c. */
+bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out);
+/* The operands of a list in parentheses, at most `room`, or 0 where something else stands in it. Moves *p behind it. */
+int rst_read_list(const char **p, const char *end, rst_operand *out, int room);
 /* The kind of a comparison's mark, its sides exchanged if turned; or -1. */
 int rst_hint_kind(const rst_token *token, bool turned);
 /* What may stand behind a comparison that is whole. */

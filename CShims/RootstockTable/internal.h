@@ -68,6 +68,7 @@ typedef struct rst_vtab {
     rst_table *table;
     rst_connection *connection;
     struct rst_vtab *next, **link; /* in the connection's list */
+    int shown;                     /* hidden columns that SQLite was told of: see shown.c */
 } rst_vtab;
 int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out);

@@ -10,6 +10,7 @@
 #include "expressions.h"
 #include "declare.h"
 #include "shadow.h"
+#include "shown.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -44,6 +45,7 @@ static int declare(rst_table *table, char **message) {
     if (table->without_rowid) {
         sqlite3_str_appendall(text, ",\"rootstock key\" BLOB HIDDEN NOT NULL PRIMARY KEY) WITHOUT ROWID");
     } else {
+        rst_shown_declare(table, text);
         sqlite3_str_appendall(text, ")");
     }
     sql = sqlite3_str_finish(text);
@@ -65,6 +67,7 @@ static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, ch
     memset(vtab, 0, sizeof *vtab);
     vtab->table = table;
     vtab->connection = c;
+    vtab->shown = table->shown_count;
     table->references++;
     vtab->next = c->vtabs;
     vtab->link = &c->vtabs;

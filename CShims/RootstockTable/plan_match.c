@@ -4,6 +4,7 @@
 */
 #include "expressions.h"
 #include "plan.h"
+#include "shown.h"
 
 #include <string.h>
 
@@ -139,6 +140,7 @@ bool rst_plan_gives_order(const rst_table *table, const sqlite3_index_info *info
     for (int i = 0; i < info->nOrderBy; i++) {
         int column = info->aOrderBy[i].iColumn;
         bool reversed, matched = false;
+        const rst_shown *shown = rst_shown_at(table, column);
         /* A column held equal is in any order. */
         for (int e = 0; e < k->equals && !matched; e++) matched = same_column(table, column, k->parts[e].column);
         if (matched) continue;
@@ -146,8 +148,9 @@ bool rst_plan_gives_order(const rst_table *table, const sqlite3_index_info *info
         if (k->unique) return true;
         if (p < k->part_count) {
             const rst_part *part = &k->parts[p];
-            if (part->column == -2 || !same_column(table, column, part->column))
-                return false; /* no order by expressions */
+            if (shown != NULL ? !rst_shown_is(shown, part)
+                              : part->column == -2 || !same_column(table, column, part->column))
+                return false;
             if (part->column >= 0 && part->collation_name != NULL && column >= 0 &&
                 sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) != 0) {
                 return false;

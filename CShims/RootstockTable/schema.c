@@ -9,6 +9,7 @@
 #include "foreign.h"
 #include "predicate.h"
 #include "shadow.h"
+#include "shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -395,6 +396,7 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     if (code == SQLITE_OK) code = rst_describe_clauses(table);
     if (code == SQLITE_OK) code = lay_out(table);
     if (code == SQLITE_OK) code = read_missing(table);
+    if (code == SQLITE_OK) code = rst_shown_load(table);
     if (table->strict || table->has_generated) table->needs_mirror = true;
     code = rst_call_code(code); /* of a name or a text that could not be copied */
     if (code != SQLITE_OK) {

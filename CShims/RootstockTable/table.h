@@ -151,6 +151,7 @@ struct rst_table {
     int twin_used;     /* which one holds the row */
     /* rows that row-mode cursors show: [0] new, [1] old or excluded */
     struct rst_row_image *images[2];
+    int shown_count; /* hidden columns that show indexed expressions (shown.c) */
 };
 
 /* The plan that idxNum names, made in this epoch; or null. */

@@ -22,6 +22,7 @@ import Testing
             CREATE INDEX lowered ON t(lower(c));
             CREATE INDEX total ON t(a + b, id);
             CREATE INDEX named ON t(substr(c, 2, 3)) WHERE b = 1;
+            CREATE TABLE u(id INTEGER PRIMARY KEY, y TEXT, z TEXT COLLATE NOCASE);
             """)
         return connection
     }
@@ -48,11 +49,52 @@ import Testing
         ("SELECT id FROM t WHERE a + b = :sum ORDER BY id", "SEARCH t USING INDEX total (<expr>=?)"),
         ("SELECT id FROM t WHERE substr(c, 2, 3) = 'x' AND b = 1", "SEARCH t USING INDEX named (<expr>=?)"),
         ("DELETE FROM t WHERE lower(c) = 'x'", "SEARCH t USING INDEX lowered (<expr>=?)"),
+        ("SELECT d FROM t ORDER BY lower(c) DESC, id DESC LIMIT 5", "SCAN t USING INDEX lowered"),
+        ("SELECT lower(c), count(*) FROM t GROUP BY lower(c)", "SCAN t USING INDEX lowered"),
+        ("SELECT id FROM t WHERE lower(c) > 'm' ORDER BY lower(c)", "SEARCH t USING INDEX lowered (<expr>>?)"),
     ]
 
     @Test(arguments: engines) func indexesAreUsedWhereSQLiteUsesThem(_ engine: Engine) throws {
         let connection = try connection(engine)
         for (sql, expected) in Self.plans { try #expect(plan(connection, sql) == expected, "\(sql)") }
+    }
+
+    /// A column under another collation than the expression's finds rows that stand elsewhere in the index.
+    @Test(arguments: engines.filter { !$0.isNative }) func aJoinOnAnExpressionIsLookedUp(_ engine: Engine) throws {
+        let connection = try connection(engine)
+        try #expect(
+            plan(connection, "SELECT t.id FROM u CROSS JOIN t WHERE lower(t.c) = u.y")
+                == "SCAN u; SEARCH t USING INDEX lowered (<expr>=?)")
+        try #expect(
+            plan(connection, "SELECT t.id FROM u AS k CROSS JOIN t ON k.id < lower(t.c) ORDER BY k.id")
+                == "SCAN k; SEARCH t USING INDEX lowered (<expr>>?)")
+        try #expect(plan(connection, "SELECT t.id FROM u CROSS JOIN t WHERE lower(t.c) = u.z") == "SCAN u; SCAN t")
+    }
+
+    /// SQLite shows a module no list of an expression; a store's rows are looked up value by value.
+    @Test(arguments: engines.filter { !$0.isNative }) func aListIsLookedUpValueByValue(_ engine: Engine) throws {
+        let connection = try connection(engine)
+        let found = try plan(connection, "SELECT id FROM t WHERE lower(c) IN ('x', ?, NULL)")
+        let arm = "SEARCH t USING INDEX lowered (<expr>=?)"
+        #expect(found == "MULTI-INDEX OR; INDEX 1; \(arm); INDEX 2; \(arm); INDEX 3; \(arm)")
+    }
+
+    /// SQLite prepares the statement anew, from a text that names what the index was on.
+    @Test(arguments: engines) func aStatementInAnIndexsOrderOutlivesIt(_ engine: Engine) throws {
+        let connection = try connection(engine)
+        try connection.execute("INSERT INTO t(id, c) VALUES (1, 'b'), (2, 'C'), (3, 'A'), (4, 'B')")
+        let statement = try connection.prepare("SELECT id FROM t ORDER BY lower(c), id")
+        func rows() throws -> [Int64] {
+            var found: [Int64] = []
+            while try statement.step() { found.append(statement.int64(at: 0)) }
+            statement.reset()
+            return found
+        }
+        try #expect(rows() == [3, 1, 4, 2])
+        try connection.execute("DROP INDEX lowered")
+        try #expect(rows() == [3, 1, 4, 2])
+        try connection.execute("CREATE INDEX other ON t(upper(c))")
+        try #expect(rows() == [3, 1, 4, 2])
     }
 
     /// SQLite wants the index's own term word for word; a store takes what implies it.

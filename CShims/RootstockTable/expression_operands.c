@@ -1,0 +1,136 @@
+/*
+** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, lists of them, columns of
+** other tables. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
+** is one only if the statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
+*/
+#include "hints.h"
+
+#include <string.h>
+
+const char *const rst_words_behind_table[] = {"WHERE",  "ORDER",     "GROUP",   "LIMIT",     "JOIN",    "LEFT",
+                                              "INNER",  "CROSS",     "NATURAL", "ON",        "USING",   "UNION",
+                                              "EXCEPT", "INTERSECT", "HAVING",  "WINDOW",    "INDEXED", "NOT",
+                                              "RIGHT",  "FULL",      "SET",     "RETURNING", "FROM",    NULL};
+
+bool rst_read_operand(const char **p, const char *end, rst_operand *out) {
+    const char *q = *p;
+    rst_token token = rst_token_next(&q, end);
+    out->start = token.text;
+    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
+        token = rst_token_next(&q, end);
+        if (token.type != TOKEN_NUMBER) return false;
+    }
+    if (token.type != TOKEN_NUMBER && token.type != TOKEN_STRING && token.type != TOKEN_BLOB &&
+        token.type != TOKEN_VARIABLE) {
+        return false;
+    }
+    out->variable = token.type == TOKEN_VARIABLE;
+    out->stop = token.text + token.size;
+    *p = q;
+    return true;
+}
+
+static bool same_names(const rst_token *a, const rst_token *b) {
+    char *name = rst_token_name(b);
+    bool same = name != NULL && rst_token_same_name(a, name);
+    sqlite3_free(name);
+    return same;
+}
+
+/* The store's table that `name` qualifies columns of, if one item of FROM in the whole statement can be meant. */
+static rst_table *named_table(rst_connection *c, const char *text, const char *end, const rst_token *name) {
+    const char *p = text;
+    rst_token before = {TOKEN_END, text, 0};
+    rst_table *table = NULL;
+    int found = 0;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_is(&token, "WITH")) return NULL; /* names of its own */
+        /* The name of a subquery, or of a result. */
+        if ((rst_token_mark(&before, ")") || rst_token_is(&before, "AS")) && rst_token_names(&token) &&
+            same_names(&token, name)) {
+            return NULL;
+        }
+        if (rst_token_names(&token) &&
+            (rst_token_is(&before, "FROM") || rst_token_is(&before, "JOIN") || rst_token_mark(&before, ",") ||
+             rst_token_mark(&before, "(") || rst_token_is(&before, "UPDATE") || rst_token_is(&before, "INTO"))) {
+            const char *q = p, *behind = p;
+            rst_token schema = {TOKEN_END, text, 0}, own = token, alias;
+            alias = rst_token_next(&q, end);
+            if (rst_token_mark(&alias, ".")) {
+                schema = token;
+                own = rst_token_next(&q, end);
+                behind = q;
+                alias = rst_token_next(&q, end);
+            }
+            if (rst_token_is(&alias, "AS")) {
+                alias = rst_token_next(&q, end);
+                behind = q;
+            } else if (rst_token_names(&alias) && !rst_is_among(&alias, rst_words_behind_table)) {
+                behind = q;
+            } else {
+                alias = own;
+            }
+            if (rst_token_names(&alias) && same_names(&alias, name)) {
+                found++;
+                table = rst_target(c, &schema, &own);
+                if (behind > p) p = behind;
+            }
+        }
+        before = token;
+    }
+    return found == 1 ? table : NULL;
+}
+
+static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(column, table->columns[i].name))
+            return table->columns[i].collation == ROOTSTOCK_COLLATION_BINARY;
+    }
+    return !table->without_rowid && (rst_token_same_name(column, "rowid") || rst_token_same_name(column, "oid") ||
+                                     rst_token_same_name(column, "_rowid_"));
+}
+
+bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out) {
+    const char *q = *p;
+    rst_token name, token;
+    const rst_table *table;
+    if (rst_read_operand(p, end, out)) return true;
+    name = rst_token_next(&q, end);
+    if (name.type != TOKEN_WORD && name.type != TOKEN_NAME) return false;
+    token = rst_token_next(&q, end);
+    if (!rst_token_mark(&token, ".")) return false;
+    token = rst_token_next(&q, end);
+    if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) return false;
+    table = named_table(c, text, end, &name);
+    if (table == NULL || !compares_as_bytes(table, &token)) return false;
+    out->start = name.text;
+    out->stop = token.text + token.size;
+    out->variable = false;
+    *p = q;
+    return true;
+}
+
+int rst_read_list(const char **p, const char *end, rst_operand *out, int room) {
+    const char *q = *p;
+    rst_token token = rst_token_next(&q, end);
+    int count = 0;
+    if (!rst_token_mark(&token, "(")) return 0;
+    do {
+        const char *behind = q;
+        if (count == room) return 0;
+        token = rst_token_next(&behind, end);
+        if (rst_token_is(&token, "NULL")) {
+            out[count] = (rst_operand){token.text, token.text + token.size, false};
+            q = behind;
+        } else if (!rst_read_operand(&q, end, &out[count])) {
+            return 0;
+        }
+        count++;
+        token = rst_token_next(&q, end);
+    } while (rst_token_mark(&token, ","));
+    if (!rst_token_mark(&token, ")")) return 0;
+    *p = q;
+    return count;
+}
