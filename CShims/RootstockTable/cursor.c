@@ -90,6 +90,7 @@ void rst_cursor_aim(rst_cursor *k) {
     index = &table->indexes[k->plan->index];
     for (int i = 0; i <= table->column_count + HIDDEN_KEY + table->shown_count; i++) {
         k->places[i] = i >= table->column_count ? PLACE_ELSEWHERE : i == table->rowid_column ? PLACE_ROWID : PLACE_ROW;
+        if (k->places[i] == PLACE_ROW && table->without_rowid && table->slot[i] < 0) k->places[i] = PLACE_ELSEWHERE;
         for (int p = index->part_count - 1; p >= 0 && k->places[i] != PLACE_ROWID; p--) {
             if (index->parts[p].column == i) k->places[i] = (int16_t)p;
         }

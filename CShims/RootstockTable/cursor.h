@@ -127,6 +127,8 @@ void rst_cursor_free_candidates(rst_cursor *k);
 int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key);
 /* Reaches the table's row from the index entry. */
 int rst_cursor_locate(rst_cursor *k);
+/* A column of the primary key WITHOUT ROWID, from the row's key behind the entry's columns. SQLITE_NOTFOUND if only the row can tell. */
+int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value);
 /* What the index entry holds of a part of the index. */
 int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value);
 /* A column of the index entry, if it is there. SQLITE_NOTFOUND if not. */

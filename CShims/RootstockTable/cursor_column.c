@@ -257,6 +257,7 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     }
     if (!k->row_located) {
         code = rst_cursor_entry_column(k, column, &value);
+        if (code == SQLITE_NOTFOUND) code = rst_cursor_entry_key(k, column, &value);
         if (code == SQLITE_OK) {
             bool in_scratch = value.as.data >= (const void *)k->scratch.data &&
                               value.as.data <= (const void *)(k->scratch.data + k->scratch.size);

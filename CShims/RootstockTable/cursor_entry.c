@@ -113,6 +113,38 @@ int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value) {
                                 &k->scratch);
 }
 
+/* Whether a value decoded from a primary key's column is the one that was written. Its class is told by the column's affinity, unless
+** that leaves integers and whole reals apart; what a collation folds is lost. */
+static bool is_certain(const rst_column *column, const rst_part *part, const rootstock_value *value) {
+    double number;
+    switch (value->type) {
+    case VALUE_TEXT: return part->key.collation == ROOTSTOCK_COLLATION_BINARY;
+    case VALUE_BLOB: return true;
+    case VALUE_INTEGER: number = (double)value->as.integer; break;
+    case VALUE_REAL: number = value->as.real; break;
+    default: return false;
+    }
+    if (value->type == VALUE_REAL && number == 0) return false; /* of which there are two */
+    return column->affinity >= AFFINITY_NUMERIC && number < 9007199254740992.0 && number > -9007199254740992.0;
+}
+
+int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value) {
+    const rst_table *table = k->table;
+    rootstock_slice row_key;
+    size_t offset = 0;
+    int code, part;
+    if (!table->without_rowid || table->slot[column] >= 0) return SQLITE_NOTFOUND;
+    part = -1 - table->slot[column];
+    code = rst_cursor_split_entry(k, &row_key);
+    for (int i = 0; i < part && code == SQLITE_OK; i++)
+        code = rootstock_key_skip(row_key.data, row_key.size, &offset, &table->key[i].key);
+    k->scratch.size = 0;
+    if (code == SQLITE_OK)
+        code = rootstock_key_decode(row_key.data, row_key.size, &offset, &table->key[part].key, value, &k->scratch);
+    if (code != SQLITE_OK) return code;
+    return is_certain(&table->columns[column], &table->key[part], value) ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
 int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value) {
     const rst_index *index = &k->table->indexes[k->plan->index];
     for (int p = 0; p < index->part_count; p++) {

@@ -60,6 +60,9 @@ bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 u
         bool there = i == table->rowid_column;
         if ((used & ((sqlite3_uint64)1 << (i < 63 ? i : 63))) == 0) continue;
         for (int p = 0; p < index->part_count && !there; p++) there = index->parts[p].column == i;
+        /* Behind its columns an entry has the row's key. */
+        for (int p = 0; p < table->key_count && !there; p++)
+            there = table->key[p].column == i && table->key[p].key.collation == ROOTSTOCK_COLLATION_BINARY;
         if (!there) return false;
     }
     return true;

@@ -5,7 +5,7 @@
 ** come back by the column's affinity alone: where the right-hand side's affinity counts too (a TEXT column and a list of
 ** integers), rows are lost. A unary plus in front of the whole term leaves its value as it is and makes it one that no index
 ** serves, so that SQLite evaluates it on each row. Invariant: nothing else of the text changes, and the result columns, whose
-** names are their text, are left alone.
+** names are their text, are left alone. Terms for which all this makes no difference are left to the planner: row_values_alike.c.
 */
 #include "tokens.h"
 #include "transform.h"
@@ -66,7 +66,18 @@ static void note_word(frame *inner, const rst_token *token) {
     }
 }
 
-int rst_hide_row_values(const char *text, const char *end, char **out) {
+/* `in` stands behind IN: a SELECT in parentheses whose values and whose rows compare alike. */
+static bool may_be_planned(rst_connection *c, const char *text, const char *end, const frame *columns, const char *in) {
+    rst_token token = rst_token_next(&in, end);
+    const char *list = in, *stop = in;
+    const char *first = in;
+    if (!rst_token_mark(&token, "(")) return false;
+    token = rst_token_next(&first, end);
+    return rst_token_is(&token, "SELECT") && rst_token_skip_parentheses(&stop, end) &&
+           rst_row_value_alike(c, text, end, columns->start + 1, list, stop - 1);
+}
+
+int rst_hide_row_values(rst_connection *c, const char *text, const char *end, char **out) {
     frame *frames = NULL;
     insertion *insertions = NULL;
     int depth = 0, frame_capacity = 0, count = 0, insertion_capacity = 0;
@@ -92,7 +103,7 @@ int rst_hide_row_values(const char *text, const char *end, char **out) {
                 if (memory) insertions[count++] = (insertion){p, false};
             }
             if (memory && closed.comma && !closed.call && !closed.list && frames[depth].filter &&
-                rst_token_is(&in, "IN")) {
+                rst_token_is(&in, "IN") && !may_be_planned(c, text, end, &closed, q)) {
                 list = rst_token_next(&q, end);
                 memory = grow((void **)&insertions, count + 1, &insertion_capacity, sizeof *insertions);
                 if (memory && (rst_token_mark(&list, "(") || rst_token_names(&list)))

@@ -256,8 +256,8 @@ static int transform_all(rst_connection *c, const char *text, const char *end, c
     int code = transform_words(c, text, end, out, message);
     for (const char *p = text; p < end && !sought; p++) sought = *p == ')' && rst_row_value_in(p + 1, end);
     if (code != SQLITE_OK || !sought) return code;
-    code = *out != NULL ? rst_hide_row_values(*out, *out + strlen(*out), &hidden)
-                        : rst_hide_row_values(text, end, &hidden);
+    code = *out != NULL ? rst_hide_row_values(c, *out, *out + strlen(*out), &hidden)
+                        : rst_hide_row_values(c, text, end, &hidden);
     if (hidden != NULL || code != SQLITE_OK) {
         sqlite3_free(*out);
         *out = hidden;

@@ -15,7 +15,11 @@ int rst_name_results(rst_connection *c, const char *text, const char *end, char 
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
 /* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
-int rst_hide_row_values(const char *text, const char *end, char **out);
+int rst_hide_row_values(rst_connection *c, const char *text, const char *end, char **out);
+/* row_values_alike.c: whether the planner may have (columns) IN (list) of the statement [text, end); `columns` stands behind its
+** parenthesis, [list, list_end) between those of the SELECT. */
+bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, const char *columns, const char *list,
+                         const char *list_end);
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out: null
 ** where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);

@@ -97,6 +97,50 @@ import Testing
         try #expect(rows() == [3, 1, 4, 2])
     }
 
+    /// The entries hold the primary key; a value that the key does not give back is read with its row.
+    @Test(arguments: engines) func anIndexWithoutRowidCoversThePrimaryKey(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE w(k TEXT, n INT, v, x, PRIMARY KEY (k, n)) WITHOUT ROWID;
+            CREATE INDEX wv ON w(v);
+            """)
+        try #expect(plan(connection, "SELECT k, n FROM w WHERE v = ?") == "SEARCH w USING COVERING INDEX wv (v=?)")
+        try #expect(plan(connection, "SELECT n FROM w ORDER BY v") == "SCAN w USING COVERING INDEX wv")
+        try #expect(plan(connection, "SELECT x FROM w WHERE v = ?") == "SEARCH w USING INDEX wv (v=?)")
+    }
+
+    /// Each of the values that are sought together is looked up in the index of all of them.
+    @Test(arguments: engines.filter { !$0.isNative }) func rowValuesAreLookedUp(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE v(a INT, b TEXT, c);
+            CREATE INDEX vab ON v(a, b);
+            CREATE TABLE s(x INT, y TEXT, z INT);
+            """)
+        let found = "SEARCH v USING INDEX vab (a=? AND b=?)"
+        try #expect(
+            plan(connection, "SELECT c FROM v WHERE (a, b) IN (SELECT x, y FROM s)")
+                == "\(found); LIST SUBQUERY 1; SCAN s")
+        try #expect(plan(connection, "SELECT c FROM v WHERE (a, b) = (1, 'x')") == found)
+        try #expect(
+            plan(connection, "SELECT c FROM v WHERE (a, b) > (1, 'x')") == "SEARCH v USING INDEX vab (a>?)")
+    }
+
+    /// Where the values' affinity decides what is equal, no index is asked.
+    @Test(arguments: engines.filter { !$0.isNative }) func rowValuesOfOtherAffinityAreNot(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE v(a INT, b TEXT, c);
+            CREATE INDEX vba ON v(b, a);
+            CREATE TABLE s(x INT, y TEXT, z INT);
+            """)
+        try #expect(
+            plan(connection, "SELECT c FROM v WHERE (b, a) IN (SELECT z, x FROM s)").hasPrefix("SCAN v; "))
+    }
+
     /// SQLite wants the index's own term word for word; a store takes what implies it.
     @Test(arguments: engines.filter { !$0.isNative }) func aTermThatImpliesTheIndexIsEnough(_ engine: Engine) throws {
         let connection = try connection(engine)
