@@ -259,12 +259,14 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
         code = rst_cursor_entry_column(k, column, &value);
         if (code == SQLITE_NOTFOUND) code = rst_cursor_entry_key(k, column, &value);
         if (code == SQLITE_OK) {
-            bool in_scratch = value.as.data >= (const void *)k->scratch.data &&
-                              value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
             bool data = value.type == VALUE_TEXT || value.type == VALUE_BLOB;
-            const unsigned char *end = (const unsigned char *)value.as.data + value.size;
-            bool terminated = value.type == VALUE_TEXT && !in_scratch && k->entry_exact &&
-                              end < (const unsigned char *)k->entry_key.data + k->entry_key.size && *end == 0;
+            bool in_scratch = data && value.as.data >= (const void *)k->scratch.data &&
+                              value.as.data <= (const void *)(k->scratch.data + k->scratch.size);
+            bool terminated = false;
+            if (value.type == VALUE_TEXT && !in_scratch && k->entry_exact) {
+                const unsigned char *end = (const unsigned char *)value.as.data + value.size;
+                terminated = end < (const unsigned char *)k->entry_key.data + k->entry_key.size && *end == 0;
+            }
             result(context, &value, data && k->stable && !in_scratch, terminated);
             return SQLITE_OK;
         }

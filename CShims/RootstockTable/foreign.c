@@ -87,6 +87,12 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
     struct rst_program *program = c->program;
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
+    /* What acts may fire and act further; to SQLite it is a trigger like any other. */
+    code = result == NULL ? rst_depth_check(c, message) : SQLITE_OK;
+    if (code != SQLITE_OK) {
+        sqlite3_free(sql);
+        return code;
+    }
     code = rst_statement_get(c, sql, &statement);
     if (code == SQLITE_OK) {
         for (int k = 0; k < count && code == SQLITE_OK; k++) code = rst_bind(statement, k + 1, &values[columns[k]]);

@@ -12,6 +12,7 @@
 
 #include "declare.h"
 #include "runner.h"
+#include "stack.h"
 #include "untrusted.h"
 
 #include <string.h>
@@ -240,17 +241,27 @@ int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char 
     return SQLITE_OK;
 }
 
+int rst_depth_check(rst_connection *c, char **message) {
+    if (c->trigger_depth >= sqlite3_limit(c->db, SQLITE_LIMIT_TRIGGER_DEPTH, -1)) {
+        rst_set_message(message, "too many levels of trigger recursion");
+        return SQLITE_ERROR;
+    }
+    if (rst_stack_is_low()) {
+        rst_set_message(message,
+                        "too many levels of trigger recursion for the stack of this thread: run it on one with more");
+        return SQLITE_ERROR;
+    }
+    return SQLITE_OK;
+}
+
 static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, const rst_hand *row, char **message) {
     rst_connection *c = table->connection;
     rst_row_image image = {old != NULL ? old->values : NULL, old != NULL ? old->rowid : 0}, *saved = table->images[0];
     rst_program *program = c->program;
     sqlite3_stmt *statement = NULL;
     int code, moment;
-    if (c->trigger_depth >= sqlite3_limit(c->db, SQLITE_LIMIT_TRIGGER_DEPTH, -1)) {
-        rst_set_message(message, "too many levels of trigger recursion");
-        return SQLITE_ERROR;
-    }
-    code = judge(c, trigger, message);
+    code = rst_depth_check(c, message);
+    if (code == SQLITE_OK) code = judge(c, trigger, message);
     if (code != SQLITE_OK) return code;
     code = rst_statement_get(c, trigger->fire_sql, &statement);
     if (code != SQLITE_OK) {

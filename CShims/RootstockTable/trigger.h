@@ -22,6 +22,9 @@ struct rst_trigger {
     bool firing;
 };
 
+/* May one more trigger or action of a foreign key be run inside of what runs? SQLITE_ERROR and *message: SQLITE_LIMIT_TRIGGER_DEPTH, or
+** the thread's stack, says no. */
+int rst_depth_check(rst_connection *c, char **message);
 /* Fires the table's triggers of this moment. changed: bits of the columns that an UPDATE sets. SQLITE_OK; SQLITE_DONE if one
 ** raised IGNORE; an extended code and *message. */
 int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row,

@@ -58,9 +58,13 @@ public struct TortureTask: Codable, Sendable {
     }
 
     private func write(_ connection: Connection, _ random: inout Random) throws {
+        var done = try TortureTask.progress(connection, writer: number)
+        let noted = AcknowledgementLog.last(path: log).number
+        guard done >= noted else { throw TortureFault("writer \(number) was acknowledged \(noted), and is at \(done)") }
         let log = try AcknowledgementLog(path: log)
+        // What an earlier life committed, and was killed before it noted: else two such lives would be two transactions.
+        if done > noted { try log.note(done) }
         while true {
-            var done = 0
             try connection.withTransaction(.immediate) {
                 done = try TortureTask.progress(connection, writer: number) + 1
                 for _ in 0...random.below(3) {
