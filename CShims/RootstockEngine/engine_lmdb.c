@@ -102,37 +102,17 @@ int rootstock_lmdb_refuse_forked(rootstock_environment *environment) {
 ** VALUES
 */
 
-/* Whatever else changes the tree may move its end. LMDB's own repair of other cursors is not to be relied on (below). */
-static inline void forget_append(rootstock_transaction *transaction, MDB_dbi tree) {
-    if (transaction->append == NULL || transaction->append_tree != tree) return;
-    mdb_cursor_close(transaction->append);
-    transaction->append = NULL;
-}
-
-/* Appends at a cursor that stays at the tree's end, so that only the first of a row of appends descends from the root.
-** The transaction's end frees the cursor. */
-static int append(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *data, unsigned flags) {
-    if (transaction->append != NULL && transaction->append_tree != tree) {
-        mdb_cursor_close(transaction->append);
-        transaction->append = NULL;
-    }
-    if (transaction->append == NULL) {
-        int code = mdb_cursor_open(transaction->txn, tree, &transaction->append);
-        if (code != MDB_SUCCESS) {
-            transaction->append = NULL;
-            return code;
-        }
-        transaction->append_tree = tree;
-    }
-    int code = mdb_cursor_put(transaction->append, key, data, flags);
-    if (code != MDB_SUCCESS) forget_append(transaction, tree);
-    return code;
+/* Cursors on the tree that stand somewhere have to find their place again. */
+static inline void disturb(rootstock_transaction *transaction, MDB_dbi tree) {
+    transaction->changes++;
+    for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next)
+        if (cursor->tree == tree) cursor->disturbed = 1;
 }
 
 static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
     if (lmdb_is_forked(transaction->environment)) return rootstock_lmdb_refuse_forked(transaction->environment);
-    transaction->changes++;
-    forget_append(transaction, tree);
+    disturb(transaction, tree);
+    rootstock_lmdb_forget_kept(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_drop(transaction->txn, tree, 0);
     return lmdb_result(transaction->environment, code);
@@ -163,7 +143,8 @@ static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, con
     /* On a page that a damaged flag makes one of keys alone LMDB finds an entry and sets no value. */
     MDB_val found = {SIZE_MAX, NULL};
     /* LMDB does not write through the key of MDB_SET. */
-    int code = mdb_get(transaction->txn, tree, (MDB_val *)key, &found);
+    int code = transaction->write ? rootstock_lmdb_kept_get(transaction, tree, (MDB_val *)key, &found)
+                                  : mdb_get(transaction->txn, tree, (MDB_val *)key, &found);
     if (code == MDB_SUCCESS) code = lmdb_check_value(transaction, &found);
     if (code == MDB_SUCCESS) *value = (rootstock_slice){found.mv_size, found.mv_data};
     return lmdb_result(transaction->environment, code);
@@ -183,14 +164,9 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
     /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
     MDB_val data = {value->size, (void *)value->data};
     int code = lmdb_make_room(transaction, value->size);
-    if (code == MDB_SUCCESS && (lmdb_flags & MDB_APPEND) != 0) {
-        code = append(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
-    } else if (code == MDB_SUCCESS) {
-        forget_append(transaction, tree);
-        code = mdb_put(transaction->txn, tree, (MDB_val *)key, &data, lmdb_flags);
-    }
+    if (code == MDB_SUCCESS) code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
-    transaction->changes++;
+    disturb(transaction, tree);
     if (code == MDB_SUCCESS) transaction->dirty = 1;
     if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
     return lmdb_result(environment, code);
@@ -201,10 +177,9 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (!transaction->write)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
-    transaction->changes++;
-    forget_append(transaction, tree);
+    disturb(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
-    if (code == MDB_SUCCESS) code = mdb_del(transaction->txn, tree, (MDB_val *)key, NULL);
+    if (code == MDB_SUCCESS) code = rootstock_lmdb_kept_remove(transaction, tree, (MDB_val *)key);
     if (code == MDB_SUCCESS) transaction->dirty = 1;
     return lmdb_result(environment, code);
 }
@@ -216,13 +191,12 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
 static int lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **result_cursor) {
     rootstock_environment *environment = transaction->environment;
     /* Only cursors of write transactions keep keys; the others stay small. */
-    size_t size = transaction->write ? sizeof(rootstock_cursor) : offsetof(rootstock_cursor, key);
+    size_t size = transaction->write ? sizeof(rootstock_cursor) : offsetof(rootstock_cursor, next);
     rootstock_cursor *cursor = calloc(1, size);
     if (cursor == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     cursor->transaction = transaction;
     cursor->tree = tree;
     cursor->write = transaction->write;
-    cursor->changes = transaction->changes;
     if (!transaction->snapshot.walks) {
         int code = mdb_cursor_open(transaction->txn, tree, &cursor->cursor);
         if (code != MDB_SUCCESS) {
@@ -230,6 +204,12 @@ static int lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree t
             return lmdb_result(environment, code);
         }
         cursor->attached = 1;
+    }
+    if (transaction->write) {
+        cursor->next = transaction->cursors;
+        cursor->link = &transaction->cursors;
+        if (cursor->next != NULL) cursor->next->link = &cursor->next;
+        transaction->cursors = cursor;
     }
     *result_cursor = cursor;
     return ROOTSTOCK_OK;
@@ -245,6 +225,10 @@ static int lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_curso
 }
 
 static void lmdb_cursor_close(rootstock_cursor *cursor) {
+    if (cursor->write) {
+        *cursor->link = cursor->next;
+        if (cursor->next != NULL) cursor->next->link = cursor->link;
+    }
     if (cursor->cursor != NULL) mdb_cursor_close(cursor->cursor);
     free(cursor);
 }
@@ -263,7 +247,7 @@ static int move_after_change(rootstock_cursor *cursor, rootstock_move move, MDB_
     cursor->cursor = NULL;
     int code = mdb_cursor_open(cursor->transaction->txn, cursor->tree, &cursor->cursor);
     if (code != MDB_SUCCESS) return code;
-    cursor->changes = cursor->transaction->changes;
+    cursor->disturbed = 0;
     if (move != ROOTSTOCK_NEXT && move != ROOTSTOCK_PREVIOUS)
         return mdb_cursor_get(cursor->cursor, key, value, cursor_operations[move]);
     *key = (MDB_val){cursor->key_size, cursor->key};
@@ -295,9 +279,8 @@ __attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, ro
                                                     MDB_val *value) {
     if (!cursor->positioned && move == ROOTSTOCK_NEXT) move = ROOTSTOCK_FIRST;
     if (!cursor->positioned && move == ROOTSTOCK_PREVIOUS) move = ROOTSTOCK_LAST;
-    int code = cursor->write && cursor->changes != cursor->transaction->changes
-                   ? move_after_change(cursor, move, key, value)
-                   : mdb_cursor_get(cursor->cursor, key, value, cursor_operations[move]);
+    int code = cursor->write && cursor->disturbed ? move_after_change(cursor, move, key, value)
+                                                  : mdb_cursor_get(cursor->cursor, key, value, cursor_operations[move]);
     if (code == MDB_SUCCESS) code = check_entry(cursor, key, value);
     cursor->positioned = code == MDB_SUCCESS;
     if (cursor->write && code == MDB_SUCCESS) {

@@ -115,18 +115,28 @@ struct rootstock_environment {
     lmdb_flushes flushes;
 };
 
+/* A cursor of a write transaction that stays where the last get or put of its tree was. */
+enum { LMDB_KEPT = 8 };
+typedef struct lmdb_kept {
+    MDB_cursor *cursor;
+    MDB_dbi tree;
+    int appended; /* since pages was asked */
+    size_t pages; /* of the tree: if a put changes it, a page was split */
+} lmdb_kept;
+
 struct rootstock_transaction {
     MDB_txn *txn; /* null: the environment was opened anew since it was reset */
     rootstock_environment *environment;
     rootstock_transaction *next, **link; /* in environment.readers */
     int write;
-    int live;            /* counted in environment.live */
-    int broken;          /* no room was left for a change: fit for abort only */
-    uint64_t changes;    /* puts, removes and clears so far */
-    int dirty;           /* a page was changed for certain: the commit will flush */
-    int unnamed_changed; /* records of the unnamed tree were put or removed (kv_lmdb.c) */
-    MDB_cursor *append;  /* at the end of a tree that values are appended to, or null */
-    MDB_dbi append_tree;
+    int live;                         /* counted in environment.live */
+    int broken;                       /* no room was left for a change: fit for abort only */
+    uint64_t changes;                 /* puts, removes and clears so far */
+    int dirty;                        /* a page was changed for certain: the commit will flush */
+    int unnamed_changed;              /* records of the unnamed tree were put or removed (kv_lmdb.c) */
+    struct rootstock_cursor *cursors; /* open ones of a write transaction */
+    lmdb_kept kept[LMDB_KEPT];        /* see engine_lmdb_kept.c */
+    unsigned kept_count, kept_oldest;
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
     lmdb_snapshot snapshot; /* of a read transaction */
 };
@@ -142,9 +152,10 @@ struct rootstock_cursor {
     uint64_t stamp; /* of the snapshot that root and path are of; 0: none */
     uint64_t root;
     lmdb_path path;
-    uint64_t changes; /* transaction.changes when the MDB_cursor was opened */
+    rootstock_cursor *next, **link; /* in transaction.cursors; of a write transaction, as what follows */
+    int disturbed;                  /* its tree was changed since the MDB_cursor was opened */
     size_t key_size;
-    unsigned char key[LMDB_KEY_ROOM]; /* the last key returned; kept in write transactions only */
+    unsigned char key[LMDB_KEY_ROOM]; /* the last key returned */
 };
 
 /* What the file says of itself. */
@@ -173,6 +184,15 @@ static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
     if (lmdb == MDB_NOTFOUND) return ROOTSTOCK_NOT_FOUND;
     return rootstock_lmdb_failure(environment, lmdb);
 }
+
+/* engine_lmdb_kept.c */
+/* Of a write transaction. Each returns LMDB's code. */
+int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value);
+int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
+                            unsigned flags);
+int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key);
+/* The tree is about to be changed in another way. */
+void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
 
 /* engine_lmdb_transactions.c */
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,

@@ -19,6 +19,10 @@ int rst_hand_begin(rst_table *table, rst_hand *hand);
 void rst_hand_end(rst_table *table, rst_hand *hand);
 /* Copies the row under key out of the write transaction. SQLITE_ROW, SQLITE_DONE (absent) or an error. */
 int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand);
+/* The same from an entry of the table's tree as a walker gives it; only the columns of these bits are read, the last bit standing for
+** all behind it. SQLITE_OK or an error. */
+int rst_hand_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
+                  rst_hand *hand);
 /* Column of a stored row: from the logical key or the row's bytes. */
 int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,
                       rootstock_value *value, bool *has_nul, rootstock_buffer *scratch);

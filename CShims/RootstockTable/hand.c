@@ -80,42 +80,52 @@ int rst_stored_column(const rst_table *table, const rootstock_slice *key, const 
     return rootstock_row_column(row, slot, value, has_nul);
 }
 
-int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand) {
-    rst_connection *c = table->connection;
-    rootstock_buffer scratch = {0}, long_value = {0};
-    rootstock_slice value, own_key;
+int rst_hand_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
+                  rst_hand *hand) {
+    rootstock_buffer scratch = {0};
+    rootstock_slice own_key;
     rootstock_row row;
-    size_t extra = 0;
-    int code = rst_tree_get(c, c->writer, &table->tree, key, &value, &long_value);
-    if (code != SQLITE_ROW) return code;
+    int code;
     hand->key.size = 0;
     hand->hold.size = 0;
     code = rootstock_buffer_append(&hand->key, key->data, key->size);
     /* Room for the row and for key columns that have to be unescaped, so that nothing moves. */
-    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&hand->hold, value.size + key->size + 16);
-    if (code == SQLITE_OK) code = rootstock_buffer_append(&hand->hold, value.data, value.size);
-    rootstock_buffer_free(&long_value);
+    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&hand->hold, value->size + key->size + 16);
+    if (code == SQLITE_OK) code = rootstock_buffer_append(&hand->hold, value->data, value->size);
     if (code == SQLITE_OK) code = rootstock_row_open(&row, hand->hold.data, hand->hold.size);
     own_key.size = hand->key.size;
     own_key.data = hand->key.data;
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-        code = rst_stored_column(table, &own_key, &row, i, &hand->values[i], NULL, &scratch);
-        if (code == SQLITE_OK && scratch.size > 0 &&
-            (hand->values[i].type == VALUE_TEXT || hand->values[i].type == VALUE_BLOB) &&
-            hand->values[i].as.data >= (const void *)scratch.data &&
-            hand->values[i].as.data <= (const void *)(scratch.data + scratch.size)) {
+        rootstock_value *column = &hand->values[i];
+        if ((columns >> (i < 63 ? i : 63) & 1) == 0) continue;
+        code = rst_stored_column(table, &own_key, &row, i, column, NULL, &scratch);
+        if (code == SQLITE_OK && scratch.size > 0 && (column->type == VALUE_TEXT || column->type == VALUE_BLOB) &&
+            column->as.data >= (const void *)scratch.data &&
+            column->as.data <= (const void *)(scratch.data + scratch.size)) {
             unsigned char *to = hand->hold.data + hand->hold.size;
-            memcpy(to, hand->values[i].as.data, hand->values[i].size);
-            hand->values[i].as.data = to;
-            hand->hold.size += hand->values[i].size;
-            extra += hand->values[i].size;
+            memcpy(to, column->as.data, column->size);
+            column->as.data = to;
+            hand->hold.size += column->size;
         }
     }
-    UNUSED(extra);
     rootstock_buffer_free(&scratch);
     if (code != SQLITE_OK) return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
-    if (!table->without_rowid) hand->rowid = rootstock_rowid_decode(hand->key.data);
-    return SQLITE_ROW;
+    if (!table->without_rowid) {
+        if (hand->key.size != 8) return SQLITE_CORRUPT_VTAB;
+        hand->rowid = rootstock_rowid_decode(hand->key.data);
+    }
+    return SQLITE_OK;
+}
+
+int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand) {
+    rst_connection *c = table->connection;
+    rootstock_buffer long_value = {0};
+    rootstock_slice value;
+    int code = rst_tree_get(c, c->writer, &table->tree, key, &value, &long_value);
+    if (code != SQLITE_ROW) return code;
+    code = rst_hand_read(table, key, &value, UINT64_MAX, hand);
+    rootstock_buffer_free(&long_value);
+    return code == SQLITE_OK ? SQLITE_ROW : code;
 }
 
 int rst_hand_own_bytes(const rst_table *table, rst_hand *row) {

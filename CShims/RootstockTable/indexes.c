@@ -6,8 +6,8 @@
 ** the key, a row (rows.h) of the columns' values. Invariant: the entry of a row is a function of the row alone.
 */
 #include "change.h"
+#include "sorter.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key) {
@@ -163,26 +163,7 @@ int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_han
 
 /* ---- filling ---- */
 
-/* Entries gathered to be put in order: key, value, and the length of the columns' part. */
-typedef struct gathered {
-    size_t start, key_size, value_size, prefix;
-    bool has_null;
-} gathered;
-
-typedef struct gathering {
-    rootstock_buffer bytes;
-    gathered *entries;
-    size_t count, capacity;
-} gathering;
-
 enum { GATHER_BYTES = 256 << 20 };
-
-static __thread const unsigned char *gathered_bytes; /* for qsort, which takes no context */
-
-static int gathered_order(const void *left, const void *right) {
-    const gathered *a = left, *b = right;
-    return rootstock_key_compare(gathered_bytes + a->start, a->key_size, gathered_bytes + b->start, b->key_size);
-}
 
 static int unique_refused(const rst_table *table, const rst_index *index, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -203,19 +184,17 @@ static int unique_refused(const rst_table *table, const rst_index *index, char *
 }
 
 /* Puts what was gathered, in key order: appended while the tree holds nothing higher. */
-static int gathered_put(rst_table *table, rst_index *index, gathering *g, bool first, char **message) {
+static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bool first, char **message) {
     rst_connection *c = table->connection;
     rootstock_buffer other = {0};
     bool append = first;
-    int code = SQLITE_OK;
-    gathered_bytes = g->bytes.data;
-    if (g->count > 0) qsort(g->entries, g->count, sizeof *g->entries, gathered_order);
+    int code = rst_gathering_sort(g);
     for (size_t i = 0; i < g->count && code == SQLITE_OK; i++) {
-        const gathered *entry = &g->entries[i];
+        const rst_gathered *entry = &g->entries[i];
         rootstock_slice key = {entry->key_size, g->bytes.data + entry->start};
         rootstock_slice value = {entry->value_size, g->bytes.data + entry->start + entry->key_size};
         if (index->unique && !entry->has_null) {
-            const gathered *before = i > 0 ? &g->entries[i - 1] : NULL;
+            const rst_gathered *before = i > 0 ? &g->entries[i - 1] : NULL;
             if (before != NULL && before->prefix == entry->prefix &&
                 memcmp(g->bytes.data + before->start, key.data, entry->prefix) == 0) {
                 code = unique_refused(table, index, message);
@@ -237,9 +216,20 @@ static int gathered_put(rst_table *table, rst_index *index, gathering *g, bool f
         code = rst_tree_put(c, &index->tree, &key, &value, 0);
     }
     rootstock_buffer_free(&other);
-    g->bytes.size = 0;
-    g->count = 0;
+    rst_gathering_clear(g);
     return code;
+}
+
+/* The columns that the index's entries are made of, as bits (the last stands for all behind it); all where the twin makes them. */
+static uint64_t index_columns(const rst_table *table, const rst_index *index) {
+    uint64_t columns = 0;
+    if (index->evaluated) return UINT64_MAX;
+    for (int p = 0; p < index->part_count; p++) {
+        int column = index->parts[p].column;
+        if (column >= 0 && table->columns[column].generated) return UINT64_MAX;
+        if (column >= 0) columns |= (uint64_t)1 << (column < 63 ? column : 63);
+    }
+    return columns;
 }
 
 /* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so that pages
@@ -250,7 +240,8 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     rst_walker walker;
     rst_hand hand;
     rootstock_buffer key = {0}, value = {0};
-    gathering g = {0};
+    rst_gathering g = {0};
+    uint64_t columns = index_columns(table, index);
     rootstock_slice at, bytes;
     uint64_t rows = 0;
     bool first = true;
@@ -266,8 +257,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         bool has_null, included = false;
         size_t prefix = 0;
         result = rst_interrupted(c, ++rows);
-        if (result == SQLITE_OK) result = rst_hand_fetch(table, &at, &hand);
-        if (result == SQLITE_ROW) result = SQLITE_OK;
+        if (result == SQLITE_OK) result = rst_hand_read(table, &at, &bytes, columns, &hand);
         if (result == SQLITE_OK && index->evaluated)
             result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
         if (result == SQLITE_OK) {
@@ -275,20 +265,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         }
         if (index->evaluated) rst_twin_clear(table);
         if (result != SQLITE_OK || !included) continue;
-        if (g.count == g.capacity) {
-            size_t capacity = g.capacity == 0 ? 1024 : g.capacity * 2;
-            gathered *more = sqlite3_realloc64(g.entries, capacity * sizeof *more);
-            if (more == NULL) {
-                result = SQLITE_NOMEM;
-                break;
-            }
-            g.entries = more;
-            g.capacity = capacity;
-        }
-        g.entries[g.count] = (gathered){g.bytes.size, key.size, value.size, prefix, has_null};
-        result = rootstock_buffer_append(&g.bytes, key.data, key.size);
-        if (result == SQLITE_OK) result = rootstock_buffer_append(&g.bytes, value.data, value.size);
-        g.count++;
+        result = rst_gather(&g, &key, &value, prefix, has_null);
         if (result == SQLITE_OK && g.bytes.size > GATHER_BYTES) {
             result = gathered_put(table, index, &g, first, message);
             first = false;
@@ -300,7 +277,6 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     rst_hand_end(table, &hand);
     rootstock_buffer_free(&key);
     rootstock_buffer_free(&value);
-    rootstock_buffer_free(&g.bytes);
-    sqlite3_free(g.entries);
+    rst_gathering_free(&g);
     return result;
 }

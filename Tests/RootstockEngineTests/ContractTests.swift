@@ -32,6 +32,10 @@ import Testing
         for seed in UInt64(1)...4 { try EngineContract.appendsAmongOtherChanges(engine, seed: seed, transactions: 40) }
     }
 
+    @Test(arguments: engines) func changesNearEachOther(_ engine: EngineUnderTest) throws {
+        for seed in UInt64(1)...4 { try EngineContract.changesNearEachOther(engine, seed: seed, transactions: 25) }
+    }
+
     @Test(arguments: engines) func reserve(_ engine: EngineUnderTest) throws {
         try EngineContract.reserve(engine)
     }

@@ -1,0 +1,90 @@
+/*
+** engine_lmdb_kept.c - gets, puts and removes of a write transaction, each through a cursor that stays on its tree.
+**
+** A statement's changes are rarely far apart: an UPDATE puts the row that it has just got, its rows come in key order, a batch
+** appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves the descent.
+**
+** Invariant: everything that changes a tree goes through its kept cursor, or forgets that first, because LMDB's repair of cursors
+** after changes made elsewhere is not to be relied on (engine_lmdb.c). A cursor that has removed an entry or split a page, whose
+** path may be another now, is not used again, save by appends, which descend anyhow. The transaction's end frees them.
+*/
+#include "engine_lmdb.h"
+
+static lmdb_kept *find(rootstock_transaction *transaction, MDB_dbi tree) {
+    for (unsigned i = 0; i < transaction->kept_count; i++)
+        if (transaction->kept[i].tree == tree) return &transaction->kept[i];
+    return NULL;
+}
+
+static void forget(rootstock_transaction *transaction, lmdb_kept *kept) {
+    mdb_cursor_close(kept->cursor);
+    *kept = transaction->kept[--transaction->kept_count];
+}
+
+void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree) {
+    lmdb_kept *kept = find(transaction, tree);
+    if (kept != NULL) forget(transaction, kept);
+}
+
+static size_t pages(rootstock_transaction *transaction, MDB_dbi tree) {
+    MDB_stat statistics;
+    if (mdb_stat(transaction->txn, tree, &statistics) != MDB_SUCCESS) return SIZE_MAX;
+    return statistics.ms_branch_pages + statistics.ms_leaf_pages;
+}
+
+/* *kept is the tree's cursor, opened if there is none, or none that may be used. Returns LMDB's code. */
+static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lmdb_kept **kept) {
+    MDB_cursor *cursor;
+    *kept = find(transaction, tree);
+    if (*kept != NULL && (*kept)->appended && !append) {
+        (*kept)->appended = 0;
+        if (pages(transaction, tree) != (*kept)->pages) {
+            forget(transaction, *kept);
+            *kept = NULL;
+        }
+    }
+    if (*kept != NULL) return MDB_SUCCESS;
+    int code = mdb_cursor_open(transaction->txn, tree, &cursor);
+    if (code != MDB_SUCCESS) return code;
+    if (transaction->kept_count == LMDB_KEPT) {
+        *kept = &transaction->kept[transaction->kept_oldest++ % LMDB_KEPT];
+        mdb_cursor_close((*kept)->cursor);
+    } else {
+        *kept = &transaction->kept[transaction->kept_count++];
+    }
+    **kept = (lmdb_kept){cursor, tree, 0, pages(transaction, tree)};
+    return MDB_SUCCESS;
+}
+
+int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value) {
+    lmdb_kept *kept;
+    int code = keep(transaction, tree, 0, &kept);
+    if (code != MDB_SUCCESS) return code;
+    code = mdb_cursor_get(kept->cursor, key, value, MDB_SET);
+    if (code != MDB_SUCCESS && code != MDB_NOTFOUND) forget(transaction, kept);
+    return code;
+}
+
+int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
+                            unsigned flags) {
+    lmdb_kept *kept;
+    int append = (flags & MDB_APPEND) != 0, code = keep(transaction, tree, append, &kept);
+    if (code != MDB_SUCCESS) return code;
+    code = mdb_cursor_put(kept->cursor, key, value, flags);
+    if (code == MDB_SUCCESS && append) kept->appended = 1;
+    if (code == MDB_KEYEXIST || (code == MDB_SUCCESS && append)) return code;
+    if (code != MDB_SUCCESS || pages(transaction, tree) != kept->pages) forget(transaction, kept);
+    return code;
+}
+
+int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key) {
+    lmdb_kept *kept;
+    MDB_val value;
+    int code = keep(transaction, tree, 0, &kept);
+    if (code != MDB_SUCCESS) return code;
+    code = mdb_cursor_get(kept->cursor, key, &value, MDB_SET);
+    if (code == MDB_NOTFOUND) return code;
+    if (code == MDB_SUCCESS) code = mdb_cursor_del(kept->cursor, 0);
+    forget(transaction, kept);
+    return code;
+}

@@ -1,0 +1,33 @@
+-- CREATE INDEX on full tables: keys that begin alike, are each other's beginning, come in order, backwards, mixed and equal.
+CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT, c BLOB, d INTEGER);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+INSERT INTO t SELECT i, (i * 7919) % 701, 'The same beginning of every title ' || ((i * 31) % 97), CAST(substr('aaaaaaaaaaaaaaaaaaaaaaaa', 1, i % 20) AS BLOB) || x'00', 700 - i FROM n;
+INSERT INTO t VALUES(701, NULL, 'The same', x'', 1), (702, 'text', 'The same beginning', x'00', 2), (703, 1e300, '', x'0000', 3), (704, -9223372036854775808, NULL, NULL, 4), (705, 2.5, 'The same beginning of every title 5' || char(0), x'61616161616161616100', 5);
+CREATE INDEX t_a ON t(a);
+CREATE INDEX t_b ON t(b);
+CREATE INDEX t_bd ON t(b DESC, a);
+CREATE INDEX t_c ON t(c, d DESC);
+CREATE INDEX t_d ON t(d);
+CREATE UNIQUE INDEX t_id ON t(d, id);
+CREATE UNIQUE INDEX t_clash ON t(b);
+CREATE UNIQUE INDEX t_d_clash ON t(d);
+CREATE INDEX t_n ON t(b COLLATE NOCASE, c);
+CREATE INDEX t_part ON t(a) WHERE d > 350;
+CREATE INDEX t_expr ON t(length(c), d % 7);
+SELECT id, a FROM t INDEXED BY t_a WHERE a > -1 ORDER BY a, id LIMIT 40;
+SELECT id, b FROM t INDEXED BY t_b WHERE b >= '' ORDER BY b, id;
+SELECT id FROM t INDEXED BY t_bd WHERE b <= 'z' ORDER BY b DESC, a;
+SELECT id, hex(c) FROM t INDEXED BY t_c WHERE c >= x'' ORDER BY c, d DESC, id;
+SELECT id FROM t INDEXED BY t_d WHERE d BETWEEN 100 AND 140 ORDER BY d;
+SELECT id FROM t INDEXED BY t_part WHERE d > 350 ORDER BY a, id;
+SELECT count(*), sum(id) FROM t WHERE length(c) = 7 AND d % 7 = 3;
+SELECT count(*) FROM t WHERE b = 'The same beginning of every title 5';
+UPDATE t SET d = d + 1000 WHERE id % 3 = 0;
+SELECT sum(id), count(*) FROM t INDEXED BY t_d WHERE d > 1000;
+CREATE TABLE w(k TEXT, v INTEGER, x, PRIMARY KEY(k, v)) WITHOUT ROWID;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO w SELECT 'key ' || (i % 17), i, (i * 13) % 29 FROM n;
+CREATE INDEX w_x ON w(x);
+CREATE INDEX w_v ON w(v DESC, x);
+SELECT k, v, x FROM w INDEXED BY w_x WHERE x >= 0 ORDER BY x, k, v;
+SELECT k, v FROM w INDEXED BY w_v WHERE v > 250 ORDER BY v DESC;
+PRAGMA integrity_check;
