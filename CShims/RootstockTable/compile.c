@@ -8,6 +8,7 @@
 #include "expressions.h"
 #include "foreign.h"
 #include "runner.h"
+#include "update_from.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -139,6 +140,7 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (is_rowwise(c, table, parts)) return true;
+    if (rst_update_has_from(parts)) return true;
     if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
         return true;                                                       /* see sequence_touch */
     if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
@@ -238,7 +240,16 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
             sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
             if (code->rowwise) sqlite3_str_append(out, parts->set.end, (int)(parts->after_table.end - parts->set.end));
         }
-        if (!code->rowwise) {
+        if (rst_update_has_from(parts)) {
+            char *joined = NULL;
+            result = rst_update_from(table, parts, &joined, message);
+            if (joined != NULL) sqlite3_str_appendall(out, joined);
+            sqlite3_free(joined);
+            if (result != SQLITE_OK) {
+                sqlite3_free(sqlite3_str_finish(out));
+                return result;
+            }
+        } else if (!code->rowwise) {
             const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
             sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
         }

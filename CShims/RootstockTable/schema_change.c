@@ -10,6 +10,7 @@
 #include "ddl_rows.h"
 #include "declare.h"
 #include "describe.h"
+#include "tokens.h"
 
 #include <string.h>
 
@@ -95,6 +96,38 @@ static int mirror_run(rst_connection *c, const char *sql, char **message) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
     }
     return code;
+}
+
+/* What the application has set for its connection rules the change as well. before: what the mirror had, which it gets back, for a
+** schema that is there is read whatever a connection allows. */
+enum { SETTING_COUNT = 4, LIMIT_COUNT = SQLITE_LIMIT_WORKER_THREADS + 1 };
+typedef struct mirror_settings {
+    int flags[SETTING_COUNT], limits[LIMIT_COUNT];
+} mirror_settings;
+static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, SQLITE_DBCONFIG_DQS_DDL,
+                                                 SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_FKEY};
+
+static void settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        int now = 0;
+        (void)sqlite3_db_config(c->mirror, setting_names[i], -1, &before->flags[i]);
+        (void)sqlite3_db_config(c->db, setting_names[i], -1, &now);
+        /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the twins' rows, and foreign.c looks at the store's. */
+        if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&verb, "ALTER")) continue;
+        if (now != before->flags[i]) (void)sqlite3_db_config(c->mirror, setting_names[i], now, NULL);
+    }
+    for (int i = 0; i < LIMIT_COUNT; i++) before->limits[i] = sqlite3_limit(c->mirror, i, sqlite3_limit(c->db, i, -1));
+}
+
+static void settings_restore(sqlite3 *mirror, const mirror_settings *before) {
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        int now = 0;
+        (void)sqlite3_db_config(mirror, setting_names[i], -1, &now);
+        if (now != before->flags[i]) (void)sqlite3_db_config(mirror, setting_names[i], before->flags[i], NULL);
+    }
+    for (int i = 0; i < LIMIT_COUNT; i++) (void)sqlite3_limit(mirror, i, before->limits[i]);
 }
 
 static int apply(rst_connection *c, const snapshot *before, const snapshot *after, char **message) {
@@ -196,6 +229,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     int old_count = 0;
     rst_mark mark;
     int code;
+    bool broken = false;
     if (c->shared == NULL) return SQLITE_ERROR;
     mark = rst_mark_set(c);
     code = mirror_run(c, "SAVEPOINT change", message);
@@ -209,7 +243,14 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
         code = rst_forwards_sync(c, c->mirror,
                                  &c->forwards); /* the statement may name what the application has registered since */
-        if (code == SQLITE_OK) code = mirror_run(c, sql, message);
+        if (code == SQLITE_OK) {
+            mirror_settings settings;
+            settings_follow(c, sql, &settings);
+            code = mirror_run(c, sql, message);
+            settings_restore(c->mirror, &settings);
+            /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a transaction. */
+            broken = (code & 0xff) == SQLITE_CORRUPT;
+        }
     }
     if (code == SQLITE_OK) code = snapshot_take(c, &after);
     if (code == SQLITE_OK && lent != NULL) {
@@ -252,6 +293,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
             if (loaded != SQLITE_OK) c->schema_stale = true;
         }
     }
+    if (broken) c->schema_stale = true;
     rst_mark_release(c, mark);
     for (int i = 0; i < old_count; i++) rst_table_release(old[i]);
     sqlite3_free(old);

@@ -118,7 +118,7 @@ static void read_rest(const char *p, const char *end, rst_statement_parts *parts
                    (rst_token_is(&token, "WHERE") || rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
             parts->has_where = true;
             if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
-        } else if (!insert && rst_token_is(&token, "FROM")) {
+        } else if (!insert && rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) {
             if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
         } else if (!insert && rst_token_is(&token, "SET") && parts->set.start == NULL) {
             parts->set.start = p;

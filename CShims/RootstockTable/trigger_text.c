@@ -7,6 +7,7 @@
 #include "trigger_text.h"
 
 #include "runner.h"
+#include "update_from.h"
 
 #include <string.h>
 
@@ -199,6 +200,14 @@ static int transform_statement(rst_connection *c, const char *text, const char *
         code = rst_transform_insert(c, table, &parts, operation, false, &changed, message);
         sqlite3_free(operation);
         if (code != SQLITE_OK) return code;
+    }
+    if (table != NULL && rst_update_has_from(&parts)) {
+        char *joined = NULL;
+        code = rst_update_from(table, &parts, &joined, message);
+        if (code != SQLITE_OK) return code;
+        changed = sqlite3_mprintf("%.*s %s", (int)(parts.after_table.start - text), text, joined);
+        sqlite3_free(joined);
+        if (changed == NULL) return SQLITE_NOMEM;
     }
     if (changed != NULL) {
         text = changed;

@@ -1,0 +1,36 @@
+-- PRAGMA legacy_alter_table rules what ALTER TABLE RENAME rewrites, and what it complains of.
+CREATE TABLE item(a, b CHECK (item.b <> 5));
+CREATE VIEW shown AS SELECT item.a FROM item;
+CREATE INDEX positive ON item(b) WHERE item.a > 0;
+CREATE TABLE part(x REFERENCES item(a));
+CREATE TABLE log(y);
+CREATE TRIGGER noted AFTER INSERT ON part BEGIN INSERT INTO log SELECT a FROM item; END;
+PRAGMA legacy_alter_table = ON;
+PRAGMA legacy_alter_table;
+ALTER TABLE item RENAME TO thing;
+CREATE TABLE plain(a, b);
+CREATE VIEW plain_view AS SELECT a FROM plain;
+CREATE TABLE refers(x REFERENCES plain(a));
+ALTER TABLE plain RENAME TO renamed;
+SELECT sql FROM sqlite_schema ORDER BY name;
+SELECT * FROM plain_view;
+PRAGMA foreign_keys = ON;
+ALTER TABLE renamed RENAME TO plain;
+ALTER TABLE plain RENAME TO again;
+SELECT sql FROM sqlite_schema ORDER BY name;
+PRAGMA foreign_keys = OFF;
+DROP VIEW plain_view;
+PRAGMA legacy_alter_table = OFF;
+ALTER TABLE item RENAME TO thing;
+SELECT sql FROM sqlite_schema ORDER BY name;
+INSERT INTO thing VALUES (1, 2); INSERT INTO part VALUES (1); SELECT * FROM log;
+-- A statement that SQLite refuses only when it reads back what it wrote leaves nothing behind.
+CREATE VIEW IF NOT EXISTS IF AS SELECT null;
+CREATE TABLE after_that(x);
+INSERT INTO after_that VALUES (1);
+SELECT name FROM sqlite_schema ORDER BY name;
+BEGIN;
+CREATE VIEW IF NOT EXISTS IF AS SELECT null;
+ROLLBACK;
+CREATE TABLE one_more(x);
+SELECT name FROM sqlite_schema ORDER BY name;
