@@ -7,6 +7,7 @@
 #include "declare.h"
 #include "foreign.h"
 #include "transform.h"
+#include "temporary.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -108,6 +109,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) interruptible = rst_interruptible(c);
     if (code == SQLITE_OK) code = run_change(c, sql, message);
+    if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
@@ -118,6 +120,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
             (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
         }
         sqlite3_free(rollback_message);
+        (void)rst_temporary_triggers_read(c);
         if (c->shared != NULL && c->schema_stale)
             (void)rst_schema_refresh(c, NULL);
         else if (c->triggers_epoch != c->epoch)

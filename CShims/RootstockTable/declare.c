@@ -9,6 +9,7 @@
 
 #include "foreign.h"
 #include "shown.h"
+#include "temporary.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -297,14 +298,13 @@ static int read_generation(rst_connection *c, int64_t *generation, uint64_t *ide
     return code;
 }
 
-/* Of the declarations: it goes back with them. */
-static int64_t declared_version(rst_connection *c) {
+int64_t rst_declared_version(rst_connection *c) {
     sqlite3_stmt *statement;
     int64_t version = -1;
     if (rst_statement_get(c, "PRAGMA main.schema_version", &statement) != SQLITE_OK) return -1;
     if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
     rst_statement_done(c, statement);
-    return version;
+    return version + rst_temporary_version(c) * ((int64_t)1 << 32);
 }
 
 /* Tables that were declared without a collation which the application has registered by now are declared anew. */
@@ -329,7 +329,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     if (c->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
     if (c->declared_in_transaction) {
         /* Has a ROLLBACK taken away what was declared since? */
-        if (declared_version(c) != c->declared_version) c->schema_stale = true;
+        if (rst_declared_version(c) != c->declared_version) c->schema_stale = true;
         if (sqlite3_get_autocommit(c->db)) c->declared_in_transaction = false;
     }
     /* The twins' transaction lasts for good; out of memory ends it, and with it the twins. */
@@ -349,7 +349,8 @@ int rst_schema_refresh(rst_connection *c, char **message) {
         c->schema_stale = true;
     }
     rst_retired_vtabs_free(c); /* of the time before: those of now may still be in SQLite's hands */
-    code = rst_schema_load(c, true, message);
+    code = rst_temporary_triggers_read(c);
+    if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = relearn_declared(c);
     if (code == SQLITE_OK) {
         c->refreshing = true;
@@ -361,7 +362,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     if (code != SQLITE_OK) c->schema_stale = true;
     if (!sqlite3_get_autocommit(c->db)) {
         c->declared_in_transaction = true;
-        c->declared_version = declared_version(c);
+        c->declared_version = rst_declared_version(c);
     }
     return code;
 }

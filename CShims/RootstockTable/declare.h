@@ -9,6 +9,8 @@
 int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message);
 int rst_declared_note(rst_connection *c, const rst_table *table);
 void rst_declared_forget(rst_connection *c);
+/* Of the declarations: it goes back with them. */
+int64_t rst_declared_version(rst_connection *c);
 /* Text of a view or trigger as the connection can run it (trigger_text.c); null where nothing changes. */
 int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message);
 /* Prepares the triggers of the store's tables (trigger.c). */

@@ -6,6 +6,7 @@
 
 #include "declare.h"
 #include "runner.h"
+#include "temporary.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -168,6 +169,8 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
             return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
         }
     }
+    if (trigger && drop && temporary && rst_temporary_trigger_find(c, &name) >= 0)
+        return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
     if (temporary || (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main"))) {
         return rst_transform_names(c, sql, end, out, message);
     }

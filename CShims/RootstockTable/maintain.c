@@ -1,5 +1,5 @@
 /*
-** maintain.c - REINDEX, ANALYZE, user_version and application_id, temp triggers on store tables.
+** maintain.c - REINDEX, ANALYZE, user_version and application_id.
 **
 ** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's transaction
 ** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
@@ -9,6 +9,7 @@
 #include "declare.h"
 #include "foreign.h"
 #include "runner.h"
+#include "temporary.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -359,90 +360,11 @@ static void meta_function(sqlite3_context *context, int count, sqlite3_value **v
         sqlite3_result_int64(context, value);
 }
 
-/* ---- temp triggers ---- */
-
-static char *trigger_name(const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end), schema;
-    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
-    token = rst_token_object(&p, end, &schema);
-    return rst_token_name(&token);
-}
-
-int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
-    for (int i = 0; i < c->temporary_trigger_count; i++) {
-        char *other = trigger_name(c->temporary_triggers[i]);
-        bool same = other != NULL && rst_token_same_name(name, other);
-        sqlite3_free(other);
-        if (same) return i;
-    }
-    return -1;
-}
-
-static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
-    char **more, *name = trigger_name(sql);
-    int code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
-    if (name == NULL) return SQLITE_NOMEM;
-    if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
-        sqlite3_free(name);
-        return sqlite3_extended_errcode(c->mirror);
-    }
-    for (int i = 0; i < c->temporary_trigger_count; i++) {
-        char *other = trigger_name(c->temporary_triggers[i]);
-        bool same = other != NULL && sqlite3_stricmp(other, name) == 0;
-        sqlite3_free(other);
-        if (same) { /* IF NOT EXISTS, or the mirror would have refused */
-            sqlite3_free(name);
-            return SQLITE_OK;
-        }
-    }
-    sqlite3_free(name);
-    more = sqlite3_realloc64(c->temporary_triggers, ((sqlite3_uint64)c->temporary_trigger_count + 1) * sizeof *more);
-    if (more == NULL) return SQLITE_NOMEM;
-    c->temporary_triggers = more;
-    more[c->temporary_trigger_count] = sqlite3_mprintf("%s", sql);
-    if (more[c->temporary_trigger_count] == NULL) return SQLITE_NOMEM;
-    c->temporary_trigger_count++;
-    return rst_triggers_load(c, message);
-}
-
-static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
-    const char *p = name;
-    rst_token token = rst_token_next(&p, name + strlen(name));
-    int at = rst_temporary_trigger_find(c, &token);
-    char *text = rst_token_name(&token), *sql;
-    if (text == NULL) return SQLITE_NOMEM;
-    sql = sqlite3_mprintf("DROP TRIGGER IF EXISTS temp.\"%w\"", text);
-    if (sql != NULL) (void)sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
-    sqlite3_free(sql);
-    sqlite3_free(text);
-    if (at >= 0) {
-        sqlite3_free(c->temporary_triggers[at]);
-        c->temporary_triggers[at] = c->temporary_triggers[--c->temporary_trigger_count];
-    }
-    return rst_triggers_load(c, message);
-}
-
-static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    UNUSED(count);
-    text_call(context, values, temporary_trigger);
-}
-
-static void drop_temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    UNUSED(count);
-    text_call(context, values, drop_temporary_trigger);
-}
-
 int rst_maintain_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_reindex", 1, SQLITE_DIRECTONLY, reindex_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_analyze", 1, SQLITE_DIRECTONLY, analyze_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta", 1, SQLITE_DIRECTONLY, meta_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta_set", 2, SQLITE_DIRECTONLY, meta_function);
-    if (code == SQLITE_OK)
-        code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
-    if (code == SQLITE_OK) {
-        code = rst_function(c, "rootstock_drop_temp_trigger", 1, SQLITE_DIRECTONLY, drop_temporary_trigger_function);
-    }
+    if (code == SQLITE_OK) code = rst_temporary_register(c);
     return code;
 }

@@ -91,7 +91,6 @@ char *rst_once_subqueries(rst_connection *c, const char *text, int size);
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
                   rst_clause *clause, char **message);
 void rst_clauses_free(rst_clause *clauses, int count);
-int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
 /* Names of the RETURNING columns, as a SELECT list over c0, c1 ...: from sqlite3_malloc. */
 int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message);

@@ -25,12 +25,12 @@ ALTER TABLE item RENAME TO thing;
 SELECT sql FROM sqlite_schema ORDER BY name;
 INSERT INTO thing VALUES (1, 2); INSERT INTO part VALUES (1); SELECT * FROM log;
 -- A statement that SQLite refuses only when it reads back what it wrote leaves nothing behind.
-CREATE VIEW IF NOT EXISTS IF AS SELECT null;
+CREATE VIEW IF NOT EXISTS IF AS SELECT null /* no syntax */;
 CREATE TABLE after_that(x);
 INSERT INTO after_that VALUES (1);
 SELECT name FROM sqlite_schema ORDER BY name;
 BEGIN;
-CREATE VIEW IF NOT EXISTS IF AS SELECT null;
+CREATE VIEW IF NOT EXISTS IF AS SELECT null /* no syntax */;
 ROLLBACK;
 CREATE TABLE one_more(x);
 SELECT name FROM sqlite_schema ORDER BY name;

@@ -30,8 +30,8 @@ UPDATE stock SET amount = amount IS NOT DISTINCT FROM id, name = 'z' FROM moves 
 SELECT * FROM stock;
 UPDATE stock SET amount = 1 FROM moves;
 SELECT changes();
-UPDATE stock SET nothing = 1 FROM moves;
-UPDATE stock SET amount = nothing FROM moves;
+UPDATE stock SET absent = 1 FROM moves;
+UPDATE stock SET amount = absent FROM moves;
 UPDATE stock SET amount = change FROM absent;
 UPDATE stock SET (name, amount) = (1, 2, 3) FROM moves;
 UPDATE OR IGNORE stock SET id = id + 1 FROM moves WHERE item = id;

@@ -1,0 +1,218 @@
+/*
+** temporary.c - CREATE TEMP TRIGGER and DROP TRIGGER, where the trigger's table is the store's.
+**
+** SQLite takes no such trigger, so its text is kept in a temp view, which ROLLBACK, ROLLBACK TO and the connection's end undo and end
+** as they would the trigger. The mirror has the trigger itself: SQLite judges it there, rewrites it when its table is altered, and
+** drops it with it. Invariant: c->temporary_triggers are the texts of these views, oldest first.
+*/
+#include "temporary.h"
+
+#include "declare.h"
+#include "runner.h"
+#include "trigger.h"
+
+#include <string.h>
+
+static char *trigger_name(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end), schema;
+    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+    token = rst_token_object(&p, end, &schema);
+    return rst_token_name(&token);
+}
+
+int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        bool same = other != NULL && rst_token_same_name(name, other);
+        sqlite3_free(other);
+        if (same) return i;
+    }
+    return -1;
+}
+
+/* Takes the text over. */
+static int keep(rst_connection *c, char *text) {
+    char **more;
+    if (text == NULL) return SQLITE_NOMEM;
+    more = sqlite3_realloc64(c->temporary_triggers, ((sqlite3_uint64)c->temporary_trigger_count + 1) * sizeof *more);
+    if (more == NULL) {
+        sqlite3_free(text);
+        return SQLITE_NOMEM;
+    }
+    c->temporary_triggers = more;
+    more[c->temporary_trigger_count++] = text;
+    return SQLITE_OK;
+}
+
+static void forget_all(rst_connection *c) {
+    while (c->temporary_trigger_count > 0) sqlite3_free(c->temporary_triggers[--c->temporary_trigger_count]);
+}
+
+int64_t rst_temporary_version(rst_connection *c) {
+    sqlite3_stmt *statement;
+    int64_t version = -1;
+    if (!c->temporary_used) return 0;
+    if (rst_statement_get(c, "PRAGMA temp.schema_version", &statement) != SQLITE_OK) return -1;
+    if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
+    rst_statement_done(c, statement);
+    return version;
+}
+
+int rst_temporary_triggers_read(rst_connection *c) {
+    sqlite3_stmt *names, *text;
+    int code;
+    if (!c->temporary_used) return SQLITE_OK;
+    forget_all(c);
+    code = sqlite3_prepare_v2(c->db,
+                              "SELECT name FROM temp.sqlite_master WHERE type='view' AND name GLOB 'rootstock text *' "
+                              "ORDER BY CAST(substr(name, 16) AS INTEGER)",
+                              -1, &names, NULL);
+    if (code != SQLITE_OK) return code;
+    while (code == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW) {
+        char *sql = sqlite3_mprintf("SELECT sql FROM temp.\"%w\"", sqlite3_column_text(names, 0));
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &text, NULL);
+        sqlite3_free(sql);
+        if (code != SQLITE_OK) break;
+        if (sqlite3_step(text) == SQLITE_ROW) code = keep(c, sqlite3_mprintf("%s", sqlite3_column_text(text, 0)));
+        sqlite3_finalize(text);
+    }
+    sqlite3_finalize(names);
+    return code;
+}
+
+/* The views hold the texts of now. */
+static int record_all(rst_connection *c, int recorded, char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < recorded && code == SQLITE_OK; i++)
+        code = rst_execute(c, message, "DROP VIEW IF EXISTS temp.\"rootstock text %d\"", i);
+    for (int i = 0; i < c->temporary_trigger_count && code == SQLITE_OK; i++)
+        code = rst_execute(c, message, "CREATE TEMP VIEW \"rootstock text %d\" AS SELECT %Q AS sql", i,
+                           c->temporary_triggers[i]);
+    return code;
+}
+
+/* The trigger's text as the mirror has it, with the TEMP that SQLite leaves out. *out null: it has none of that name. */
+static int mirror_text(rst_connection *c, const char *name, char **out) {
+    sqlite3_stmt *statement;
+    int code = sqlite3_prepare_v2(c->mirror,
+                                  "SELECT sql FROM sqlite_temp_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
+                                  -1, &statement, NULL);
+    *out = NULL;
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(statement, 0), *p = sql;
+        if (sql != NULL) (void)rst_token_next(&p, sql + strlen(sql)); /* CREATE */
+        *out = sql == NULL ? NULL : sqlite3_mprintf("CREATE TEMP%s", p);
+        if (*out == NULL) code = SQLITE_NOMEM;
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int rst_temporary_triggers_follow(rst_connection *c, char **message) {
+    int recorded = c->temporary_trigger_count, kept = 0, code = SQLITE_OK;
+    bool changed = false;
+    for (int i = 0; i < recorded; i++) {
+        char *text = c->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
+        if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : mirror_text(c, name, &now);
+        sqlite3_free(name);
+        if (code != SQLITE_OK) {
+            c->temporary_triggers[kept++] = text; /* the statement fails, and all is read again */
+            continue;
+        }
+        changed |= now == NULL || strcmp(now, text) != 0;
+        sqlite3_free(text);
+        if (now != NULL) c->temporary_triggers[kept++] = now;
+    }
+    c->temporary_trigger_count = kept;
+    return code == SQLITE_OK && changed ? record_all(c, recorded, message) : code;
+}
+
+/* What a ROLLBACK would take away again is looked at before each statement. */
+static int loaded(rst_connection *c, char **message) {
+    int code = rst_triggers_load(c, message);
+    if (code == SQLITE_OK && !sqlite3_get_autocommit(c->db)) {
+        c->declared_in_transaction = true;
+        c->declared_version = rst_declared_version(c);
+    }
+    return code;
+}
+
+static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
+    int recorded = c->temporary_trigger_count;
+    char *name = trigger_name(sql), *text = NULL;
+    bool known = false;
+    int code;
+    if (name == NULL) return SQLITE_NOMEM;
+    code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        sqlite3_free(name);
+        return sqlite3_extended_errcode(c->mirror);
+    }
+    for (int i = 0; i < c->temporary_trigger_count && !known; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        known =
+            other != NULL && sqlite3_stricmp(other, name) == 0; /* IF NOT EXISTS, or the mirror would have refused */
+        sqlite3_free(other);
+    }
+    if (!known) code = mirror_text(c, name, &text);
+    sqlite3_free(name);
+    if (known || code != SQLITE_OK) return code;
+    c->temporary_used = true;
+    code = keep(c, text);
+    if (code == SQLITE_OK) code = record_all(c, recorded, message);
+    return code == SQLITE_OK ? loaded(c, message) : code;
+}
+
+static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
+    const char *p = name;
+    rst_token token = rst_token_next(&p, name + strlen(name));
+    int recorded = c->temporary_trigger_count, at = rst_temporary_trigger_find(c, &token), code = SQLITE_OK;
+    char *text = rst_token_name(&token), *sql;
+    if (text == NULL) return SQLITE_NOMEM;
+    sql = sqlite3_mprintf("DROP TRIGGER IF EXISTS temp.\"%w\"", text);
+    if (sql != NULL) (void)sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    sqlite3_free(text);
+    if (at >= 0) {
+        sqlite3_free(c->temporary_triggers[at]);
+        for (int i = at + 1; i < recorded; i++) c->temporary_triggers[i - 1] = c->temporary_triggers[i];
+        c->temporary_trigger_count--;
+        code = record_all(c, recorded, message);
+    }
+    return code == SQLITE_OK ? loaded(c, message) : code;
+}
+
+static void text_call(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **)) {
+    rst_connection *c = rst_function_connection(context);
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+    } else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
+static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, temporary_trigger);
+}
+
+static void drop_temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    text_call(context, values, drop_temporary_trigger);
+}
+
+int rst_temporary_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_drop_temp_trigger", 1, SQLITE_DIRECTONLY, drop_temporary_trigger_function);
+    return code;
+}

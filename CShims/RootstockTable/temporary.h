@@ -1,0 +1,20 @@
+/*
+** temporary.h - temp triggers on a store's tables.
+*/
+#ifndef ROOTSTOCK_TEMPORARY_H
+#define ROOTSTOCK_TEMPORARY_H
+
+#include "internal.h"
+#include "tokens.h"
+
+/* Its place among the connection's temp triggers, or -1. */
+int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
+/* What temp holds, which a ROLLBACK may have changed. */
+int rst_temporary_triggers_read(rst_connection *c);
+/* After a change on the mirror: texts that ALTER TABLE rewrote, triggers that went with their table. */
+int rst_temporary_triggers_follow(rst_connection *c, char **message);
+/* A number that changes when temp's objects do; 0 while there was no temp trigger on a table of the store. */
+int64_t rst_temporary_version(rst_connection *c);
+int rst_temporary_register(rst_connection *c);
+
+#endif
