@@ -147,10 +147,10 @@ void rootstock_lmdb_end_opening(int descriptor) {
     (void)lock_opening(descriptor, F_UNLCK);
 }
 
-/* Does the path name the open file? */
+/* Does the path name the open file? It was resolved: where it is a link by now, somebody has put that there. */
 static int names(const char *path, int descriptor) {
     struct stat named, open;
-    return stat(path, &named) == 0 && fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev &&
+    return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev &&
            named.st_ino == open.st_ino;
 }
 

@@ -72,7 +72,9 @@
             try harness("kills", part: 0.1, [#"{"durability":"\#(durability)"}"#])
         }
 
-        @Test(arguments: ["full", "normal", "off"]) func thePowerFails(_ durability: String) throws {
+        @Test(arguments: ["full", "normal", "off", "full-map", "normal-map"]) func thePowerFails(_ durability: String)
+            throws
+        {
             try harness("power", part: 0.1, [durability])
         }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -315,11 +316,68 @@ int fsync(int descriptor) {
     return ended(result, after);
 }
 
+/*
+** What is stored through a map is seen when it is synced: the pages that differ from those of the last time are what the system may
+** have written since then, in any order. A sync of the whole map is a sync; one of some pages (a meta page) is of those pages only.
+*/
+enum { MAP_PAGE = 4096, PAGES_OF_A_META = 16 };
+
+static struct {
+    int descriptor;
+    unsigned char *seen, *now;
+    size_t size;
+    uintptr_t base;
+} map = {.descriptor = -1};
+
+static void record_page(size_t at, bool durable) {
+    pthread_mutex_lock(&mutex);
+    event *added = new_event(EVENT_WRITE);
+    added->durable = durable;
+    added->offset = at;
+    added->size = MAP_PAGE;
+    added->bytes = malloc(MAP_PAGE);
+    if (added->bytes == NULL) abort();
+    memcpy(added->bytes, map.now + at, MAP_PAGE);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void record_changes(void) {
+    if (map.descriptor < 0) map.descriptor = (int)syscall(SYS_openat, AT_FDCWD, recorded_name, O_RDONLY | O_CLOEXEC);
+    off_t end = map.descriptor < 0 ? -1 : lseek(map.descriptor, 0, SEEK_END);
+    if (end < 0) abort();
+    if ((size_t)end > map.size) {
+        map.seen = realloc(map.seen, (size_t)end);
+        map.now = realloc(map.now, (size_t)end);
+        if (map.seen == NULL || map.now == NULL) abort();
+        memset(map.seen + map.size, 0, (size_t)end - map.size);
+        map.size = (size_t)end;
+    }
+    if (syscall(SYS_pread64, map.descriptor, map.now, map.size, 0) != (long)end) abort();
+    for (size_t at = 0; at + MAP_PAGE <= map.size; at += MAP_PAGE)
+        if (memcmp(map.seen + at, map.now + at, MAP_PAGE) != 0) record_page(at, false);
+    memcpy(map.seen, map.now, map.size);
+}
+
+static void record_map_sync(uintptr_t address, size_t size, size_t begun) {
+    if (size > (size_t)MAP_PAGE * PAGES_OF_A_META) {
+        map.base = address;
+        pthread_mutex_lock(&mutex);
+        new_event(EVENT_SYNC)->begun = begun;
+        pthread_mutex_unlock(&mutex);
+        return;
+    }
+    for (size_t at = address - map.base; at < address - map.base + size; at += MAP_PAGE) record_page(at, true);
+}
+
 int msync(void *address, size_t size, int flags) {
     REAL(int, "msync", void *, size_t, int);
     bool after = false;
     if (fails(IO_MSYNC, &after)) return -1;
-    return ended(real(address, size, flags), after);
+    if (recorded_name != NULL) record_changes();
+    size_t begun = events_so_far();
+    int result = real(address, size, flags);
+    if (recorded_name != NULL && result == 0 && (flags & MS_SYNC)) record_map_sync((uintptr_t)address, size, begun);
+    return ended(result, after);
 }
 
 static int truncate_through(int descriptor, off_t size) {

@@ -11,6 +11,7 @@
 ** Promises:
 **   full    each content is that of the last acknowledged unit or a later one
 **   normal  the content is whole, and at most the last acknowledged commit is missing
+**   full-map, normal-map: the same with the write map, where the pages stored since the last msync are what may be missing
 **   off     without the write map, ordered: as full. Otherwise nothing is promised: the file may be refused, found damaged by the check, or wrong in a way that
 **           nothing can see, since there is nothing to check by; how often each happens is printed.
 ** Each file is opened in a child, so that a crash is seen and counted; none is allowed except with off.
@@ -103,12 +104,16 @@ static bool reaches(const expectation *expected, int number, int least) {
     return false;
 }
 
-int run_power(const settings *how, const expectation *expected, const char *durability) {
-    char path[4096], tried[4096], options[64];
+int run_power(const settings *how, const expectation *expected, const char *class) {
+    char path[4096], tried[4096], options[96];
     snprintf(path, sizeof path, "%s/recorded", how->folder);
     snprintf(tried, sizeof tried, "%s/tried", how->folder);
-    /* What is stored through the map is not seen here, and the system writes it when it pleases. */
-    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":false}", durability);
+    /* With a write map what is stored is seen when it is synced: nothing of class off is. */
+    bool mapped = strstr(class, "-map") != NULL;
+    char durability[16];
+    snprintf(durability, sizeof durability, "%.*s", (int)strcspn(class, "-"), class);
+    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":%s}", durability,
+             mapped ? "true,\"mapSize\":2097152" : "false");
     uint64_t seed = how->seed;
     double start = seconds_now();
     bool off = strcmp(durability, "off") == 0;
@@ -169,7 +174,7 @@ int run_power(const settings *how, const expectation *expected, const char *dura
         if (recorded[moment].kind == EVENT_ACKNOWLEDGED) acknowledged = recorded[moment].number;
         disk_pass(&disk, moment);
     }
-    printf("power: %s: %zu calls recorded, %ld moments; files:", durability, recorded_count, prefixes);
+    printf("power: %s: %zu events recorded, %ld moments; files:", class, recorded_count, prefixes);
     for (int kind = 0; kind < VARIANTS; kind++) printf(" %s %ld", variant_names[kind], files[kind]);
     printf("; before the first commit %ld, missing the last commits %ld, refused %ld, damaged %ld, damaged unseen %ld, "
            "crashed %ld, %.0f s\n",

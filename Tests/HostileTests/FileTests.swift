@@ -62,4 +62,50 @@ import Testing
         #expect(folder.names == ["link", "real"])
         #expect(FileManager.default.fileExists(atPath: folder.path("real/a-lock")))
     }
+
+    /// A store whose file was moved, with a link left in its place, while it was open: the link is neither followed nor replaced.
+    @Test func aStoreThatALinkTookThePlaceOfIsNotVacuumed() throws {
+        let session = try Session(store: folder.path("a"))
+        try session.run("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE a = 2")
+        try Session(store: folder.path("other")).run("CREATE TABLE u(a)")
+        try FileManager.default.moveItem(atPath: folder.path("a"), toPath: folder.path("moved"))
+        for target in ["moved", "other", "nowhere"] {
+            try? FileManager.default.removeItem(atPath: folder.path("a"))
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path("a"), withDestinationPath: folder.path(target))
+            let refusal = session.refusal("VACUUM")
+            #expect(refusal.contains("its path names another file by now"), "\(target): \(refusal)")
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("a")) == folder.path(target))
+            #expect(!folder.names.contains { $0.hasSuffix("-vacuum") || $0.hasPrefix("nowhere") })
+            try session.run("INSERT INTO t VALUES (3)")
+        }
+        #expect(try session.run("SELECT count(*) FROM t; PRAGMA integrity_check") == ["4", "ok"])
+        #expect(try Session(store: folder.path("moved")).run("SELECT count(*) FROM t") == ["4"])
+        #expect(try Session(store: folder.path("other")).run("SELECT count(*) FROM u") == ["0"])
+    }
+
+    /// In a process of its own, since the umask is the process's. VACUUM keeps what the file had.
+    @Test(arguments: ["000", "022", "027", "077"]) func theUmaskCountsAsForSQLite(_ umask: String) throws {
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("rootstock-session").path
+        for (engine, name) in [("lmdb", "store"), ("sqlite-btree", "btree"), ("wal", "native")] {
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = [
+                "-c",
+                "umask \(umask); printf 'r CREATE TABLE t(a)\\nr VACUUM\\nr VACUUM INTO \"\(folder.path(name)).copy\"\\n' | "
+                    + "'\(program)' '\(folder.path(name))' \(engine)",
+            ]
+            let output = Pipe()
+            shell.standardOutput = output
+            try shell.run()
+            let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            shell.waitUntilExit()
+            #expect(said.split(separator: "\n").allSatisfy { $0.hasPrefix("= 0 ") } && !said.isEmpty, "\(said)")
+            let wanted = 0o644 & ~Int(umask, radix: 8)!
+            for file in [name, "\(name).copy"] { #expect(try mode(folder.path(file)) == wanted, "\(engine), \(file)") }
+            if engine == "lmdb" { #expect(try mode(folder.path("store-lock")) == wanted) }
+        }
+    }
 }
