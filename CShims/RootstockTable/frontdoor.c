@@ -207,7 +207,9 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
 }
 
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
-    const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
+    /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. */
+    const char *nul = bytes > 0 ? memchr(sql, 0, (size_t)bytes) : NULL;
+    const char *end = bytes < 0 ? sql + strlen(sql) : nul != NULL ? nul : sql + bytes;
     const char *stop, *p = sql, *last;
     rst_token token;
     bool plain = false;

@@ -74,6 +74,46 @@ import Testing
         }
     }
 
+    /// A text ends at its first NUL, wherever that stands, however long it is said to be.
+    @Test(arguments: [
+        "SELECT a \"\0x,\" FROM t", "SELECT *, b \"\0\" AS c FROM t", "SELECT 1\0; DELETE FROM t",
+        "DELETE FROM t WHERE b = 'x\0' OR 1",
+        "/* \0 */ DELETE FROM t", "-- \0\nDELETE FROM t", "\0DELETE FROM t",
+        "UPDATE t SET b = 5 \0 WHERE a = 2 RETURNING a",
+        "CREATE INDEX tb ON t(b)\0 WHERE b > 5", "INSERT INTO t VALUES (9, 9, 9) ON CONFLICT DO NOTHING \0 RETURNING a",
+        "SELECT [a\0] FROM t", "SELECT x'00\0' FROM t",
+    ]) func aTextEndsAtItsFirstNul(_ text: String) throws {
+        var found: [String] = []
+        for session in [try Session(), try Session(store: folder.path("s"))] {
+            try session.run(Self.table)
+            let bytes = text.utf8.map { CChar(bitPattern: $0) }
+            var rewritten: UnsafeMutablePointer<CChar>?
+            var statement: OpaquePointer?
+            var code = bytes.withUnsafeBufferPointer {
+                rootstock_rewrite(session.database, $0.baseAddress, Int32(bytes.count), &rewritten, nil, nil)
+            }
+            defer { sqlite3_free(rewritten) }
+            if let rewritten {
+                var again: UnsafeMutablePointer<CChar>?
+                #expect(rootstock_rewrite(session.database, rewritten, -1, &again, nil, nil) == SQLITE_OK)
+                if let again { #expect(strcmp(again, rewritten) == 0, "rewritten twice") }
+                sqlite3_free(again)
+            }
+            if code == SQLITE_OK {
+                code = bytes.withUnsafeBufferPointer {
+                    sqlite3_prepare_v2(
+                        session.database, rewritten.map { UnsafePointer($0) } ?? $0.baseAddress,
+                        rewritten == nil ? Int32(bytes.count) : -1, &statement, nil)
+                }
+            }
+            var rows = 0
+            while statement != nil, sqlite3_step(statement) == SQLITE_ROW { rows += 1 }
+            sqlite3_finalize(statement)
+            found.append("\(code) \(rows) \(try session.run("SELECT * FROM t; SELECT name, sql FROM sqlite_schema"))")
+        }
+        #expect(found[0] == found[1])
+    }
+
     /// Triggers that fire each other, and actions of foreign keys.
     private static let recursions: [(String, String, String)] = [
         (
