@@ -109,6 +109,7 @@ struct rst_connection {
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
     int64_t immediate_violations;
+    bool dropping_rows;  /* the rows of a table that is being dropped: keys that fit nothing are passed over */
     bool committing;     /* COMMIT or RELEASE through the front door is under way */
     bool commit_refused; /* and met a violated deferred foreign key */
     /* statements of our own on db, by SQL text */

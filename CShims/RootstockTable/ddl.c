@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does. */
-static int drop_parent(rst_connection *c, const char *sql, char **message) {
+/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred key is violated,
+** which may be one of its own. */
+static int drop_rows(rst_connection *c, const char *sql, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
     char *text;
@@ -26,10 +27,13 @@ static int drop_parent(rst_connection *c, const char *sql, char **message) {
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);
     sqlite3_free(text);
-    if (table == NULL || !table->is_parent) return SQLITE_OK;
+    if (table == NULL) return SQLITE_OK;
+    if (!table->is_parent && (before == 0 || !rst_foreign_any_deferred(table))) return SQLITE_OK;
     c->immediate_violations = 0;
     rst_triggers_free(table); /* the implied DELETE fires none */
+    c->dropping_rows = true;
     code = rst_execute(c, message, "DELETE FROM main.\"%w\"", table->declared_name);
+    c->dropping_rows = false;
     if (code == SQLITE_OK && (c->immediate_violations > 0 || c->deferred_violations > before)) {
         if (c->immediate_violations > 0 || sqlite3_get_autocommit(c->db)) {
             rst_set_message(message, "FOREIGN KEY constraint failed");
@@ -79,7 +83,7 @@ static int run_change(rst_connection *c, const char *sql, char **message) {
     bool done = false;
     int code = check_drop(c, sql, message);
     if (code == SQLITE_OK) code = rst_create_as(c, sql, &done, message);
-    if (code == SQLITE_OK && !done) code = drop_parent(c, sql, message);
+    if (code == SQLITE_OK && !done) code = drop_rows(c, sql, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
     return code;
 }

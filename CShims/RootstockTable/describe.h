@@ -28,4 +28,7 @@ int rst_describe_foreign_keys(rst_table *table, char **message);
 /* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
 int rst_describe_clauses(rst_table *table);
 
+/* defaults.c: what rows older than a column show, of every column with a DEFAULT. */
+int rst_describe_defaults(rst_table *table);
+
 #endif

@@ -24,6 +24,12 @@ static bool all_deferred(rst_connection *c) {
     return on;
 }
 
+bool rst_foreign_any_deferred(const rst_table *table) {
+    for (int i = 0; i < table->foreign_key_count; i++)
+        if (table->foreign_keys[i].deferred) return true;
+    return table->foreign_key_count > 0 && all_deferred(table->connection);
+}
+
 /* The parent's columns, in the order of the key. SQLITE_ERROR with SQLite's words if there is no such key. */
 static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
                           char **message) {
@@ -232,6 +238,12 @@ static int act(rst_connection *c, rst_table *child, const rst_foreign_key *forei
     return code;
 }
 
+static void forget(char **message) {
+    if (message == NULL) return;
+    sqlite3_free(*message);
+    *message = NULL;
+}
+
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                        const rootstock_value *new_values, uint64_t changed, char **message) {
     for (int i = 0; i < table->foreign_key_count; i++) {
@@ -253,11 +265,16 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             if (!touched && !own) continue;
         }
         if (parent == NULL) {
-            if (new_values == NULL || c->sidecar) continue; /* a native one: shadow.c */
+            if (c->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
+            if (new_values == NULL || c->sidecar) continue;                       /* a native one: shadow.c */
             rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
             return SQLITE_ERROR;
         }
         code = parent_columns(table, foreign, parent, columns, message);
+        if (code == SQLITE_ERROR && c->dropping_rows) {
+            forget(message);
+            continue;
+        }
         if (code != SQLITE_OK) return code;
         if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
             code = parent_exists(c, foreign, parent, columns, old_values, &exists, message);
@@ -308,6 +325,24 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
     return SQLITE_OK;
 }
 
+/* Whether the parent's key is the same for its own collations: then ON UPDATE does nothing. */
+static int same_key(const rst_table *parent, const int *columns, int count, const rootstock_value *a,
+                    const rootstock_value *b, bool *same) {
+    rootstock_buffer left = {0}, right = {0};
+    int code = SQLITE_OK;
+    for (int k = 0; k < count && code == SQLITE_OK; k++) {
+        rootstock_key_column key = {0};
+        uint8_t collation = parent->columns[columns[k]].collation;
+        key.collation = collation == UINT8_MAX ? ROOTSTOCK_COLLATION_BINARY : collation;
+        code = rootstock_key_append(&left, &a[columns[k]], &key);
+        if (code == SQLITE_OK) code = rootstock_key_append(&right, &b[columns[k]], &key);
+    }
+    *same = code == SQLITE_OK && rootstock_key_compare(left.data, left.size, right.data, right.size) == 0;
+    rootstock_buffer_free(&left);
+    rootstock_buffer_free(&right);
+    return code;
+}
+
 static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
                   const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
                   char **message) {
@@ -316,6 +351,11 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
     int code;
     if (old_values == NULL || any_null(old_values, columns, foreign->column_count)) return SQLITE_OK;
     if (action == ACTION_NONE) return SQLITE_OK;
+    if (new_values != NULL) {
+        bool same;
+        code = same_key(table, columns, foreign->column_count, old_values, new_values, &same);
+        if (code != SQLITE_OK || same) return code;
+    }
     if (action != ACTION_RESTRICT)
         return act(c, child, foreign, table, columns, action, old_values, new_values, message);
     code = child_count(c, child, foreign, table, columns, old_values, &count, message);
@@ -360,9 +400,9 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 code = parent_columns(child, foreign, table, columns, message);
                 if (code != SQLITE_OK) {
                     /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
-                    if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed))) {
-                        sqlite3_free(message != NULL ? *message : NULL);
-                        if (message != NULL) *message = NULL;
+                    if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed)) ||
+                        (code == SQLITE_ERROR && c->dropping_rows)) {
+                        forget(message);
                         continue;
                     }
                     return code;
@@ -391,6 +431,10 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char
         if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
         if (any_null(old_values, foreign->child_columns, foreign->column_count)) continue;
         code = parent_columns(table, foreign, table, columns, message);
+        if (code == SQLITE_ERROR && c->dropping_rows) {
+            forget(message);
+            continue;
+        }
         if (code == SQLITE_OK) code = parent_exists(c, foreign, table, columns, old_values, &exists, message);
         if (code != SQLITE_OK) return code;
         if (!exists) count_violations(c, foreign, -1);

@@ -34,6 +34,8 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
 /* changed: bits of the columns that an UPDATE sets, else all. deferred_only: of the keys that refer to the table, only those
 ** that are deferred. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message);
+/* Whether a key of the table, as a child, is deferred, by its declaration or by PRAGMA defer_foreign_keys. */
+bool rst_foreign_any_deferred(const rst_table *table);
 bool rst_foreign_enabled(rst_connection *c);
 /* The same type and bytes. */
 bool rst_value_same(const rootstock_value *a, const rootstock_value *b);

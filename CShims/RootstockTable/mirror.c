@@ -147,18 +147,33 @@ static const char *conflict_word(int conflict) {
     }
 }
 
-/* INSERT of every column that is not generated. */
+/* A name of the rowid that no column hides: a CHECK or the WHERE of an index may ask for it. Null: none, or it is a column's. */
+static const char *rowid_word(const rst_table *table) {
+    static const char *const words[] = {"rowid", "oid", "_rowid_"};
+    if (table->without_rowid || table->rowid_column >= 0) return NULL;
+    for (int k = 0; k < 3; k++) {
+        bool hidden = false;
+        for (int i = 0; table->has_rowid_name && i < table->column_count && !hidden; i++)
+            hidden = sqlite3_stricmp(table->columns[i].name, words[k]) == 0;
+        if (!hidden) return words[k];
+    }
+    return NULL;
+}
+
+/* INSERT of the rowid and of every column that is not generated. */
 static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **statement, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    bool any = false;
-    sqlite3_str_appendf(text, "INSERT%s INTO main.\"%w\"(", conflict_word(conflict), table->name);
+    const char *rowid = rowid_word(table);
+    bool any = rowid != NULL;
+    sqlite3_str_appendf(text, "INSERT%s INTO main.\"%w\"(%s", conflict_word(conflict), table->name, any ? rowid : "");
     for (int i = 0; i < table->column_count; i++) {
         if (table->columns[i].generated) continue;
         sqlite3_str_appendf(text, "%s\"%w\"", any ? "," : "", table->columns[i].name);
         any = true;
     }
     sqlite3_str_appendall(text, ") VALUES(");
-    any = false;
+    if (rowid != NULL) sqlite3_str_appendf(text, "?%d", table->column_count + 1);
+    any = rowid != NULL;
     for (int i = 0; i < table->column_count; i++) {
         if (table->columns[i].generated) continue;
         sqlite3_str_appendf(text, "%s?%d", any ? "," : "", i + 1);
@@ -209,6 +224,8 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
             code = rst_bind(statement, i + 1, &values[i]);
         if (code != SQLITE_OK) return code;
     }
+    if (sqlite3_bind_parameter_count(statement) > table->column_count)
+        (void)sqlite3_bind_int64(statement, table->column_count + 1, rowid);
     (void)sqlite3_step(statement);
     code = sqlite3_reset(statement);
     if (code != SQLITE_OK) {
@@ -289,8 +306,8 @@ int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_ro
         sqlite3_str_appendf(text, "%s\"%w\"=?%d", any ? "," : "", table->columns[i].name, i + 1);
         any = true;
     }
-    if (!table->without_rowid && table->rowid_column < 0 && !table->has_rowid_name && rowid != old_rowid) {
-        sqlite3_str_appendf(text, "%srowid=?%d", any ? "," : "", table->column_count + 1);
+    if (rowid_word(table) != NULL && rowid != old_rowid) {
+        sqlite3_str_appendf(text, "%s%s=?%d", any ? "," : "", rowid_word(table), table->column_count + 1);
         any = true;
     }
     if (!any) sqlite3_str_appendf(text, "\"%w\"=\"%w\"", table->columns[0].name, table->columns[0].name);

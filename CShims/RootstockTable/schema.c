@@ -293,32 +293,6 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
     return rst_mirror_finished(s, code);
 }
 
-/* Rows older than a column show its default there. */
-static int read_missing(rst_table *table) {
-    for (int i = 0; i < table->column_count; i++) {
-        rst_column *column = &table->columns[i];
-        sqlite3_stmt *s;
-        rootstock_value value;
-        int code;
-        if (column->default_text == NULL || column->generated) continue;
-        if (rst_mirror_query(table->connection, &s, NULL, "SELECT %s", column->default_text) != SQLITE_OK) continue;
-        if (sqlite3_step(s) == SQLITE_ROW) {
-            rootstock_buffer hold = {0};
-            rst_column_value(s, 0, &value);
-            code = rst_value_affinity(&value, sqlite3_column_value(s, 0), column->affinity, &hold);
-            if (code == SQLITE_OK && (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
-                code = rootstock_buffer_append(&column->missing_bytes, value.as.data, value.size);
-                value.as.data = column->missing_bytes.data;
-            }
-            rootstock_buffer_free(&hold);
-            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
-            column->missing = value;
-        }
-        sqlite3_finalize(s);
-    }
-    return SQLITE_OK;
-}
-
 static int lay_out(rst_table *table) {
     int next = 0;
     table->slot = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *table->slot);
@@ -395,7 +369,7 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     if (code == SQLITE_OK) code = rst_describe_foreign_keys(table, message);
     if (code == SQLITE_OK) code = rst_describe_clauses(table);
     if (code == SQLITE_OK) code = lay_out(table);
-    if (code == SQLITE_OK) code = read_missing(table);
+    if (code == SQLITE_OK) code = rst_describe_defaults(table);
     if (code == SQLITE_OK) code = rst_shown_load(table);
     if (table->strict || table->has_generated) table->needs_mirror = true;
     code = rst_call_code(code); /* of a name or a text that could not be copied */
