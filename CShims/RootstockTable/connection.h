@@ -131,7 +131,7 @@ struct rst_connection {
     int last_error;              /* extended code, see rootstock_last_error */
     struct rst_program *program; /* the front-door statement being run, innermost */
     int trigger_depth;
-    int trigger_objects;       /* temp views and triggers made for triggers */
+    int trigger_objects;       /* views and triggers made for triggers */
     uint64_t triggers_epoch;   /* the schema they were made for */
     char **temporary_triggers; /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;

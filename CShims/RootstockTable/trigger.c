@@ -1,11 +1,12 @@
 /*
 ** trigger.c - triggers of store tables.
 **
-** SQLite takes no trigger on a virtual table, but takes INSTEAD OF triggers on views. So each trigger becomes a temp view of
+** SQLite takes no trigger on a virtual table, but takes INSTEAD OF triggers on views. So each trigger becomes a view of
 ** the table's row image (columns keep affinity and collation) and an INSTEAD OF trigger with the user's WHEN and body; to
 ** fire it, the module runs an INSERT, UPDATE or DELETE on the view, with OLD in the image and NEW in the parameters.
 ** Name resolution, RAISE and everything the body does are SQLite's. The body starts and ends with a call of
-** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that said no. Invariant: the temp objects are made anew
+** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that said no. View and trigger are in the schema that the user's trigger is in, for
+** its body's names are looked up there: main, or temp for a temp trigger. Invariant: they are made anew
 ** whenever the schema was, so a body never sees a table as it was before.
 */
 #include "trigger_text.h"
@@ -46,6 +47,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
     rst_trigger_parsed parsed;
     rst_trigger *trigger = NULL;
     rst_table *table;
+    const char *schema; /* where the names of the body belong */
     sqlite3_str *text;
     char *built;
     int code = SQLITE_OK;
@@ -58,8 +60,9 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         rst_trigger_parsed_free(&parsed);
         return SQLITE_OK;
     }
+    schema = parsed.temporary || c->sidecar ? "temp" : "main";
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "CREATE TEMP VIEW \"rootstock view %d\" AS SELECT ", number);
+    sqlite3_str_appendf(text, "CREATE VIEW %s.\"rootstock view %d\" AS SELECT ", schema, number);
     for (int i = 0; i < table->column_count; i++) sqlite3_str_appendf(text, "\"%w\",", table->columns[i].name);
     sqlite3_str_appendf(text, "%s AS \"rootstock rowid\" FROM main.\"%w\" WHERE \"rootstock row\"=1",
                         table->without_rowid || table->has_rowid_name ? "NULL" : "rowid", table->declared_name);
@@ -69,9 +72,8 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
     if (code == SQLITE_OK) {
         static const char *const events[] = {"", "INSERT", "UPDATE", "DELETE"};
         text = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(text,
-                            "CREATE TEMP TRIGGER \"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ",
-                            number, events[parsed.event], number);
+        sqlite3_str_appendf(text, "CREATE TRIGGER %s.\"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ",
+                            schema, number, events[parsed.event], number);
         if (parsed.when.start != NULL) {
             sqlite3_str *renamed = sqlite3_str_new(NULL);
             char *before, *when = NULL;
@@ -97,16 +99,16 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         memset(trigger, 0, sizeof *trigger);
         text = sqlite3_str_new(NULL);
         if (parsed.event == TRIGGER_INSERT) {
-            sqlite3_str_appendf(text, "INSERT INTO temp.\"rootstock view %d\" VALUES(", number);
+            sqlite3_str_appendf(text, "INSERT INTO %s.\"rootstock view %d\" VALUES(", schema, number);
             for (int i = 0; i <= table->column_count; i++) sqlite3_str_appendf(text, "%s?%d", i > 0 ? "," : "", i + 1);
             sqlite3_str_appendall(text, ")");
         } else if (parsed.event == TRIGGER_UPDATE) {
-            sqlite3_str_appendf(text, "UPDATE temp.\"rootstock view %d\" SET ", number);
+            sqlite3_str_appendf(text, "UPDATE %s.\"rootstock view %d\" SET ", schema, number);
             for (int i = 0; i < table->column_count; i++)
                 sqlite3_str_appendf(text, "\"%w\"=?%d,", table->columns[i].name, i + 1);
             sqlite3_str_appendf(text, "\"rootstock rowid\"=?%d", table->column_count + 1);
         } else {
-            sqlite3_str_appendf(text, "DELETE FROM temp.\"rootstock view %d\"", number);
+            sqlite3_str_appendf(text, "DELETE FROM %s.\"rootstock view %d\"", schema, number);
         }
         trigger->fire_sql = sqlite3_str_finish(text);
         trigger->name = parsed.name;
@@ -145,17 +147,18 @@ int rst_triggers_load(rst_connection *c, char **message) {
         char *name = NULL, *type = NULL;
         code = sqlite3_prepare_v2(
             c->db,
-            "SELECT type, name FROM temp.sqlite_master WHERE name GLOB 'rootstock trigger *' OR name GLOB "
-            "'rootstock view *' LIMIT 1",
+            "SELECT type, name, 'temp' FROM temp.sqlite_master WHERE name GLOB 'rootstock trigger *' OR name GLOB "
+            "'rootstock view *' UNION ALL SELECT type, name, 'main' FROM main.sqlite_master WHERE name GLOB "
+            "'rootstock trigger *' OR name GLOB 'rootstock view *' LIMIT 1",
             -1, &statement, NULL);
         if (code != SQLITE_OK) return code;
         if (sqlite3_step(statement) == SQLITE_ROW) {
             type = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
-            name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
+            name = sqlite3_mprintf("%s.\"%w\"", sqlite3_column_text(statement, 2), sqlite3_column_text(statement, 1));
         }
         sqlite3_finalize(statement);
         any = name != NULL;
-        if (any) code = rst_execute(c, message, "DROP %s temp.\"%w\"", type, name);
+        if (any) code = rst_execute(c, message, "DROP %s %s", type, name);
         sqlite3_free(name);
         sqlite3_free(type);
         if (code != SQLITE_OK) return code;
@@ -215,7 +218,7 @@ static int trigger_error(rst_connection *c, const rst_trigger *trigger, char **m
     return code;
 }
 
-/* The body runs as a temp trigger's, which SQLite trusts; it is the schema's, which is judged before it runs at all. */
+/* What the body calls is judged before it runs at all: of rootstock's own functions in it nobody shall be told. */
 static int judge(rst_connection *c, rst_trigger *trigger, char **message) {
     int code;
     if (trigger->text == NULL) return SQLITE_OK;

@@ -16,7 +16,7 @@ struct rst_trigger {
     bool temporary;
     int event;
     uint64_t columns; /* UPDATE OF these (bit 63: column 63 and on); 0: any */
-    char *fire_sql;   /* statement on the temp view whose INSTEAD OF trigger has the body */
+    char *fire_sql;   /* statement on the view whose INSTEAD OF trigger has the body */
     char *
         text; /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
     bool firing;

@@ -1,5 +1,5 @@
 /*
-** trigger_text.c - a trigger's text, taken apart and made into what runs on the temp view (trigger.c).
+** trigger_text.c - a trigger's text, taken apart and made into what runs on its view (trigger.c).
 **
 ** NEW.rowid and OLD.rowid become columns of the view, an INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the
 ** store get the names that the connection has for them. Invariant: everything else stays as the user wrote it.
