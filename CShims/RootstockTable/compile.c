@@ -253,6 +253,8 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
             const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
             sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
         }
+        if (parts->limit.start != NULL)
+            sqlite3_str_appendf(out, " %.*s", (int)(parts->limit.end - parts->limit.start), parts->limit.start);
         text = sqlite3_str_finish(out);
         if (text == NULL) return SQLITE_NOMEM;
     }
@@ -279,11 +281,8 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* its WITH */
     sqlite3_str_appendf(out, "SELECT %.*s FROM main.\"%w\" AS ", (int)(parts->returning.end - parts->returning.start),
                         parts->returning.start, table->declared_name);
-    if (parts->alias.type != TOKEN_END)
-        sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
-    else
-        sqlite3_str_appendf(out, "\"%w\"", table->name);
-    sqlite3_str_appendall(out, " WHERE \"rootstock row\"=1");
+    /* Never the alias: RETURNING knows the table by its own name only. */
+    sqlite3_str_appendf(out, "\"%w\" WHERE \"rootstock row\"=1", table->name);
     text = sqlite3_str_finish(out);
     if (text == NULL) return SQLITE_NOMEM;
     result = rst_transform_names(c, text, text + strlen(text), &named, message);

@@ -86,6 +86,23 @@ static void read_alias(const char **p, const char *end, rst_statement_parts *par
     }
 }
 
+/* ORDER BY and LIMIT behind the list of RETURNING, which ends there. */
+static void read_limit(const char *p, const char *end, rst_statement_parts *parts) {
+    rst_token previous = {TOKEN_END, p, 0};
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return;
+        if (!rst_token_mark(&previous, ".") && (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
+            parts->limit.start = parts->returning.end = token.text;
+            parts->limit.end = end;
+            parts->has_where = true;
+            return;
+        }
+        previous = token;
+    }
+}
+
 /* Walks to the end at depth 0, noting what comes. */
 static void read_rest(const char *p, const char *end, rst_statement_parts *parts) {
     rst_token previous = {TOKEN_END, p, 0};
@@ -113,6 +130,7 @@ static void read_rest(const char *p, const char *end, rst_statement_parts *parts
                 parts->source_text.end = token.text;
             if (parts->after_table.start != NULL) parts->after_table.end = token.text;
             if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
+            if (!insert) read_limit(p, end, parts);
             break;
         } else if (!insert &&
                    (rst_token_is(&token, "WHERE") || rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {

@@ -29,6 +29,7 @@ typedef struct rst_statement_parts {
     rst_span set;         /* behind SET, to FROM, WHERE, ... */
     bool has_where;       /* WHERE, ORDER BY or LIMIT of an UPDATE or DELETE */
     rst_span after_table; /* from behind the table (and alias) to RETURNING */
+    rst_span limit;       /* ORDER BY and LIMIT of an UPDATE or DELETE that stand behind RETURNING, or nulls */
 } rst_statement_parts;
 
 /* Finds the parts of the one statement in [sql, end). KIND_OTHER where it is none of these or makes no sense. */
