@@ -41,6 +41,10 @@ void *rst_malloc64(sqlite3_uint64 size) {
     return size == 0 ? memory : note(memory);
 }
 
+void *rst_realloc64_unwatched(void *old, sqlite3_uint64 size) {
+    return sqlite3_realloc64(old, size);
+}
+
 void *rst_realloc64(void *old, sqlite3_uint64 size) {
     void *memory = sqlite3_realloc64(old, size);
     return size == 0 ? memory : note(memory);

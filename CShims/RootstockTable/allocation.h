@@ -25,6 +25,9 @@ int rst_call_code(int code);
 /* Notes that memory ran out elsewhere, in an engine. */
 void rst_call_no_memory(void);
 
+/* sqlite3_realloc64 without the note, for what the caller can do without. */
+void *rst_realloc64_unwatched(void *old, sqlite3_uint64 size);
+
 /* SQLite's functions of these names, watched. */
 void *rst_malloc64(sqlite3_uint64 size);
 void *rst_realloc64(void *old, sqlite3_uint64 size);

@@ -178,6 +178,7 @@ void rst_cursor_stop(rst_cursor *k) {
         rst_read_unhold(k->connection);
     }
     if (k->candidates != NULL) rst_cursor_free_candidates(k);
+    if (k->transient != NULL) rst_automatic_leave(k);
     k->walker_fresh = false;
     k->eof = true;
 }
@@ -187,6 +188,7 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_table *table = k->table;
     rst_cursor_stop(k);
     table->open_cursors--;
+    if (table->automatics != NULL && table->open_cursors == 0) rst_automatics_rest(table);
     if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536) {
         k->next_spare = table->spare_cursors;
         table->spare_cursors = k;

@@ -67,6 +67,8 @@ typedef struct rst_cursor {
     bool holds;            /* counted in the connection's `held`: open since before its last write transaction ended */
     bool
         row_gone; /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
+    struct rst_transient *transient; /* the transient index that gives the rows, or null */
+    uint32_t transient_place;        /* ... and the row's place in it */
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
@@ -121,6 +123,15 @@ int rst_cursor_collect(rst_cursor *k, const rst_part *parts);
 /* The candidate that is due is put under the cursor; eof after the last one. */
 int rst_cursor_give_candidate(rst_cursor *k);
 void rst_cursor_free_candidates(rst_cursor *k);
+
+/* ---- automatic.c ---- */
+/* The first row of an automatic plan by its transient index. SQLITE_NOTFOUND: there is none, scan. */
+int rst_automatic_filter(rst_cursor *k, sqlite3_value **values);
+int rst_automatic_next(rst_cursor *k);
+/* The cursor leaves its index. */
+void rst_automatic_leave(rst_cursor *k);
+/* The last cursor on the table was closed. */
+void rst_automatics_rest(rst_table *table);
 
 /* ---- cursor_entry.c ---- */
 /* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */

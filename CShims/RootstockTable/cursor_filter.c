@@ -90,6 +90,15 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     return SQLITE_OK;
 }
 
+/* To the first row of the ranges, or of those in them that the arguments of an automatic plan find. */
+static inline int enter(rst_cursor *k, sqlite3_value **values) {
+    if (k->plan->automatic > 0) {
+        int code = rst_automatic_filter(k, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
+    return rst_cursor_enter_range(k);
+}
+
 static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
     int64_t low = INT64_MIN, high = INT64_MAX;
     unsigned char bytes[8];
@@ -118,7 +127,7 @@ static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
     k->ranges.range = k->ranges.few;
     k->ranges.count = 1;
     k->range = 0;
-    return rst_cursor_enter_range(k);
+    return enter(k, values);
 }
 
 /* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
@@ -263,7 +272,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) return rst_cursor_collect(k, parts);
     k->walking = !k->on_writer;
-    return rst_cursor_enter_range(k);
+    return enter(k, values);
 }
 
 int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {

@@ -78,6 +78,7 @@ static int leave_range(rst_cursor *k, int code) {
 /* Rows that are not the tree's next entry, entries of long keys, write transactions. */
 static int next_slowly(rst_cursor *k) {
     int code;
+    if (k->transient != NULL) return rst_automatic_next(k);
     if (k->remaining > 0) {
         k->counted++;
         k->eof = --k->remaining == 0;

@@ -6,8 +6,10 @@
 ** "SCAN t USING INDEX i" or "SCAN t" where nothing does. Lines about anything else stay as they are.
 */
 #include "check.h"
+#include "plan.h"
 #include "tokens.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char marker[] = " VIRTUAL TABLE INDEX ";
@@ -41,10 +43,66 @@ static const rst_table *table_called(rst_connection *c, const char *sql, const c
     return found;
 }
 
+/*
+** Rows that SQLite thinks a loop runs for, in its logarithmic units: of the lines of a level, which share their parent. It is what
+** decides on an automatic index, so the lines' own estimates are added up here as the planner does.
+*/
+typedef struct level {
+    int64_t line; /* the parent */
+    double rows;
+} level;
+
+enum { LEVELS = 64, RUNS_AT_MOST = 48, RUNS_AT_LEAST = 3, SCANNED = 200, SOUGHT = 33 };
+
+typedef struct levels {
+    level level[LEVELS];
+    int count;
+    bool automatic; /* PRAGMA automatic_index */
+} levels;
+
+static level *level_of(levels *all, int64_t line) {
+    for (int i = all->count - 1; i >= 0; i--) {
+        if (all->level[i].line == line) return &all->level[i];
+    }
+    if (all->count == LEVELS) all->count--;
+    all->level[all->count].line = line;
+    all->level[all->count].rows = 0;
+    return &all->level[all->count++];
+}
+
+/* A line that is no loop over a store's table. */
+static void note_line(levels *all, int64_t line, int64_t parent, const char *detail) {
+    level *here = level_of(all, parent);
+    double rows = here->rows;
+    if (strncmp(detail, "SCAN ", 5) == 0) {
+        if (strcmp(detail, "SCAN CONSTANT ROW") != 0) here->rows += SCANNED;
+    } else if (strncmp(detail, "SEARCH ", 7) == 0) {
+        if (strstr(detail, "(rowid=?)") == NULL) here->rows += SOUGHT;
+    } else if (strstr(detail, "SCALAR SUBQUERY") != NULL || strstr(detail, "LIST SUBQUERY") != NULL) {
+        level_of(all, line)->rows = rows > RUNS_AT_MOST ? RUNS_AT_MOST : rows;
+    }
+}
+
+/* Whether SQLite would make its index here; the line counts. */
+static bool worth_an_index(levels *all, int64_t parent, const rst_table *table, const rst_plan *plan) {
+    double rows = table->table_rows > 0 ? rst_log_estimate(table->table_rows) : SCANNED;
+    double depth = rst_log_estimate(rows / 10), look_up = rst_log_add(depth, 43);
+    level *here = level_of(all, parent);
+    double runs = here->rows;
+    bool worth = plan->automatic > 0 && all->automatic && !table->without_rowid && runs >= RUNS_AT_LEAST &&
+                 rst_log_add(depth + rows + 28, look_up + runs) <= plan->cost + runs;
+    if (plan->automatic == 0)
+        here->rows += plan->rows;
+    else
+        here->rows += worth ? 43 : rows > 20 ? rows - 20 : 0;
+    return worth;
+}
+
 /* The line as it would read natively, or null: keep it. */
-static char *native_words(rst_connection *c, const char *sql, const char *detail) {
-    const char *at = strstr(detail, marker), *rest, *plan, *name = NULL, *shown;
+static char *native_words(rst_connection *c, const char *sql, const char *detail, levels *all, int64_t parent) {
+    const char *at = strstr(detail, marker), *rest, *plan, *name = NULL, *shown, *behind = "";
     const rst_table *table;
+    const rst_plan *made;
     size_t size;
     bool search;
     if (at == NULL) return NULL;
@@ -65,18 +123,28 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     }
     table = table_called(c, sql, name, size);
     if (table == NULL) return NULL;
+    made = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), c->epoch);
+    if (made != NULL) {
+        bool worth = worth_an_index(all, parent, table, made);
+        size_t own = strlen(made->description);
+        if (made->automatic > 0 && strncmp(plan, made->description, own) == 0) {
+            behind = plan + own;
+            plan = worth ? made->description : made->scan;
+        }
+    }
     search = name == detail + 7 || strchr(plan, '(') != NULL;
     shown = strncmp(name, table->declared_name, size) == 0 && table->declared_name[size] == '\0' ? table->name : NULL;
     if (shown == NULL) {
-        return sqlite3_mprintf("%s %.*s%s%s", search ? "SEARCH" : "SCAN", (int)size, name, plan[0] == 'U' ? " " : "",
-                               plan);
+        return sqlite3_mprintf("%s %.*s%s%s%s", search ? "SEARCH" : "SCAN", (int)size, name, plan[0] == 'U' ? " " : "",
+                               plan, behind);
     }
-    return sqlite3_mprintf("%s %s%s%s", search ? "SEARCH" : "SCAN", shown, plan[0] == 'U' ? " " : "", plan);
+    return sqlite3_mprintf("%s %s%s%s%s", search ? "SEARCH" : "SCAN", shown, plan[0] == 'U' ? " " : "", plan, behind);
 }
 
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
     const char *sql = values[0] == NULL ? NULL : (const char *)sqlite3_value_text(values[0]);
     sqlite3_stmt *statement = NULL;
+    levels all = {.automatic = rst_automatic_pragma(c)};
     char *text;
     int code, result;
     if (sql == NULL) {
@@ -90,7 +158,9 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     while (code == SQLITE_OK && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(statement, 3);
-        char *words = detail == NULL ? NULL : native_words(c, sql, detail);
+        int64_t line = sqlite3_column_int64(statement, 0), parent = sqlite3_column_int64(statement, 1);
+        char *words = detail == NULL ? NULL : native_words(c, sql, detail, &all, parent);
+        if (detail != NULL && words == NULL) note_line(&all, line, parent, detail);
         code = rst_listing_add(listing, "iiis", sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
                                sqlite3_column_int64(statement, 2), words == NULL ? detail : words);
         sqlite3_free(words);

@@ -83,6 +83,11 @@ void rst_cursors_detach(rst_connection *c);
 /* Hidden columns come after the declared ones. */
 enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 
+/* ---- automatic.c ---- */
+void rst_automatic_free(struct rst_automatic *automatic);
+/* PRAGMA automatic_index. */
+bool rst_automatic_pragma(rst_connection *c);
+
 /* ---- update.c, indexes.c ---- */
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid);
 /* The key part of an index entry or of the row itself. */

@@ -12,6 +12,9 @@
 ** | PLAN_ROW    | none: a row image   | hidden column `row`    | -                  | -                        |
 ** | PLAN_CLEAR  | all, emptied        | -                      | -                  | none: as many as were    |
 **
+** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a transient index
+** looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c).
+**
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
 ** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
 ** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
@@ -66,14 +69,21 @@ static int describe(rst_table *table, const rst_candidate *k, rst_plan *plan) {
     return plan->description == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+static void plan_texts_free(const rst_plan *plan) {
+    sqlite3_free(plan->description);
+    sqlite3_free(plan->scan);
+}
+
 /* The number of an equal plan, or of this one from now on. Takes plan->description. */
 static int intern(rst_table *table, const rst_plan *plan, int *number) {
     rst_plan *copy;
     for (int i = 0; i < table->plan_count; i++) {
         rst_plan *other = table->plans[i], probe = *plan;
         probe.description = other->description;
+        probe.scan = other->scan;
+        probe.state = other->state;
         if (memcmp(other, &probe, sizeof probe) == 0 && strcmp(other->description, plan->description) == 0) {
-            sqlite3_free(plan->description);
+            plan_texts_free(plan);
             *number = i;
             return SQLITE_OK;
         }
@@ -81,14 +91,14 @@ static int intern(rst_table *table, const rst_plan *plan, int *number) {
     if (table->plan_count % 16 == 0) {
         rst_plan **more = sqlite3_realloc64(table->plans, ((sqlite3_uint64)table->plan_count + 16) * sizeof *more);
         if (more == NULL) {
-            sqlite3_free(plan->description);
+            plan_texts_free(plan);
             return SQLITE_NOMEM;
         }
         table->plans = more;
     }
     copy = sqlite3_malloc64(sizeof *copy);
     if (copy == NULL) {
-        sqlite3_free(plan->description);
+        plan_texts_free(plan);
         return SQLITE_NOMEM;
     }
     memcpy(copy, plan, sizeof *copy);
@@ -160,6 +170,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
             k->parts[k->equals].column == -2 ||
             (certain && rst_plan_affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC);
     }
+    for (int i = 0; i < k->automatic; i++) info->aConstraintUsage[k->automatic_terms[i]].argvIndex = argument++;
     for (int i = 0; i < k->rests; i++) {
         /* Not read by xFilter: so that SQLite takes the constraint for used. */
         if (info->aConstraintUsage[k->rests_on[i]].argvIndex == 0)
@@ -169,7 +180,10 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         info->aConstraintUsage[k->hint].argvIndex = argument;
         info->aConstraintUsage[k->hint].omit = 1;
     }
+    plan.cost = k->cost;
+    plan.rows = k->rows;
     code = describe(table, k, &plan);
+    if (code == SQLITE_OK && k->automatic > 0) code = rst_plan_automatic_fill(table, info, k, &plan);
     if (code == SQLITE_OK) code = intern(table, &plan, &number);
     if (code != SQLITE_OK) return code;
     info->idxNum = (int)(c->epoch & PLAN_EPOCHS) << PLAN_NUMBER_BITS | number;
@@ -324,5 +338,6 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.part_count = table->without_rowid ? table->key_count : 1;
         consider(table, info, &k, &best, &any);
     }
+    rst_plan_automatic(table, info, &best);
     return choose(table, info, &best);
 }

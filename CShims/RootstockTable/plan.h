@@ -24,7 +24,10 @@ typedef struct rst_candidate {
     bool covering;
     bool ordered;
     bool descending;
-    double cost; /* logarithmic */
+    int automatic;                     /* constraints that a transient index could look up in what is a scan */
+    int automatic_terms[AUTOMATIC_COLUMNS];
+    bool automatic_partial; /* SQLite would leave out of it what a constant excludes */
+    double cost;            /* logarithmic */
     double rows; /* logarithmic */
 } rst_candidate;
 
@@ -39,6 +42,12 @@ bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 u
 bool rst_narrower(const rst_table *table, const rst_index *index, double *factor);
 /* Sets the candidate's cost and rows. */
 void rst_estimate(const rst_table *table, rst_candidate *k);
+
+/* plan_automatic.c */
+/* Lets a scan that has equalities on columns look them up in a transient index. */
+void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_candidate *k);
+/* Puts it into the plan: columns, collations, words. SQLITE_OK or SQLITE_NOMEM. */
+int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
 
 /* plan_match.c */
 /* The affinity by which a constraint on the column compares. */

@@ -65,6 +65,8 @@ void rst_table_release(rst_table *table) {
         sqlite3_free(foreign->parent);
     }
     for (int i = 0; i < table->plan_count; i++) {
+        rst_automatic_free(table->plans[i]->state);
+        sqlite3_free(table->plans[i]->scan);
         sqlite3_free(table->plans[i]->description);
         sqlite3_free(table->plans[i]);
     }

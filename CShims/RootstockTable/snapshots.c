@@ -77,6 +77,7 @@ static int reader_start(rst_connection *c, char **message) {
     int code = rst_reader_begin(c, message);
     if (code != SQLITE_OK) return code;
     c->reader_live = true;
+    c->snapshots++;
     c->reader_identifier = engine->transaction_identifier(c->reader);
     return SQLITE_OK;
 }

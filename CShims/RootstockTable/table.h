@@ -19,6 +19,7 @@ typedef struct rst_tree {
     int number; /* the tree is named "t<number>"; 0: not allocated yet */
     rootstock_tree handle;
     bool open;
+    uint64_t writes; /* of this connection, ever: what was learned from the tree in a write transaction holds until the next one */
 } rst_tree;
 
 typedef struct rst_column {
@@ -62,6 +63,8 @@ typedef struct rst_index {
     double table_rows;               /* of a partial index: its entries, from ANALYZE, or 0 */
 } rst_index;
 
+enum { AUTOMATIC_COLUMNS = 8 };
+
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
     uint64_t epoch;               /* of the connection's schema when it was made */
@@ -76,7 +79,14 @@ typedef struct rst_plan {
     bool unique;     /* at most one row */
     bool covering;   /* the index alone answers */
     bool count_only; /* no column is read */
+    double cost, rows; /* as rst_log_estimate says them */
+    /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
+    int automatic;
+    int16_t automatic_columns[AUTOMATIC_COLUMNS];
+    uint8_t automatic_collations[AUTOMATIC_COLUMNS];
     char *description;
+    char *scan;                  /* of an automatic plan: what the scan is called where the index is not worth making */
+    struct rst_automatic *state; /* of an automatic plan that has run */
 } rst_plan;
 
 /* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in: a statement that was prepared for
@@ -139,6 +149,7 @@ struct rst_table {
     int pinned; /* rows that an UPDATE is replacing others for, and their triggers are running (rst_check_pinned) */
     int open_cursors;
     struct rst_cursor *spare_cursors;
+    struct rst_automatic *automatics; /* what automatic plans hold as long as a cursor is open */
     /* automatic rowid: highest one known inside the live write transaction */
     bool last_rowid_known;
     int64_t last_rowid;

@@ -18,6 +18,7 @@ static void undo_reset(rst_connection *c) {
 
 void rst_writer_finished(rst_connection *c) {
     c->writer = NULL;
+    c->rewinds++;
     c->got = false;
     c->writer_broken = false;
     c->wrote = false;
@@ -135,6 +136,7 @@ int rst_write_compact(rst_connection *c, char **message) {
 }
 
 void rst_positions_forget(rst_connection *c) {
+    c->rewinds++;
     for (int i = 0; i < c->table_count; i++) {
         c->tables[i]->last_rowid_known = false;
         c->tables[i]->last_key_transaction = 0;

@@ -209,6 +209,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
         if (log_entry(c, tree, key, code == ROOTSTOCK_OK ? &old : NULL) != SQLITE_OK) return SQLITE_NOMEM;
     }
+    tree->writes++;
     code = c->engine->put(c->writer, tree->handle, key, &copy, flags);
     if (code != ROOTSTOCK_EXISTS) c->wrote = true; /* a commit of nothing would not count as one */
     if (code == ROOTSTOCK_EXISTS) {
@@ -230,6 +231,7 @@ int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
         if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
         if (log_entry(c, tree, key, &old) != SQLITE_OK) return SQLITE_NOMEM;
     }
+    tree->writes++;
     code = c->engine->remove(c->writer, tree->handle, key);
     if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
     c->wrote = true;
@@ -256,6 +258,7 @@ int rst_clear(rst_connection *c, rst_tree *tree) {
         if (code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
     }
     c->wrote = true;
+    tree->writes++;
     code = c->engine->tree_clear(c->writer, tree->handle);
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_code(c, code);
 }

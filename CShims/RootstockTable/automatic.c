@@ -1,0 +1,452 @@
+/*
+** automatic.c - transient indexes: what SQLite calls automatic ones, on a store's tables.
+**
+** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end to end, each
+** row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one hash, in the order of the
+** scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write transaction the rowid, and
+** the row is read again.
+** Invariants: values that some comparison finds equal, under whatever affinity it applies, have the same hash - SQLite compares again
+** each row that it gets (plan.c leaves omit at 0), so a row too many is harmless and only a row too few would be wrong. An index
+** is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
+** It is gone when the last cursor on its table is closed. Where it cannot be made (no memory, too large, keys longer than the
+** engine's), the plan goes on scanning.
+*/
+#include "change.h"
+#include "cursor.h"
+
+#include <string.h>
+
+enum { NOWHERE = UINT32_MAX, WAIT_LIMIT = 1 << 20 };
+#define TRANSIENT_BYTES ((sqlite3_uint64)1 << 30)
+
+typedef struct transient_row {
+    union {
+        const void *data; /* the entry's key, in a read snapshot */
+        int64_t rowid;
+    } key;
+    const void *value;
+    uint32_t key_size, value_size;
+    uint32_t hash;
+    uint32_t next; /* with a hash of the same end, later in the scan */
+} transient_row;
+
+typedef struct rst_transient {
+    int references; /* the plan's, and those of cursors in it */
+    bool of_writer;
+    const rootstock_transaction *transaction;
+    uint64_t snapshot, epoch;      /* a reader's: the connection's counters then */
+    uint64_t rewinds, writes;      /* the write transaction's: the connection's and the tree's */
+    transient_row *rows;
+    uint32_t count, capacity, mask;
+    uint32_t *heads;
+    rootstock_buffer low, high; /* the scan's bounds */
+    bool has_high;
+} rst_transient;
+
+/* What a plan has come to since the table's first cursor was opened. */
+typedef struct rst_automatic {
+    struct rst_automatic *next; /* in the table's list */
+    bool listed;
+    bool refused; /* not again before all cursors are closed */
+    bool allowed; /* PRAGMA automatic_index was asked */
+    uint32_t scans, wait; /* since the last index, and how many of them the next one is worth */
+    rst_transient *transient;
+} rst_automatic;
+
+static void release(rst_transient *transient) {
+    if (transient == NULL || --transient->references > 0) return;
+    sqlite3_free(transient->rows);
+    sqlite3_free(transient->heads);
+    rootstock_buffer_free(&transient->low);
+    rootstock_buffer_free(&transient->high);
+    sqlite3_free(transient);
+}
+
+void rst_automatic_leave(rst_cursor *k) {
+    if (k->transient != NULL) release(k->transient);
+    k->transient = NULL;
+}
+
+void rst_automatics_rest(rst_table *table) {
+    while (table->automatics != NULL) {
+        rst_automatic *automatic = table->automatics;
+        table->automatics = automatic->next;
+        release(automatic->transient);
+        memset(automatic, 0, sizeof *automatic);
+    }
+}
+
+void rst_automatic_free(struct rst_automatic *automatic) {
+    if (automatic == NULL) return;
+    release(automatic->transient);
+    sqlite3_free(automatic);
+}
+
+/* ---- hashes ---- */
+
+static uint32_t mix(uint32_t hash, uint64_t number) {
+    number ^= (uint64_t)hash << 13;
+    number = (number ^ number >> 32) * 0x9E3779B97F4A7C15u; /* a small integer's double has its bits at the top */
+    number = (number ^ number >> 29) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(number >> 32);
+}
+
+static uint32_t mix_bytes(uint32_t hash, const unsigned char *bytes, size_t size, bool fold) {
+    uint64_t state = 0xCBF29CE484222325u ^ hash;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = bytes[i];
+        if (fold && byte >= 'A' && byte <= 'Z') byte = (unsigned char)(byte + ('a' - 'A'));
+        state = (state ^ byte) * 0x100000001B3u;
+    }
+    return mix(hash, state);
+}
+
+/* Whether nothing stands in the text that no number has. */
+static bool may_be_number(const rootstock_value *text) {
+    const unsigned char *bytes = text->as.data;
+    bool digit = false;
+    for (size_t i = 0; i < text->size; i++) {
+        unsigned char byte = bytes[i];
+        if (byte >= '0' && byte <= '9')
+            digit = true;
+        else if (byte != '.' && byte != '-' && byte != '+' && byte != 'e' && byte != 'E' && byte != ' ' &&
+                 !(byte >= '\t' && byte <= '\r'))
+            return false;
+    }
+    return digit;
+}
+
+/* What numeric affinity makes of a text in a row: SQLite says, by way of `asks`, SELECT ?1. */
+static int number_of(rst_connection *c, sqlite3_stmt **asks, rootstock_value *value) {
+    rootstock_buffer unused = {0};
+    int code = SQLITE_OK;
+    if (*asks == NULL) code = rst_statement_get(c, "SELECT ?1", asks);
+    if (code != SQLITE_OK) {
+        *asks = NULL;
+        return code;
+    }
+    code = sqlite3_bind_text64(*asks, 1, value->as.data, value->size, SQLITE_STATIC, SQLITE_UTF8);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(*asks);
+        if (code == SQLITE_ROW)
+            code = rst_value_affinity(value, sqlite3_column_value(*asks, 0), AFFINITY_NUMERIC, &unused);
+    }
+    sqlite3_reset(*asks);
+    return code;
+}
+
+/*
+** One column more. A text that numeric affinity would make a number has the number's hash, because the other side's affinity may
+** do so; numbers are told apart as doubles only, and text as far as its collation tells it apart.
+*/
+static uint32_t hash_value(uint32_t hash, const rootstock_value *value, uint8_t collation) {
+    const unsigned char *bytes = value->as.data;
+    size_t size = value->size;
+    double real = 0;
+    uint64_t bits;
+    switch (value->type) {
+    case VALUE_INTEGER: real = (double)value->as.integer; break;
+    case VALUE_REAL: real = value->as.real; break;
+    case VALUE_TEXT:
+        if (collation == ROOTSTOCK_COLLATION_NOCASE) {
+            /* Behind the first NUL only the length counts. */
+            const unsigned char *end = size == 0 ? NULL : memchr(bytes, 0, size);
+            return mix_bytes(mix(hash, VALUE_TEXT), bytes, end == NULL ? size : (size_t)(end - bytes), true);
+        }
+        if (collation == ROOTSTOCK_COLLATION_RTRIM) {
+            while (size > 0 && bytes[size - 1] == ' ') size--;
+        }
+        return mix_bytes(mix(hash, VALUE_TEXT), bytes, size, false);
+    case VALUE_BLOB: return mix_bytes(mix(hash, VALUE_BLOB), bytes, size, false);
+    default: return mix(hash, VALUE_NULL);
+    }
+    if (real != real) return mix(hash, VALUE_NULL);
+    if (real == 0) real = 0; /* -0.0 too */
+    memcpy(&bits, &real, sizeof bits);
+    return mix(mix(hash, VALUE_INTEGER), bits);
+}
+
+/*
+** Of the values that arrived. SQLITE_DONE: nothing equals them; SQLITE_NOTFOUND: they may equal values of another hash. That is a
+** real against a TEXT column: without an affinity of its own it becomes the text of its first 15 digits.
+*/
+static int hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash) {
+    *hash = 0;
+    for (int i = 0; i < k->plan->automatic; i++) {
+        rootstock_buffer hold = {0};
+        rootstock_value value;
+        rst_value_from(values[i], &value);
+        if (value.type == VALUE_NULL && !k->plan->null_equal[i]) return SQLITE_DONE;
+        if (value.type == VALUE_TEXT && may_be_number(&value))
+            (void)rst_value_affinity(&value, values[i], AFFINITY_NUMERIC, &hold);
+        else if (value.type == VALUE_REAL && k->table->columns[k->plan->automatic_columns[i]].affinity == AFFINITY_TEXT)
+            return SQLITE_NOTFOUND;
+        *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
+    }
+    return SQLITE_OK;
+}
+
+/* The column of the row under the cursor. */
+static int row_value(rst_cursor *k, int column, rootstock_value *value) {
+    const rst_table *table = k->table;
+    bool has_nul;
+    int code, slot;
+    if (!k->row_located) {
+        code = rst_cursor_entry_column(k, column, value);
+        if (code != SQLITE_NOTFOUND)
+            return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed index entry") : code;
+        code = rst_cursor_locate(k);
+        if (code != SQLITE_OK) return code;
+    }
+    if (!k->row_open) {
+        if (rootstock_row_open(&k->row, k->row_value->data, k->row_value->size) != SQLITE_OK)
+            return rst_cursor_corrupt(k, "malformed row");
+        k->row_open = true;
+    }
+    slot = table->slot[column];
+    if (slot >= 0 && k->row.compact && slot < k->row.count) {
+        code = rootstock_row_column(&k->row, slot, value, NULL);
+    } else {
+        code = rst_stored_column(table, k->row_key, &k->row, column, value, &has_nul, &k->scratch);
+    }
+    return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed row") : code;
+}
+
+static int hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash) {
+    *hash = 0;
+    for (int i = 0; i < k->plan->automatic; i++) {
+        rootstock_value value;
+        int code = row_value(k, k->plan->automatic_columns[i], &value);
+        if (code == SQLITE_OK && value.type == VALUE_TEXT && may_be_number(&value))
+            code = number_of(k->connection, asks, &value);
+        if (code != SQLITE_OK) return code;
+        *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
+    }
+    return SQLITE_OK;
+}
+
+/* ---- making one ---- */
+
+/* SQLITE_FULL: there is no room for one. */
+static int add_row(rst_transient *t, const rst_cursor *k, uint32_t hash) {
+    transient_row *row;
+    if (t->count == t->capacity) {
+        uint32_t capacity = t->capacity == 0 ? 256 : t->capacity * 2;
+        /* With the heads, which are at most as many as four bytes for each two rows' places. */
+        if ((sqlite3_uint64)capacity * (sizeof *row + 8) > TRANSIENT_BYTES) return SQLITE_FULL;
+        row = rst_realloc64_unwatched(t->rows, (sqlite3_uint64)capacity * sizeof *row);
+        if (row == NULL) return SQLITE_FULL;
+        t->rows = row;
+        t->capacity = capacity;
+    }
+    row = &t->rows[t->count++];
+    row->hash = hash;
+    row->next = NOWHERE;
+    if (t->of_writer) {
+        if (k->row_key->size != 8) return SQLITE_FULL;
+        row->key.rowid = rootstock_rowid_decode(k->row_key->data);
+        row->value = NULL;
+        row->key_size = row->value_size = 0;
+        return SQLITE_OK;
+    }
+    if (!k->stable || k->entry_key.size > UINT32_MAX || k->entry_value.size > UINT32_MAX) return SQLITE_FULL;
+    row->key.data = k->entry_key.data;
+    row->key_size = (uint32_t)k->entry_key.size;
+    row->value = k->entry_value.data;
+    row->value_size = (uint32_t)k->entry_value.size;
+    return SQLITE_OK;
+}
+
+/* Rows of one head stand in the order of the scan. */
+static int link_rows(rst_transient *t) {
+    uint32_t heads = 16;
+    while (heads < t->count && heads < (uint32_t)1 << 31) heads *= 2;
+    t->heads = rst_realloc64_unwatched(NULL, (sqlite3_uint64)heads * sizeof *t->heads);
+    if (t->heads == NULL) return SQLITE_FULL;
+    memset(t->heads, 0xFF, heads * sizeof *t->heads);
+    t->mask = heads - 1;
+    for (uint32_t i = t->count; i-- > 0;) {
+        uint32_t *head = &t->heads[t->rows[i].hash & t->mask];
+        t->rows[i].next = *head;
+        *head = i;
+    }
+    return SQLITE_OK;
+}
+
+/* The plan's scan from end to end, in the bounds that the cursor has. SQLITE_FULL: no index can be had. */
+static int fill(rst_cursor *k, rst_transient *t) {
+    const rst_range *range = &k->ranges.range[0];
+    sqlite3_stmt *asks = NULL;
+    uint64_t step = 0;
+    int code = rootstock_buffer_append(&t->low, range->low.data, range->low.size);
+    t->has_high = range->has_high;
+    if (code == SQLITE_OK && t->has_high) code = rootstock_buffer_append(&t->high, range->high.data, range->high.size);
+    if (code != SQLITE_OK) return code;
+    k->walking = !k->on_writer;
+    for (code = rst_cursor_enter_range(k); code == SQLITE_OK && !k->eof; code = rst_cursor_next(&k->base)) {
+        uint32_t hash;
+        code = rst_interrupted(k->connection, ++step);
+        if (code == SQLITE_OK) code = hash_row(k, &asks, &hash);
+        if (code == SQLITE_OK) code = add_row(t, k, hash);
+        if (code != SQLITE_OK) break;
+    }
+    if (asks != NULL) rst_statement_done(k->connection, asks);
+    k->walking = false;
+    k->range = 0;
+    k->eof = true;
+    return code == SQLITE_OK ? link_rows(t) : code;
+}
+
+bool rst_automatic_pragma(rst_connection *c) {
+    sqlite3_stmt *statement;
+    bool on = true;
+    if (rst_statement_get(c, "PRAGMA automatic_index", &statement) != SQLITE_OK) return false;
+    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return on;
+}
+
+static int make(rst_cursor *k, rst_automatic *automatic) {
+    rst_connection *c = k->connection;
+    const rst_tree *tree = &k->table->tree;
+    rst_transient *t;
+    int code;
+    if (!automatic->allowed && !rst_automatic_pragma(c)) {
+        automatic->refused = true;
+        return SQLITE_NOTFOUND;
+    }
+    automatic->allowed = true;
+    t = rst_realloc64_unwatched(NULL, sizeof *t);
+    if (t == NULL) return SQLITE_NOTFOUND;
+    memset(t, 0, sizeof *t);
+    t->references = 1;
+    t->of_writer = k->on_writer;
+    t->transaction = k->transaction;
+    t->snapshot = c->snapshots;
+    t->epoch = c->epoch;
+    t->rewinds = c->rewinds;
+    t->writes = tree->writes;
+    code = fill(k, t);
+    if (code != SQLITE_OK) {
+        release(t);
+        automatic->refused = true;
+        return code == SQLITE_FULL ? SQLITE_NOTFOUND : code;
+    }
+    automatic->scans = 0;
+    automatic->transient = t;
+    return SQLITE_OK;
+}
+
+static bool same_bytes(const rootstock_buffer *a, const rootstock_buffer *b) {
+    return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+/* Whether it shows what the cursor must see. */
+static bool holds(const rst_cursor *k, const rst_transient *t) {
+    const rst_connection *c = k->connection;
+    const rst_range *range = &k->ranges.range[0];
+    if (t->of_writer != k->on_writer || t->transaction != k->transaction) return false;
+    if (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
+        (t->has_high && !same_bytes(&range->high, &t->high)))
+        return false;
+    if (t->of_writer) return t->rewinds == c->rewinds && t->writes == k->table->tree.writes && t->epoch == c->epoch;
+    /* A cursor that is in it already keeps its snapshot alive; else the address may be another transaction's by now. */
+    return k->transient == t || (k->transaction == c->reader && t->snapshot == c->snapshots);
+}
+
+/* ---- looking up ---- */
+
+/* The row at the place, or the next one of its hash. */
+static int give(rst_cursor *k, uint32_t hash) {
+    const rst_transient *t = k->transient;
+    k->eof = false;
+    for (; k->transient_place != NOWHERE; k->transient_place = t->rows[k->transient_place].next) {
+        const transient_row *row = &t->rows[k->transient_place];
+        int code;
+        if (row->hash != hash) continue;
+        if (!t->of_writer) {
+            k->entry_key.size = row->key_size;
+            k->entry_key.data = row->key.data;
+            k->entry_value.size = row->value_size;
+            k->entry_value.data = row->value;
+            rst_cursor_noted(k);
+            return SQLITE_OK;
+        }
+        rootstock_rowid_encode(row->key.rowid, k->rowid_bytes);
+        k->entry_key.size = sizeof k->rowid_bytes;
+        k->entry_key.data = k->rowid_bytes;
+        code = rst_get(k->connection, k->transaction, &k->table->tree, &k->entry_key, &k->entry_value);
+        if (code == SQLITE_ROW) return rst_cursor_arrived(k);
+        if (code != SQLITE_DONE) return code;
+        /* It was deleted since the look-up. */
+    }
+    k->eof = true;
+    return SQLITE_OK;
+}
+
+int rst_automatic_next(rst_cursor *k) {
+    const transient_row *row = &k->transient->rows[k->transient_place];
+    if (k->detached) {
+        /* The write transaction has ended: the rows noted go on in a new snapshot. */
+        int code = rst_read_begin(k->connection, &k->transaction, &k->on_writer, NULL);
+        if (code != SQLITE_OK) return code;
+        rst_cursor_begun(k);
+        if (k->holds) {
+            k->holds = false;
+            rst_read_unhold(k->connection);
+        }
+    }
+    k->transient_place = row->next;
+    return give(k, row->hash);
+}
+
+int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
+    const int bounds = (k->plan->lower != 0) + (k->plan->upper != 0);
+    rst_automatic *automatic = k->plan->state;
+    uint32_t hash;
+    int code = SQLITE_OK;
+    if (k->ranges.count != 1) {
+        rst_automatic_leave(k);
+        return SQLITE_NOTFOUND;
+    }
+    if (automatic == NULL) {
+        rst_plan *plan = k->table->plans[0];
+        for (int i = 0; plan != k->plan; i++) plan = k->table->plans[i];
+        automatic = rst_realloc64_unwatched(NULL, sizeof *automatic);
+        if (automatic == NULL) return SQLITE_NOTFOUND;
+        memset(automatic, 0, sizeof *automatic);
+        plan->state = automatic;
+    }
+    if (!automatic->listed) {
+        automatic->listed = true;
+        automatic->wait = 1;
+        automatic->next = k->table->automatics;
+        k->table->automatics = automatic;
+    }
+    if (automatic->transient != NULL && !holds(k, automatic->transient)) {
+        release(automatic->transient);
+        automatic->transient = NULL;
+        if (automatic->wait < WAIT_LIMIT) automatic->wait *= 2;
+    }
+    rst_automatic_leave(k);
+    if (automatic->refused || (k->on_writer && k->plan->source != PLAN_ROWID)) return SQLITE_NOTFOUND;
+    code = hash_arguments(k, values + bounds, &hash);
+    if (code == SQLITE_DONE) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != SQLITE_OK) return code;
+    if (automatic->transient == NULL) {
+        if (automatic->scans < automatic->wait) {
+            automatic->scans++;
+            return SQLITE_NOTFOUND;
+        }
+        code = make(k, automatic);
+        if (code != SQLITE_OK) return code;
+    }
+    k->walking = false;
+    k->transient = automatic->transient;
+    k->transient->references++;
+    k->transient_place = k->transient->heads[hash & k->transient->mask];
+    return give(k, hash);
+}
