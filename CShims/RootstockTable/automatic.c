@@ -34,8 +34,8 @@ typedef struct rst_transient {
     int references; /* the plan's, and those of cursors in it */
     bool of_writer;
     const rootstock_transaction *transaction;
-    uint64_t snapshot, epoch;      /* a reader's: the connection's counters then */
-    uint64_t rewinds, writes;      /* the write transaction's: the connection's and the tree's */
+    uint64_t snapshot, epoch; /* a reader's: the connection's counters then */
+    uint64_t rewinds, writes; /* the write transaction's: the connection's and the tree's */
     transient_row *rows;
     uint32_t count, capacity, mask;
     uint32_t *heads;
@@ -47,8 +47,8 @@ typedef struct rst_transient {
 typedef struct rst_automatic {
     struct rst_automatic *next; /* in the table's list */
     bool listed;
-    bool refused; /* not again before all cursors are closed */
-    bool allowed; /* PRAGMA automatic_index was asked */
+    bool refused;         /* not again before all cursors are closed */
+    bool allowed;         /* PRAGMA automatic_index was asked */
     uint32_t scans, wait; /* since the last index, and how many of them the next one is worth */
     rst_transient *transient;
 } rst_automatic;

@@ -78,8 +78,8 @@ struct rst_connection {
     uint64_t reader_identifier;
     uint64_t snapshots; /* that the reader has begun */
     uint64_t rewinds;   /* times that entries came or went behind the tables' backs, or a write transaction ended */
-    int open_cursors;             /* cursors on the reader */
-    int held;                     /* cursors open since before this connection's last write transaction ended */
+    int open_cursors;   /* cursors on the reader */
+    int held;           /* cursors open since before this connection's last write transaction ended */
     struct rst_retired *outlived; /* snapshots that only such cursors still see */
     struct sqlite3_file *control; /* see control.c */
     sqlite3_stmt *control_read;

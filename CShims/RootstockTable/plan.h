@@ -24,11 +24,11 @@ typedef struct rst_candidate {
     bool covering;
     bool ordered;
     bool descending;
-    int automatic;                     /* constraints that a transient index could look up in what is a scan */
+    int automatic; /* constraints that a transient index could look up in what is a scan */
     int automatic_terms[AUTOMATIC_COLUMNS];
     bool automatic_partial; /* SQLite would leave out of it what a constant excludes */
     double cost;            /* logarithmic */
-    double rows; /* logarithmic */
+    double rows;            /* logarithmic */
 } rst_candidate;
 
 /* log2 to a tenth, times 10, as SQLite's LogEst; back again; the sum of two. */

@@ -19,7 +19,8 @@ typedef struct rst_tree {
     int number; /* the tree is named "t<number>"; 0: not allocated yet */
     rootstock_tree handle;
     bool open;
-    uint64_t writes; /* of this connection, ever: what was learned from the tree in a write transaction holds until the next one */
+    uint64_t
+        writes; /* of this connection, ever: what was learned from the tree in a write transaction holds until the next one */
 } rst_tree;
 
 typedef struct rst_column {
@@ -76,9 +77,9 @@ typedef struct rst_plan {
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool descending;
-    bool unique;     /* at most one row */
-    bool covering;   /* the index alone answers */
-    bool count_only; /* no column is read */
+    bool unique;       /* at most one row */
+    bool covering;     /* the index alone answers */
+    bool count_only;   /* no column is read */
     double cost, rows; /* as rst_log_estimate says them */
     /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
     int automatic;

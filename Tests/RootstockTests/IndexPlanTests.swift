@@ -141,6 +141,54 @@ import Testing
             plan(connection, "SELECT c FROM v WHERE (b, a) IN (SELECT z, x FROM s)").hasPrefix("SCAN v; "))
     }
 
+    /// Joins without an index, in SQLite's words: an automatic one where it pays.
+    static let automaticPlans = [
+        ("SELECT * FROM a JOIN b ON a.x = b.y", "SCAN a; SEARCH b USING AUTOMATIC COVERING INDEX (y=?)"),
+        ("SELECT * FROM a AS k, b AS l WHERE k.x = l.y", "SCAN k; SEARCH l USING AUTOMATIC COVERING INDEX (y=?)"),
+        (
+            "SELECT * FROM a LEFT JOIN b ON a.x = b.y AND b.v > 3 AND b.u IS a.t",
+            "SCAN a; SEARCH b USING AUTOMATIC PARTIAL COVERING INDEX (u=? AND y=?) LEFT-JOIN"
+        ),
+        ("SELECT * FROM a, b WHERE b.y = 5", "SCAN a; SEARCH b USING AUTOMATIC PARTIAL COVERING INDEX (y=?)"),
+        ("SELECT * FROM a CROSS JOIN b NOT INDEXED ON a.x = b.y", "SCAN a; SCAN b"),
+        ("SELECT * FROM b WHERE y = 5", "SCAN b"),
+        ("SELECT * FROM b WHERE y = ?", "SCAN b"),
+        ("SELECT * FROM b WHERE y = ? OR u = ?", "SCAN b"),
+        ("SELECT (SELECT v FROM b WHERE y = a.x) FROM a", "SCAN a; CORRELATED SCALAR SUBQUERY 1; SCAN b"),
+    ]
+
+    @Test(arguments: engines) func joinsAreLookedUpWhereSQLiteWouldMakeAnIndex(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript("CREATE TABLE a(x INT, t TEXT); CREATE TABLE b(y INT, u TEXT, v);")
+        for (sql, expected) in Self.automaticPlans { try #expect(plan(connection, sql) == expected, "\(sql)") }
+        try connection.executeScript("PRAGMA automatic_index = OFF")
+        try #expect(plan(connection, "SELECT * FROM a JOIN b ON a.x = b.y") == "SCAN a; SCAN b")
+    }
+
+    /// Row by row it would be 1,600 million steps, each time.
+    @Test(.timeLimit(.minutes(5)), arguments: engines) func aJoinWithoutAnIndexEnds(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE a(x, t TEXT);
+            CREATE TABLE b(y, u TEXT);
+            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39999)
+              INSERT INTO a SELECT i, 'row ' || i FROM n;
+            INSERT INTO b SELECT x * 7 % 40000, t FROM a;
+            """)
+        func number(_ sql: String) throws -> Int64 {
+            let statement = try connection.prepare(sql)
+            _ = try statement.step()
+            return statement.int64(at: 0)
+        }
+        try #expect(number("SELECT count(*) FROM a JOIN b ON x = y") == 40000)
+        try #expect(number("SELECT count(*) FROM a LEFT JOIN b ON x = y AND t = u WHERE y IS NULL") == 39998)
+        try connection.executeScript(
+            "BEGIN; INSERT INTO a VALUES(-1, 'row -1'); UPDATE a SET x = y FROM b WHERE t = u;")
+        try #expect(number("SELECT count(*) FROM a JOIN b ON x = y AND t = u") == 40000)
+        try connection.executeScript("COMMIT")
+    }
+
     /// SQLite wants the index's own term word for word; a store takes what implies it.
     @Test(arguments: engines.filter { !$0.isNative }) func aTermThatImpliesTheIndexIsEnough(_ engine: Engine) throws {
         let connection = try connection(engine)
