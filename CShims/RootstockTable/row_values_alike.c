@@ -83,10 +83,26 @@ static bool keeps_values(const char *type) {
     return text;
 }
 
+/* Whether an index, or the key, of some table begins with a column of that name. Without one the list is better evaluated on each row of
+** a scan: a transient index (plan_automatic.c) must not take it for equalities. */
+static bool leads(const rst_connection *c, const rst_token *column) {
+    for (int t = 0; t < c->table_count; t++) {
+        const rst_table *table = c->tables[t];
+        int first = table->without_rowid ? table->key[0].column : table->rowid_column;
+        if (first >= 0 && rst_token_same_name(column, table->columns[first].name)) return true;
+        for (int i = 0; i < table->index_count; i++) {
+            first = table->indexes[i].parts[0].column;
+            if (first >= 0 && rst_token_same_name(column, table->columns[first].name)) return true;
+        }
+    }
+    return false;
+}
+
 bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, const char *columns, const char *list,
                          const char *list_end) {
     char *select = sqlite3_mprintf("%.*s", (int)(list_end - list), list);
     sqlite3_stmt *statement = NULL;
+    bool led = false;
     bool alike = select != NULL && is_of_tables(c, text, end) &&
                  sqlite3_prepare_v2(c->db, select, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
     sqlite3_free(select);
@@ -99,11 +115,12 @@ bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, c
         }
         alike = name.type == TOKEN_WORD || name.type == TOKEN_NAME;
         affinity = affinity_of(c, &name);
+        led |= leads(c, &name);
         if (affinity == 0 || i >= sqlite3_column_count(statement)) alike = false;
         if (affinity < AFFINITY_NUMERIC && alike) alike = keeps_values(sqlite3_column_decltype(statement, i));
         if (rst_token_mark(&behind, ")")) break;
         alike = alike && rst_token_mark(&behind, ",");
     }
     sqlite3_finalize(statement);
-    return alike;
+    return alike && led;
 }
