@@ -7,6 +7,7 @@
 #include "declare.h"
 #include "expressions.h"
 #include "shown.h"
+#include "temporary.h"
 #include "trigger.h"
 #include "untrusted.h"
 
@@ -84,6 +85,7 @@ static void connection_release(void *context) {
     sqlite3_free(c->schema);
     rst_expressions_free(c);
     rst_shown_free(c);
+    rst_temporary_objects_free(c);
     for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
     sqlite3_free(c->temporary_triggers);
     sqlite3_free(c->mark_violations);

@@ -115,6 +115,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = run_change(c, sql, message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
+    if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
         if (code == SQLITE_INTERRUPT) {
@@ -124,6 +125,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
             (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
         }
         sqlite3_free(rollback_message);
+        rst_temporary_objects_free(c);
         (void)rst_temporary_triggers_read(c);
         if (c->shared != NULL && c->schema_stale)
             (void)rst_schema_refresh(c, NULL);

@@ -10,6 +10,7 @@
 #include "ddl_rows.h"
 #include "declare.h"
 #include "describe.h"
+#include "temporary.h"
 #include "tokens.h"
 
 #include <string.h>
@@ -243,6 +244,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
         code = rst_forwards_sync(c, c->mirror,
                                  &c->forwards); /* the statement may name what the application has registered since */
+        if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
         if (code == SQLITE_OK) {
             mirror_settings settings;
             settings_follow(c, sql, &settings);
@@ -252,6 +254,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
             broken = (code & 0xff) == SQLITE_CORRUPT;
         }
     }
+    if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = snapshot_take(c, &after);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */

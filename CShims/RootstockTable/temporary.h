@@ -15,6 +15,13 @@ int rst_temporary_triggers_read(rst_connection *c);
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
 /* A number that changes when temp's objects do; 0 while there was no temp trigger on a table of the store. */
 int64_t rst_temporary_version(rst_connection *c);
+/* temporary_objects.c. Before an ALTER TABLE runs on the mirror: temp's views, triggers and tables are put there. */
+int rst_temporary_objects_lend(rst_connection *c, const char *sql);
+/* It has run: what became of them is noted, and they go. Where it failed, ROLLBACK TO takes them away. */
+int rst_temporary_objects_take(rst_connection *c);
+/* The store's schema is declared anew: temp gets its own of that. */
+int rst_temporary_objects_follow(rst_connection *c, char **message);
+void rst_temporary_objects_free(rst_connection *c);
 int rst_temporary_register(rst_connection *c);
 
 #endif

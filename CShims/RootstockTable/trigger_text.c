@@ -263,6 +263,19 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
     return SQLITE_OK;
 }
 
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static bool same_but_for_blanks(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (is_blank(*a)) a++;
+        while (is_blank(*b)) b++;
+        if (*a != *b) return false;
+        if (*a == '\0') return true;
+    }
+}
+
 /* Views, and triggers on views: names only, and bodies. */
 int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
@@ -285,6 +298,11 @@ int rst_transform_object(rst_connection *c, const char *sql, char **out, char **
         sqlite3_str_appendall(text, " END");
         *out = sqlite3_str_finish(text);
         rst_trigger_parsed_free(&parsed);
+        if (*out != NULL && same_but_for_blanks(*out, sql)) {
+            sqlite3_free(*out); /* sqlite_temp_schema shows it as it was written */
+            *out = NULL;
+            return code;
+        }
         return *out == NULL ? SQLITE_NOMEM : code;
     }
     return rst_transform_names(c, sql, end, out, message);
