@@ -51,7 +51,11 @@ static int declare(rst_table *table, char **message) {
     sql = sqlite3_str_finish(text);
     if (sql == NULL) return SQLITE_NOMEM;
     code = sqlite3_declare_vtab(c->db, sql);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    if (code != SQLITE_OK && strncmp(sqlite3_errmsg(c->db), "too many columns on ", 20) == 0)
+        rst_set_message(message, "too many columns on %s: the hidden columns of a store's table count, too",
+                        table->name);
+    else if (code != SQLITE_OK)
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     sqlite3_free(sql);
     if (code == SQLITE_OK) code = sqlite3_vtab_config(c->db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
     if (code == SQLITE_OK) code = sqlite3_vtab_config(c->db, SQLITE_VTAB_INNOCUOUS);

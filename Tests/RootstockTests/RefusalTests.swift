@@ -31,6 +31,10 @@ import Testing
             name: "column of a reserved name", sql: "CREATE TABLE u(\"rootstock hint\")",
             message: "duplicate column name: rootstock hint"),
         Case(
+            name: "table of 2000 columns",
+            sql: "CREATE TABLE u(" + (0..<2000).map { "c\($0)" }.joined(separator: ",") + ")",
+            message: "too many columns on u: the hidden columns of a store's table count, too"),
+        Case(
             name: "table in the control file", sql: "CREATE TABLE rootstock.u(a)",
             message: "unable to open database file"),
         Case(
