@@ -216,6 +216,11 @@ static int carry_data(rst_connection *c, const snapshot *before, const snapshot 
                 bool grown = table->column_count > old[k]->column_count;
                 if (code != SQLITE_OK || sqlite3_stricmp(old[k]->name, was->name) != 0) continue;
                 code = rst_rows_rewrite(c, old[k], table, message);
+                if (code == SQLITE_CONSTRAINT_NOTNULL && grown) {
+                    rst_set_message(message,
+                                    "NOT NULL constraint failed"); /* of a column's name SQLite says nothing here */
+                    code = SQLITE_ERROR;
+                }
                 if (code == SQLITE_OK && grown && (table->has_check || (last->generated && last->not_null)))
                     code = rst_rows_verify(c, table, message);
             }

@@ -50,3 +50,10 @@ SELECT sql FROM sqlite_temp_schema WHERE name = 'hidden';
 SELECT * FROM hidden;
 ALTER TABLE two RENAME COLUMN q TO qq;
 SELECT * FROM hidden;
+-- A new column that the rows there cannot have.
+CREATE TABLE filled(a, b); INSERT INTO filled VALUES (1, 2), (5, NULL), (3, 4);
+ALTER TABLE filled ADD COLUMN d AS (b + 1) NOT NULL;
+ALTER TABLE filled ADD COLUMN d AS (b + 1) NOT NULL CHECK (a <> 1);
+ALTER TABLE filled ADD COLUMN d AS (b + 1) NOT NULL CHECK (a <> 3);
+ALTER TABLE filled ADD COLUMN d CHECK (a <> 2);
+SELECT * FROM filled;
