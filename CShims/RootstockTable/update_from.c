@@ -52,6 +52,20 @@ static const char *expression_end(const char **p, const char *end, bool *more) {
 
 enum { COLUMNS_MOST = 64 };
 
+/* Whether the SELECT is a list of expressions and nothing else: an aggregate in it can be the outer query's. p: behind SELECT. */
+static bool is_bare_list(const char *p, const char *end) {
+    static const char *const others[] = {"FROM",  "WHERE", "GROUP",  "HAVING", "WINDOW",   "ORDER",
+                                         "LIMIT", "UNION", "EXCEPT", "ALL",    "DISTINCT", "INTERSECT"};
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return true;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return false;
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            if (rst_token_is(&token, others[i])) return false;
+        }
+    }
+}
+
 /* (a, b) = (...): each column its expression, or its column of the subquery. p stands behind the =. */
 static bool tuple(maker *m, const rst_token *columns, int count, const char *text, const char *end) {
     const char *p = text, *inside;
@@ -62,6 +76,19 @@ static bool tuple(maker *m, const rst_token *columns, int count, const char *tex
     end = p - 1;
     p = inside;
     first = rst_token_next(&p, end);
+    if (rst_token_is(&first, "SELECT") && is_bare_list(p, end)) {
+        for (int i = 0; i < count; i++) {
+            const char *start = p, *last = expression_end(&p, end, &more);
+            char *one = sqlite3_mprintf("(SELECT %.*s)", (int)(last - start), start);
+            if (one == NULL || (!more && i < count - 1)) {
+                sqlite3_free(one);
+                return false;
+            }
+            value(m, &columns[i], one, one + strlen(one));
+            sqlite3_free(one);
+        }
+        return true;
+    }
     p = inside;
     if (rst_token_is(&first, "SELECT") || rst_token_is(&first, "VALUES") || rst_token_is(&first, "WITH")) {
         for (int i = 0; i < count; i++) {
@@ -180,7 +207,8 @@ static void append_key(sqlite3_str *out, const rst_table *table, const rst_token
         sqlite3_str_appendf(out, ".%s", rowid_name(table));
 }
 
-int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+/* one_row: the SET list aggregates the join, which has one row then, and takes no window function beside it. */
+static int make(const rst_table *table, const rst_statement_parts *parts, bool one_row, char **out, char **message) {
     maker m = {table, sqlite3_str_new(NULL), sqlite3_str_new(NULL), 0};
     sqlite3_str *text = sqlite3_str_new(NULL);
     rst_span from, where, order;
@@ -192,7 +220,7 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
     limited = order.start != order.end;
     if (!table->without_rowid && table->rowid_column < 0 && rowid_name(table) == NULL) understood = false;
     sqlite3_str_appendf(text, "SET %s FROM (SELECT * FROM (SELECT ", set == NULL ? "" : set);
-    for (int depth = limited ? 1 : 0; depth < 2; depth++) {
+    for (int depth = limited || one_row ? 1 : 0; depth < 2; depth++) {
         for (int k = 0; k < keys; k++) {
             if (k > 0) sqlite3_str_appendall(text, ",");
             if (depth == 1) append_key(text, table, &parts->alias, k);
@@ -206,13 +234,13 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
             sqlite3_str_appendall(text, ",max(\"rootstock n\") FROM (SELECT ");
         }
     }
-    if (!limited) sqlite3_str_appendall(text, ",row_number() OVER () AS \"rootstock n\"");
+    if (!limited && !one_row) sqlite3_str_appendall(text, ",row_number() OVER () AS \"rootstock n\"");
     sqlite3_str_appendf(text, " FROM main.\"%w\" AS ", table->declared_name);
     append_name(text, table, &parts->alias);
     sqlite3_str_appendf(text, ",%s%.*s%s %.*s", several ? "(" : "", (int)(from.end - from.start), from.start,
                         several ? ")" : "", (int)(where.end - where.start), where.start);
-    sqlite3_str_appendall(text, limited ? " GROUP BY " : ") GROUP BY ");
-    for (int k = 0; k < keys; k++) {
+    if (!one_row) sqlite3_str_appendall(text, limited ? " GROUP BY " : ") GROUP BY ");
+    for (int k = 0; k < keys && !one_row; k++) {
         if (k > 0) sqlite3_str_appendall(text, ",");
         if (limited)
             append_key(text, table, &parts->alias, k);
@@ -245,4 +273,29 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
         return SQLITE_ERROR;
     }
     return SQLITE_OK;
+}
+
+int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+    sqlite3_stmt *statement = NULL;
+    sqlite3_str *whole;
+    char *text;
+    bool aggregates;
+    int code = make(table, parts, false, out, message);
+    if (code != SQLITE_OK) return code;
+    whole = sqlite3_str_new(NULL);
+    sqlite3_str_append(whole, parts->whole.start, (int)(parts->after_table.start - parts->whole.start));
+    sqlite3_str_appendf(whole, " %s", *out);
+    text = sqlite3_str_finish(whole);
+    if (text == NULL) {
+        sqlite3_free(*out);
+        *out = NULL;
+        return SQLITE_NOMEM;
+    }
+    aggregates = sqlite3_prepare_v2(table->connection->db, text, -1, &statement, NULL) != SQLITE_OK &&
+                 strncmp(sqlite3_errmsg(table->connection->db), "misuse of aggregate", 19) == 0;
+    sqlite3_finalize(statement);
+    sqlite3_free(text);
+    if (!aggregates) return SQLITE_OK;
+    sqlite3_free(*out);
+    return make(table, parts, true, out, message);
 }

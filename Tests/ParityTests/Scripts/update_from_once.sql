@@ -80,3 +80,11 @@ UPDATE child SET p = v FROM (SELECT 'i' AS k, 9 AS v UNION ALL SELECT 'i', 2 UNI
 SELECT * FROM child;
 UPDATE child SET p = v FROM (SELECT 'i' AS k, 2 AS v UNION ALL SELECT 'i', 9) WHERE n = k;
 SELECT * FROM child;
+-- An aggregate of the join.
+CREATE TABLE one(a INTEGER NOT NULL, b); INSERT INTO one VALUES (1, 2);
+UPDATE one SET (a, b) = (SELECT max(moves.change), 1) FROM moves WHERE false;
+SELECT changes(); SELECT * FROM one;
+UPDATE one SET (a, b) = (SELECT max(moves.change), 1) FROM moves;
+UPDATE one SET b = (SELECT sum(moves.change)) FROM moves WHERE item = 1;
+SELECT * FROM one;
+UPDATE one SET a = max(change) FROM moves;
