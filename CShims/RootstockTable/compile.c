@@ -253,7 +253,7 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
             const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
             sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
         }
-        if (parts->limit.start != NULL)
+        if (parts->limit.start != NULL && !rst_update_has_from(parts))
             sqlite3_str_appendf(out, " %.*s", (int)(parts->limit.end - parts->limit.start), parts->limit.start);
         text = sqlite3_str_finish(out);
         if (text == NULL) return SQLITE_NOMEM;

@@ -217,6 +217,7 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
     char *list = sqlite3_str_finish(m.list), *set = sqlite3_str_finish(m.set);
     *out = NULL;
     split(parts, &from, &where, &order, &several);
+    if (parts->limit.start != NULL) order = parts->limit; /* behind RETURNING */
     limited = order.start != order.end;
     if (!table->without_rowid && table->rowid_column < 0 && rowid_name(table) == NULL) understood = false;
     sqlite3_str_appendf(text, "SET %s FROM (SELECT * FROM (SELECT ", set == NULL ? "" : set);

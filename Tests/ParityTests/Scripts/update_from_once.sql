@@ -88,3 +88,6 @@ UPDATE one SET (a, b) = (SELECT max(moves.change), 1) FROM moves;
 UPDATE one SET b = (SELECT sum(moves.change)) FROM moves WHERE item = 1;
 SELECT * FROM one;
 UPDATE one SET a = max(change) FROM moves;
+UPDATE stock SET name = name || label FROM moves WHERE item = id RETURNING id, name ORDER BY label DESC LIMIT 2;
+SELECT changes(); SELECT * FROM stock;
+UPDATE stock SET name = name || label FROM moves WHERE item = id RETURNING id LIMIT 1;
