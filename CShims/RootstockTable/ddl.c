@@ -38,6 +38,8 @@ static int drop_rows(rst_connection *c, const char *sql, char **message) {
         if (c->immediate_violations > 0 || sqlite3_get_autocommit(c->db)) {
             rst_set_message(message, "FOREIGN KEY constraint failed");
             code = SQLITE_CONSTRAINT_FOREIGNKEY;
+            /* A statement that fails has changed nothing, and changes() says so. */
+            (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
         }
     }
     c->immediate_violations = 0;

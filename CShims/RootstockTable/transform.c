@@ -46,23 +46,44 @@ static bool concerns(const char *text, const char *end) {
     return false;
 }
 
-static bool index_exists(const rst_connection *c, const rst_token *name) {
+static bool temp_has(rst_connection *c, const char *name) {
+    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Whether the store has the index, and if `table` names a table of the store or of temp, whether it is that one's. */
+static bool index_exists(rst_connection *c, const rst_token *name, const rst_token *table) {
+    const rst_token none = {TOKEN_END, name->text, 0};
+    const rst_table *target = rst_token_names(table) ? rst_target(c, &none, table) : NULL;
+    if (target == NULL && rst_token_names(table)) {
+        char *text = rst_token_name(table);
+        bool temporary = text != NULL && temp_has(c, text);
+        sqlite3_free(text);
+        if (temporary) return false;
+    }
     for (int i = 0; i < c->loaded.count; i++) {
-        if (strcmp(c->loaded.objects[i].type, "index") == 0 && rst_token_same_name(name, c->loaded.objects[i].name))
-            return true;
+        const rst_object *object = &c->loaded.objects[i];
+        if (strcmp(object->type, "index") == 0 && rst_token_same_name(name, object->name))
+            return target == NULL || sqlite3_stricmp(object->table_name, target->name) == 0;
     }
     return false;
+}
+
+/* The table that a hint stands behind: t, t AS x, t x. */
+static const rst_token *hinted_table(const rst_token *previous, const rst_token *before,
+                                     const rst_token *before_before) {
+    if (rst_token_is(before, "AS")) return before_before;
+    if (rst_token_is(before_before, "OR")) return previous; /* UPDATE OR IGNORE t */
+    if (rst_token_names(before) && may_be_alias(before) && !rst_token_is(before, "FROM") &&
+        !rst_token_is(before, "UPDATE"))
+        return before;
+    return previous;
 }
 
 /* An index hint becomes an argument of the table: t AS x INDEXED BY i -> t('i') AS x. The target of an UPDATE or DELETE takes
 ** none: there it is left out. */
 static void append_hint(sqlite3_str *str, const char **copied, const rst_token *hint, const rst_token *previous,
                         const rst_token *before, const rst_token *before_before, const char *name, bool target) {
-    const rst_token *table = previous;
-    if (rst_token_is(before, "AS"))
-        table = before_before;
-    else if (rst_token_names(before) && may_be_alias(before) && !rst_token_is(before, "FROM"))
-        table = before;
+    const rst_token *table = hinted_table(previous, before, before_before);
     if (table->text >= *copied && rst_token_names(table) && !target) {
         sqlite3_str_append(str, *copied, (int)(table->text + table->size - *copied));
         sqlite3_str_appendf(str, "(%Q)", name);
@@ -85,10 +106,6 @@ static const struct {
     {"pragma_quick_check", "SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1)"},
 };
 
-static bool temp_has(rst_connection *c, const char *name) {
-    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
-}
-
 static int transform_words(rst_connection *c, const char *text, const char *end, char **out, char **message) {
     sqlite3_str *str;
     const char *p = text, *copied = text;
@@ -110,13 +127,15 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
         if (rst_token_is(&token, "SET") || rst_token_is(&token, "WHERE")) target_zone = false;
         if (rst_token_is(&token, "INDEXED") && rst_token_is(&next, "BY")) {
             rst_token name = rst_token_next(&q, end);
-            if (rst_token_names(&name) && !index_exists(c, &name) && rst_index_elsewhere(c, &name)) {
+            const rst_token *table = hinted_table(&previous, &before, &before_before);
+            bool exists = rst_token_names(&name) && index_exists(c, &name, table);
+            if (rst_token_names(&name) && !exists && rst_index_elsewhere(c, &name)) {
                 before_before = before;
                 before = previous;
                 previous = token;
                 continue; /* a temp or attached table's */
             }
-            if (rst_token_names(&name) && !index_exists(c, &name)) {
+            if (rst_token_names(&name) && !exists) {
                 char *text_name = rst_token_name(&name);
                 rst_set_message(message, "no such index: %s", text_name == NULL ? "" : text_name);
                 sqlite3_free(text_name);

@@ -87,7 +87,10 @@ extension ScriptGenerator {
             // SQLite 3.40.1 itself looks for the NULL of a NOT IN at the wrong end of a DESC index: no index where NULL counts.
             let plus = depth > 0 || !negation.isEmpty ? "+" : ""
             return
-                "\(column) \(negation)IN (SELECT \(plus)s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
+                random.once(in: 4) && negation.isEmpty
+                ? "(\(column), \(alias).\(random.pick(table.columns).name)) IN (SELECT s.\(random.pick(other.columns).name), "
+                    + "s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
+                : "\(column) \(negation)IN (SELECT \(plus)s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
         default:
             let other = random.pick(schema.tables)
             return
@@ -95,11 +98,17 @@ extension ScriptGenerator {
         }
     }
 
+    /// An expression on which there was made an index.
+    mutating func indexedExpression(_ table: GeneratedTable, _ alias: String) -> String? {
+        table.indexedExpressions.randomElement(using: &random).map { "\($0.before)\(alias).\($0.column)\($0.behind)" }
+    }
+
     /// A condition for which there was made an index on an expression, or a partial one.
     private mutating func indexedPredicate(_ table: GeneratedTable, _ alias: String) -> String? {
-        if random.once(in: 2), let (before, column, behind) = table.indexedExpressions.randomElement(using: &random) {
-            let expression = "\(before)\(alias).\(column)\(behind)"
-            switch random.number(0...5) {
+        if random.once(in: 2), let expression = indexedExpression(table, alias) {
+            switch random.number(0...6) {
+            case 6:
+                return "\(expression) IN (\((0..<random.number(1...4)).map { _ in value() }.joined(separator: ", ")))"
             case 0: return "\(value()) \(random.pick(["=", "<", ">="])) \(expression)"
             case 1: return "\(expression) BETWEEN \(value()) AND \(value())"
             default: return "\(expression) \(comparison()) \(value())"

@@ -34,12 +34,14 @@ extension ScriptGenerator {
     private mutating func ordered(_ table: GeneratedTable) -> String {
         let direction = random.pick(["", " DESC"])
         let terms = (0..<random.number(1...2)).map { _ in term(table, "t") + random.pick(["", " DESC", direction]) }
+        let indexed = random.once(in: 3) ? indexedExpression(table, "t").map { [$0 + direction] } ?? [] : []
         let filter = random.once(in: 2) ? " WHERE \(predicate(table, "t"))" : ""
         let limit =
             random.once(in: 2)
             ? " LIMIT \(random.number(0...6))" + (random.once(in: 2) ? " OFFSET \(random.number(0...4))" : "") : ""
         return "SELECT \(list(table, "t")) FROM \(table.name) AS t\(filter) ORDER BY "
-            + (terms + [table.totalOrder("t")]).joined(separator: ", ") + limit
+            + (indexed + (indexed.isEmpty ? terms : terms.dropLast()) + [table.totalOrder("t")]).joined(separator: ", ")
+            + limit
     }
 
     private mutating func join(_ table: GeneratedTable) -> String {
@@ -51,6 +53,9 @@ extension ScriptGenerator {
             ["JOIN", "JOIN", "LEFT JOIN", "CROSS JOIN"] + (computes ? [] : ["RIGHT JOIN", "FULL JOIN"]))
         var condition =
             "a.\(random.pick(table.columns).name) \(random.pick(["=", "=", "=", "IS", "<"])) b.\(random.pick(other.columns).name)"
+        if kind == "JOIN" || kind == "CROSS JOIN", random.once(in: 4), let expression = indexedExpression(table, "a") {
+            condition = "\(expression) \(random.pick(["=", "=", "<", ">="])) b.\(random.pick(other.columns).name)"
+        }
         if random.once(in: 3) {
             // SQLite 3.40.1 itself loses rows where the ON of an outer join has a LIKE or GLOB of a prefix.
             let extra = random.once(in: 2) ? predicate(other, "b") : predicate(table, "a")
@@ -94,6 +99,10 @@ extension ScriptGenerator {
         // The group's own value is shown only where all of the group are the same.
         let shown = column.isUnambiguous && !column.isGenerated ? "t.\(column.name), " : ""
         let having = random.once(in: 3) ? " HAVING count(*) > 1" : ""
+        if random.once(in: 4), let expression = indexedExpression(table, "t") {
+            return "SELECT count(*), sum(length(t.\(random.pick(table.columns).name))) FROM \(table.name) AS t "
+                + "WHERE \(predicate(table, "t")) GROUP BY \(expression)\(having)"
+        }
         return "SELECT \(shown)count(*), sum(length(t.\(random.pick(table.columns).name))) FROM \(table.name) AS t "
             + "WHERE \(predicate(table, "t")) GROUP BY t.\(column.name)\(having)"
     }
