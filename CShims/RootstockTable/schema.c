@@ -72,6 +72,7 @@ void rst_table_release(rst_table *table) {
     }
     sqlite3_free(table->plans);
     sqlite3_free(table->foreign_keys);
+    sqlite3_free(table->shown);
     sqlite3_free(table->indexes);
     sqlite3_free(table->key);
     sqlite3_free(table->slot);

@@ -20,8 +20,8 @@
 enum { MOST = 16 }; /* expressions of a table that are shown */
 
 static bool same_expression(const rst_shown *shown, const rst_part *part) {
-    const char *own = shown->collation_name, *other = part->collation_name;
-    if (part->column != -2 || part->expression == NULL || strcmp(shown->expression, part->expression) != 0)
+    const char *own = shown->part.collation_name, *other = part->collation_name;
+    if (part->column != -2 || part->expression == NULL || strcmp(shown->part.expression, part->expression) != 0)
         return false;
     return sqlite3_stricmp(own == NULL ? "BINARY" : own, other == NULL ? "BINARY" : other) == 0;
 }
@@ -30,18 +30,30 @@ bool rst_shown_is(const rst_shown *shown, const rst_part *part) {
     return same_expression(shown, part);
 }
 
+/* Whether it is one of the table's, and all of its columns are there: ALTER TABLE may have taken one away since, or its name. A
+** statement that still asks for it is refused then, as SQLite would refuse it. */
+static bool is_live(const rst_table *table, const rst_shown *shown) {
+    rst_part part = shown->part;
+    rst_index alone = {.parts = &part, .part_count = 1};
+    rst_indexed understood;
+    return shown->table == table->identifier && rst_indexed_understand(table, &alone, 0, &understood);
+}
+
 static int add(rst_table *table, const rst_part *part) {
     rst_shown **link = &table->connection->shown, *shown;
-    while (*link != NULL) link = &(*link)->next;
+    int number = 0;
+    for (; *link != NULL; link = &(*link)->next) number += (*link)->table == table->identifier;
     shown = sqlite3_malloc64(sizeof *shown);
     if (shown == NULL) return SQLITE_NOMEM;
     memset(shown, 0, sizeof *shown);
     shown->table = table->identifier;
-    shown->expression = sqlite3_mprintf("%s", part->expression);
-    shown->collation_name = sqlite3_mprintf("%s", part->collation_name == NULL ? "BINARY" : part->collation_name);
-    if (shown->expression == NULL || shown->collation_name == NULL) {
-        sqlite3_free(shown->expression);
-        sqlite3_free(shown->collation_name);
+    shown->number = number;
+    shown->part = *part;
+    shown->part.expression = sqlite3_mprintf("%s", part->expression);
+    shown->part.collation_name = sqlite3_mprintf("%s", part->collation_name == NULL ? "BINARY" : part->collation_name);
+    if (shown->part.expression == NULL || shown->part.collation_name == NULL) {
+        sqlite3_free(shown->part.expression);
+        sqlite3_free(shown->part.collation_name);
         sqlite3_free(shown);
         return SQLITE_NOMEM;
     }
@@ -64,8 +76,7 @@ int rst_shown_load(rst_table *table) {
     rst_connection *c = table->connection;
     int count = 0;
     if (c->sidecar || table->without_rowid || table->internal || rowid_name(table) == NULL) return SQLITE_OK;
-    for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next)
-        count += shown->table == table->identifier;
+    for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next) count += is_live(table, shown);
     for (int i = 0; i < table->index_count; i++) {
         for (int p = 0; p < table->indexes[i].part_count && count < MOST; p++) {
             const rst_part *part = &table->indexes[i].parts[p];
@@ -79,7 +90,12 @@ int rst_shown_load(rst_table *table) {
             count++;
         }
     }
-    table->shown_count = count;
+    if (count == 0) return SQLITE_OK;
+    table->shown = sqlite3_malloc64((sqlite3_uint64)count * sizeof *table->shown);
+    if (table->shown == NULL) return SQLITE_NOMEM;
+    for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next) {
+        if (is_live(table, shown)) table->shown[table->shown_count++] = shown;
+    }
     return SQLITE_OK;
 }
 
@@ -87,37 +103,39 @@ void rst_shown_free(rst_connection *c) {
     while (c->shown != NULL) {
         rst_shown *shown = c->shown;
         c->shown = shown->next;
-        sqlite3_free(shown->expression);
-        sqlite3_free(shown->collation_name);
+        sqlite3_free(shown->part.expression);
+        sqlite3_free(shown->part.collation_name);
         sqlite3_free(shown);
     }
 }
 
-void rst_shown_declare(const rst_table *table, sqlite3_str *text) {
-    int number = 0;
-    for (const rst_shown *shown = table->connection->shown; shown != NULL && number < table->shown_count;
-         shown = shown->next) {
-        if (shown->table != table->identifier) continue;
-        sqlite3_str_appendf(text, ",\"rootstock expression %lld %d\" BLOB HIDDEN COLLATE \"%w\"",
-                            (long long)table->identifier, number++, shown->collation_name);
-    }
+const rst_shown *rst_shown_at(const rst_table *table, int column) {
+    int place = column - table->column_count - HIDDEN_KEY;
+    return place < 0 || place >= table->shown_count ? NULL : table->shown[place];
 }
 
-const rst_shown *rst_shown_at(const rst_table *table, int column) {
-    int number = column - table->column_count - HIDDEN_KEY;
-    if (table->without_rowid || number < 0 || number >= table->shown_count) return NULL;
-    for (const rst_shown *shown = table->connection->shown; shown != NULL; shown = shown->next) {
-        if (shown->table == table->identifier && number-- == 0) return shown;
+void rst_shown_declare(const rst_table *table, sqlite3_str *text) {
+    for (int i = 0; i < table->shown_count; i++) {
+        const rst_shown *shown = table->shown[i];
+        sqlite3_str_appendf(text, ",\"rootstock expression %lld %d\" BLOB HIDDEN COLLATE \"%w\"",
+                            (long long)table->identifier, shown->number, shown->part.collation_name);
     }
-    return NULL;
 }
 
 bool rst_shown_name(const rst_table *table, const rst_part *part, char *name, int size) {
     for (int i = 0; i < table->shown_count; i++) {
-        const rst_shown *shown = rst_shown_at(table, table->column_count + HIDDEN_KEY + i);
-        if (shown == NULL || !same_expression(shown, part)) continue;
-        sqlite3_snprintf(size, name, "rootstock expression %lld %d", (long long)table->identifier, i);
+        const rst_shown *shown = table->shown[i];
+        if (!same_expression(shown, part)) continue;
+        sqlite3_snprintf(size, name, "rootstock expression %lld %d", (long long)table->identifier, shown->number);
         return true;
+    }
+    return false;
+}
+
+static bool is_indexed(const rst_table *table, const rst_shown *shown) {
+    for (int i = 0; i < table->index_count; i++) {
+        for (int p = 0; p < table->indexes[i].part_count; p++)
+            if (same_expression(shown, &table->indexes[i].parts[p])) return true;
     }
     return false;
 }
@@ -127,7 +145,7 @@ int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sq
     sqlite3_stmt *statement = NULL;
     char *sql;
     int code;
-    sql = sqlite3_mprintf("SELECT (%s) FROM main.\"%w\" WHERE %s=?1", shown->expression, table->declared_name,
+    sql = sqlite3_mprintf("SELECT (%s) FROM main.\"%w\" WHERE %s=?1", shown->part.expression, table->declared_name,
                           rowid_name(table));
     if (sql == NULL) return SQLITE_NOMEM;
     code = rst_statement_get(c, sql, &statement);
@@ -140,6 +158,9 @@ int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sq
         code = SQLITE_OK;
     } else if (code == SQLITE_DONE) {
         code = SQLITE_OK; /* deleted since the cursor came here */
+    } else if (sqlite3_errcode(c->db) == SQLITE_ERROR && !is_indexed(table, shown)) {
+        /* It cannot be computed, and need not be for the row to be there. UPDATE ... FROM reads it, like all columns, for nothing. */
+        code = SQLITE_OK;
     }
     rst_statement_done(c, statement);
     return code;

@@ -10,8 +10,8 @@
 typedef struct rst_shown {
     struct rst_shown *next;
     int64_t table; /* number in the catalog */
-    char *expression;
-    char *collation_name; /* as the index's part has it */
+    int number;    /* among the table's, never given twice */
+    rst_part part; /* a copy of the index's */
 } rst_shown;
 
 /* Gives the table its hidden columns: those that it had in earlier descriptions, and one for each expression indexed since.

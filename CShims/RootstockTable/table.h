@@ -163,7 +163,8 @@ struct rst_table {
     int twin_used;     /* which one holds the row */
     /* rows that row-mode cursors show: [0] new, [1] old or excluded */
     struct rst_row_image *images[2];
-    int shown_count; /* hidden columns that show indexed expressions (shown.c) */
+    const struct rst_shown **shown; /* of each hidden column that shows an indexed expression (shown.c) */
+    int shown_count;
 };
 
 /* The plan that idxNum names, made in this epoch; or null. */
