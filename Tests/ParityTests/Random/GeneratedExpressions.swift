@@ -86,10 +86,11 @@ extension ScriptGenerator {
             let negation = random.pick(["", "NOT "])
             // SQLite 3.40.1 itself looks for the NULL of a NOT IN at the wrong end of a DESC index: no index where NULL counts.
             let plus = depth > 0 || !negation.isEmpty ? "+" : ""
+            // Nor does it compare (a, b) IN (SELECT x, y FROM t) well if an index of t has both: a WHERE keeps it from looking there.
             return
                 random.once(in: 4) && negation.isEmpty
                 ? "(\(column), \(alias).\(random.pick(table.columns).name)) IN (SELECT s.\(random.pick(other.columns).name), "
-                    + "s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
+                    + "s.\(random.pick(other.columns).name) FROM \(other.name) AS s WHERE true)"
                 : "\(column) \(negation)IN (SELECT \(plus)s.\(random.pick(other.columns).name) FROM \(other.name) AS s)"
         default:
             let other = random.pick(schema.tables)
