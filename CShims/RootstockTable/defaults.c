@@ -59,7 +59,8 @@ int rst_describe_defaults(rst_table *table) {
             code = rst_value_affinity(&value, sqlite3_column_value(s, 0), column->affinity, &hold);
             if (code == SQLITE_OK && (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
                 code = rootstock_buffer_append(&column->missing_bytes, value.as.data, value.size);
-                value.as.data = column->missing_bytes.data;
+                /* An empty text has an address, too: without one it would be shown as NULL. */
+                value.as.data = value.size > 0 ? (const void *)column->missing_bytes.data : "";
             }
             rootstock_buffer_free(&hold);
             if (code != SQLITE_OK) return rst_mirror_finished(s, code);

@@ -1,0 +1,20 @@
+-- REPLACE puts a default in for a NULL that may not be; RETURNING and triggers show it, an empty text and blob, too.
+CREATE TABLE t0(c0 TEXT, c1 TEXT UNIQUE, c4 NOT NULL DEFAULT '', c5 VARCHAR(10) UNIQUE DEFAULT (1 + 2));
+INSERT OR REPLACE INTO t0(c0, c1, c4, c5) VALUES ('', 'x', NULL, 'b') RETURNING typeof(c1), *;
+SELECT *, typeof(c4) FROM t0;
+ALTER TABLE t0 RENAME COLUMN c1 TO n2;
+INSERT OR REPLACE INTO t0(c0, n2, c4, c5) VALUES ('', 'x', NULL, 'b') RETURNING typeof(n2), *;
+SELECT *, typeof(c4) FROM t0;
+REPLACE INTO t0(c0, n2, c4, c5) VALUES ('', printf('%.*c', 3000, 'x'), NULL, 'b') RETURNING typeof(n2), c4, c5;
+SELECT c0, c4,c5, typeof(c4) FROM t0;
+CREATE TABLE t1(id INTEGER PRIMARY KEY, a TEXT NOT NULL DEFAULT '', b BLOB NOT NULL DEFAULT x'', c NOT NULL DEFAULT 'd');
+CREATE TABLE log(a, b, c);
+INSERT OR REPLACE INTO t1 VALUES (1, NULL, NULL, NULL) RETURNING *, typeof(a), typeof(b);
+CREATE TRIGGER g AFTER INSERT ON t1 BEGIN INSERT INTO log VALUES (typeof(new.a), typeof(new.b), new.c); END;
+INSERT OR REPLACE INTO t1 VALUES (2, NULL, NULL, NULL) RETURNING *, typeof(a), typeof(b);
+UPDATE OR REPLACE t1 SET a = NULL, b = NULL WHERE id = 1 RETURNING *, typeof(a), typeof(b);
+ALTER TABLE t1 ADD COLUMN e TEXT NOT NULL DEFAULT '';
+ALTER TABLE t1 ADD COLUMN f BLOB NOT NULL DEFAULT x'';
+SELECT *, typeof(e), typeof(f) FROM t1;
+UPDATE t1 SET c = 1 RETURNING *, typeof(e), typeof(f);
+SELECT * FROM log;
