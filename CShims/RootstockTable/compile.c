@@ -264,8 +264,8 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         text = named;
     }
     code->inner = text;
-    if (result == SQLITE_OK && parts->kind == KIND_DELETE && !parts->has_where && parts->returning.start == NULL &&
-        parts->whole.start == parts->verb.start && !table->internal && !rst_trigger_any(table, TRIGGER_DELETE)) {
+    if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
+        !rst_trigger_any(table, TRIGGER_DELETE)) {
         code->clear = rst_transform_clear(table);
         if (code->clear == NULL) result = SQLITE_NOMEM;
     }

@@ -16,6 +16,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->own);
     rootstock_buffer_free(&k->scratch);
     rootstock_buffer_free(&k->saved);
+    rootstock_buffer_free(&k->hint);
     rootstock_buffer_free(&k->seek);
     sqlite3_free(k);
 }

@@ -71,6 +71,7 @@ typedef struct rst_cursor {
     uint32_t transient_place;        /* ... and the row's place in it */
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
+    rootstock_buffer hint; /* what a plan with a hint was given */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
     unsigned char usual_header; /* first byte of a row of the usual shape ... */
     int usual_count;            /* ... its columns, ... */

@@ -239,6 +239,10 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     }
     if (k->on_writer && sqlite3_vtab_nochange(context)) return SQLITE_OK; /* an UPDATE that leaves the column alone */
     if (column >= table->column_count) {
+        if (column == table->column_count + HIDDEN_HINT && k->plan->hinted) {
+            sqlite3_result_text(context, k->hint.size == 0 ? "" : (const char *)k->hint.data, (int)k->hint.size,
+                                SQLITE_TRANSIENT);
+        }
         if (column == table->column_count + HIDDEN_KEY && table->without_rowid) {
             if (!k->row_located) {
                 code = rst_cursor_locate(k);

@@ -304,6 +304,14 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         if (code != SQLITE_OK) return code;
     }
     table->clearing = 0;
+    if (plan->hinted && plan->source != PLAN_CLEAR) {
+        /* Where OR is run branch by branch, SQLite compares the hidden column with the hint once more, above the branches. */
+        const void *hint = sqlite3_value_text(values[count - 1]);
+        int code;
+        k->hint.size = 0;
+        code = rootstock_buffer_append(&k->hint, hint, (size_t)sqlite3_value_bytes(values[count - 1]));
+        if (code != SQLITE_OK) return code;
+    }
     if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
     if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) return count_rows(k);

@@ -41,10 +41,6 @@ bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached) {
     return found;
 }
 
-bool rst_index_elsewhere(rst_connection *c, const rst_token *name) {
-    return rst_elsewhere(c, name, true);
-}
-
 bool rst_in_store(const rst_connection *c, const rst_token *name) {
     for (int i = 0; i < c->loaded.count; i++) {
         if (rst_token_same_name(name, c->loaded.objects[i].name)) return true;

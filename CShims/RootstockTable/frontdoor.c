@@ -94,7 +94,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         if (named != NULL) *out = named;
         return code;
     }
-    if (parts.kind == KIND_DELETE && !parts.has_where && !table->internal) {
+    if (rst_statement_clears(&parts) && !table->internal) {
         *out = rst_transform_clear(table);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }

@@ -179,6 +179,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;
         info->aConstraintUsage[k->hint].omit = 1;
+        plan.hinted = true;
     }
     plan.cost = k->cost;
     plan.rows = k->rows;

@@ -74,14 +74,11 @@ static bool qualified(const char **p, const char *end, rst_statement_parts *part
     return rst_token_names(&parts->table) && (parts->schema.type == TOKEN_END || rst_token_names(&parts->schema));
 }
 
-static void read_alias(const char **p, const char *end, rst_statement_parts *parts, bool bare_allowed) {
+/* A change's target takes an alias behind AS only. */
+static void read_alias(const char **p, const char *end, rst_statement_parts *parts) {
     rst_token token = peek(*p, end);
     if (rst_token_is(&token, "AS")) {
         (void)rst_token_next(p, end);
-        parts->alias = rst_token_next(p, end);
-    } else if (bare_allowed && rst_token_names(&token) && !rst_token_is(&token, "SET") &&
-               !rst_token_is(&token, "WHERE") && !rst_token_is(&token, "INDEXED") && !rst_token_is(&token, "NOT") &&
-               !rst_token_is(&token, "RETURNING") && !rst_token_is(&token, "ORDER") && !rst_token_is(&token, "LIMIT")) {
         parts->alias = rst_token_next(p, end);
     }
 }
@@ -172,7 +169,7 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
         if (!rst_token_is(&token, "INTO")) return;
         parts->verb.end = p;
         if (!qualified(&p, end, parts)) return;
-        read_alias(&p, end, parts, false);
+        read_alias(&p, end, parts);
         token = peek(p, end);
         if (rst_token_mark(&token, "(")) {
             const char *q = p;
@@ -204,18 +201,31 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
         parts->verb.end = p;
         if (!qualified(&p, end, parts)) return;
         parts->kind = KIND_UPDATE;
-        read_alias(&p, end, parts, true);
+        read_alias(&p, end, parts);
     } else if (rst_token_is(&token, "DELETE")) {
         token = rst_token_next(&p, end);
         if (!rst_token_is(&token, "FROM")) return;
         parts->verb.end = p;
         if (!qualified(&p, end, parts)) return;
         parts->kind = KIND_DELETE;
-        read_alias(&p, end, parts, true);
+        read_alias(&p, end, parts);
     } else {
         return;
     }
     parts->after_table.start = p;
     parts->after_table.end = end;
     read_rest(p, end, parts);
+}
+
+bool rst_statement_clears(const rst_statement_parts *parts) {
+    const char *p = parts->after_table.start, *q = parts->whole.start;
+    rst_token first, second;
+    if (parts->kind != KIND_DELETE || parts->has_where || parts->returning.start != NULL) return false;
+    first = rst_token_next(&q, parts->whole.end);
+    if (first.text != parts->verb.start) return false; /* a WITH: SQLite says whether it is one */
+    first = rst_token_next(&p, parts->after_table.end);
+    second = rst_token_next(&p, parts->after_table.end);
+    if (first.type == TOKEN_END) return true;
+    return rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED") &&
+           rst_token_next(&p, parts->after_table.end).type == TOKEN_END;
 }

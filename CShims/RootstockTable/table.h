@@ -80,6 +80,7 @@ typedef struct rst_plan {
     bool unique;       /* at most one row */
     bool covering;     /* the index alone answers */
     bool count_only;   /* no column is read */
+    bool hinted;       /* the last argument is the hint: see rst_cursor_filter */
     double cost, rows; /* as rst_log_estimate says them */
     /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
     int automatic;

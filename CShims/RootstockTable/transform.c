@@ -46,50 +46,49 @@ static bool concerns(const char *text, const char *end) {
     return false;
 }
 
-static bool temp_has(rst_connection *c, const char *name) {
-    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+/* The store's table that a name in the text means there, or null. */
+static rst_table *named_table(rst_connection *c, const rst_token *name, const char *text) {
+    static const rst_token none = {TOKEN_END, "", 0};
+    const char *p = name->text;
+    if (!rst_token_names(name)) return NULL;
+    while (p > text && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\t' || p[-1] == '\r')) p--;
+    if (p > text && p[-1] == '.' && !(p - text >= 5 && sqlite3_strnicmp(p - 5, "main", 4) == 0)) return NULL;
+    return rst_target(c, &none, name);
 }
 
-/* Whether the store has the index, and if `table` names a table of the store or of temp, whether it is that one's. */
-static bool index_exists(rst_connection *c, const rst_token *name, const rst_token *table) {
-    const rst_token none = {TOKEN_END, name->text, 0};
-    const rst_table *target = rst_token_names(table) ? rst_target(c, &none, table) : NULL;
-    if (target == NULL && rst_token_names(table)) {
-        char *text = rst_token_name(table);
-        bool temporary = text != NULL && temp_has(c, text);
-        sqlite3_free(text);
-        if (temporary) return false;
+/* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('i') AS x. The target of an UPDATE
+** or DELETE takes none: there they are left out. name: of INDEXED BY. False: of no table of the store, or an index that it does not
+** have, and SQLite has to say what that means. */
+static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, const char **copied,
+                        const rst_token *hint, const rst_token *previous, const rst_token *before,
+                        const rst_token *before_before, const rst_token *name, bool target) {
+    const rst_token *place = rst_token_is(before, "AS") ? before_before : before;
+    rst_table *table = named_table(c, place, text);
+    char *index = NULL;
+    bool known = name == NULL;
+    /* ... WHERE NOT indexed: a column of that name */
+    if (!rst_token_names(previous) || rst_token_is(previous, "AND") || rst_token_is(previous, "OR")) return false;
+    if (table != NULL && place == before && !may_be_alias(previous)) return false;
+    if (table == NULL && place == before) {
+        place = previous;
+        table = named_table(c, place, text);
     }
-    for (int i = 0; i < c->loaded.count; i++) {
-        const rst_object *object = &c->loaded.objects[i];
-        if (strcmp(object->type, "index") == 0 && rst_token_same_name(name, object->name))
-            return target == NULL || sqlite3_stricmp(object->table_name, target->name) == 0;
+    if (table == NULL) return false;
+    if (name != NULL) {
+        index = rst_token_names(name) ? rst_token_name(name) : NULL;
+        for (int i = 0; i < table->index_count && index != NULL; i++)
+            known |= sqlite3_stricmp(table->indexes[i].name, index) == 0;
     }
-    return false;
-}
-
-/* The table that a hint stands behind: t, t AS x, t x. */
-static const rst_token *hinted_table(const rst_token *previous, const rst_token *before,
-                                     const rst_token *before_before) {
-    if (rst_token_is(before, "AS")) return before_before;
-    if (rst_token_is(before_before, "OR")) return previous; /* UPDATE OR IGNORE t */
-    if (rst_token_names(before) && may_be_alias(before) && !rst_token_is(before, "FROM") &&
-        !rst_token_is(before, "UPDATE"))
-        return before;
-    return previous;
-}
-
-/* An index hint becomes an argument of the table: t AS x INDEXED BY i -> t('i') AS x. The target of an UPDATE or DELETE takes
-** none: there it is left out. */
-static void append_hint(sqlite3_str *str, const char **copied, const rst_token *hint, const rst_token *previous,
-                        const rst_token *before, const rst_token *before_before, const char *name, bool target) {
-    const rst_token *table = hinted_table(previous, before, before_before);
-    if (table->text >= *copied && rst_token_names(table) && !target) {
-        sqlite3_str_append(str, *copied, (int)(table->text + table->size - *copied));
-        sqlite3_str_appendf(str, "(%Q)", name);
-        *copied = table->text + table->size;
+    if (known) {
+        if (place->text >= *copied && !target) {
+            sqlite3_str_append(str, *copied, (int)(place->text + place->size - *copied));
+            sqlite3_str_appendf(str, "(%Q)", index == NULL ? "" : index);
+            *copied = place->text + place->size;
+        }
+        sqlite3_str_append(str, *copied, (int)(hint->text - *copied));
     }
-    sqlite3_str_append(str, *copied, (int)(hint->text - *copied));
+    sqlite3_free(index);
+    return known;
 }
 
 static const char *const pragma_names[] = {"table_info",  "table_xinfo",      "index_list", "index_info",
@@ -105,6 +104,10 @@ static const struct {
     {"pragma_integrity_check", "SELECT message AS integrity_check FROM rootstock_integrity_check(NULL,0)"},
     {"pragma_quick_check", "SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1)"},
 };
+
+static bool temp_has(rst_connection *c, const char *name) {
+    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
 
 static int transform_words(rst_connection *c, const char *text, const char *end, char **out, char **message) {
     sqlite3_str *str;
@@ -127,33 +130,15 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
         if (rst_token_is(&token, "SET") || rst_token_is(&token, "WHERE")) target_zone = false;
         if (rst_token_is(&token, "INDEXED") && rst_token_is(&next, "BY")) {
             rst_token name = rst_token_next(&q, end);
-            const rst_token *table = hinted_table(&previous, &before, &before_before);
-            bool exists = rst_token_names(&name) && index_exists(c, &name, table);
-            if (rst_token_names(&name) && !exists && rst_index_elsewhere(c, &name)) {
-                before_before = before;
-                before = previous;
-                previous = token;
-                continue; /* a temp or attached table's */
+            if (append_hint(c, str, text, &copied, &token, &previous, &before, &before_before, &name, target_zone)) {
+                p = copied = name.text + name.size;
+                changed = true;
             }
-            if (rst_token_names(&name) && !exists) {
-                char *text_name = rst_token_name(&name);
-                rst_set_message(message, "no such index: %s", text_name == NULL ? "" : text_name);
-                sqlite3_free(text_name);
-                sqlite3_free(sqlite3_str_finish(str));
-                return SQLITE_ERROR;
-            }
-            {
-                char *text_name = rst_token_name(&name);
-                append_hint(str, &copied, &token, &previous, &before, &before_before,
-                            text_name == NULL ? "" : text_name, target_zone);
-                sqlite3_free(text_name);
-            }
-            p = copied = name.text + name.size;
-            changed = true;
         } else if (rst_token_is(&token, "NOT") && rst_token_is(&next, "INDEXED")) {
-            append_hint(str, &copied, &token, &previous, &before, &before_before, "", target_zone);
-            p = copied = next.text + next.size;
-            changed = true;
+            if (append_hint(c, str, text, &copied, &token, &previous, &before, &before_before, NULL, target_zone)) {
+                p = copied = next.text + next.size;
+                changed = true;
+            }
         } else if (rst_token_names(&token) && token.type != TOKEN_STRING && !rst_token_mark(&next, ".") &&
                    token.size > 7) {
             const char *replacement = NULL, *alias = NULL;
@@ -246,7 +231,10 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
     }
     sqlite3_str_append(str, copied, (int)(end - copied));
     *out = sqlite3_str_finish(str);
-    if (*out == NULL) return SQLITE_NOMEM;
+    if (*out == NULL) {
+        rst_set_message(message, "out of memory");
+        return SQLITE_NOMEM;
+    }
     if (!changed) {
         sqlite3_free(*out);
         *out = NULL;

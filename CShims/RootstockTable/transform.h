@@ -29,8 +29,6 @@ char *rst_transform_clear(const rst_table *table);
 ** upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message);
-/* Whether a temp or attached schema has an index of that name (frontdoor.c). */
-bool rst_index_elsewhere(rst_connection *c, const rst_token *name);
 /* The statements of a trigger's body. */
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
                        char **message);
