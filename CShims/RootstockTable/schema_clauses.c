@@ -11,6 +11,28 @@
 
 #include <string.h>
 
+/* A partial index's WHERE without the schemas of its names: SQLite passes over them there, and nowhere else. */
+static char *without_schemas(const char *p, const char *end) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *copied = p;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), dot, table, column_dot;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        dot = rst_token_next(&q, end);
+        table = rst_token_next(&q, end);
+        column_dot = rst_token_next(&q, end);
+        if (rst_token_names(&token) && rst_token_mark(&dot, ".") && rst_token_names(&table) &&
+            rst_token_mark(&column_dot, ".")) {
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            copied = table.text;
+            p = q;
+        }
+    }
+    sqlite3_str_append(text, copied, (int)(end - copied));
+    return sqlite3_str_finish(text);
+}
+
 int rst_describe_expressions(rst_index *index, const char *sql) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token token;
@@ -44,7 +66,7 @@ int rst_describe_expressions(rst_index *index, const char *sql) {
     }
     token = rst_token_next(&p, end);
     if (rst_token_is(&token, "WHERE")) {
-        index->where = sqlite3_mprintf("%.*s", (int)(end - p), p);
+        index->where = without_schemas(p, end);
         if (index->where == NULL) return SQLITE_NOMEM;
     }
     return SQLITE_OK;
