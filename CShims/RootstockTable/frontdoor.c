@@ -111,6 +111,18 @@ static int with_expressions(rst_connection *c, const char *sql, const char *end,
     return *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
 }
 
+static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
+
+/* EXPLAIN shows the program of what a statement becomes here. p: behind the word. */
+static int rewrite_explained(rst_connection *c, const char *p, const char *end, char **out, char **message) {
+    char *inner = NULL;
+    int code = rewrite(c, p, (int)(end - p), &inner, NULL, message);
+    if (code != SQLITE_OK || inner == NULL) return code;
+    *out = sqlite3_mprintf("EXPLAIN %s", inner);
+    sqlite3_free(inner);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
     rst_token token;
@@ -122,7 +134,7 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     {
         const char *q = p;
         token = rst_token_next(&q, end);
-        if (!rst_token_is(&token, "QUERY")) return rst_transform_names(c, sql, end, out, message);
+        if (!rst_token_is(&token, "QUERY")) return rewrite_explained(c, p, end, out, message);
         token = rst_token_next(&q, end);
         if (!rst_token_is(&token, "PLAN")) return SQLITE_OK;
         p = q;

@@ -328,7 +328,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         for (int i = 0; i < table->index_count; i++) ours |= sqlite3_stricmp(hinted, table->indexes[i].name) == 0;
         if (!ours) {
             sqlite3_free(vtab->zErrMsg);
-            vtab->zErrMsg = sqlite3_mprintf("no query solution");
+            vtab->zErrMsg = sqlite3_mprintf("no such index: %s", hinted);
             return SQLITE_ERROR;
         }
         /* A partial index of which SQLite does not tell that it holds all rows asked for. The table answers. */

@@ -108,6 +108,20 @@ private final class Fresh {
         #expect(row.columnNames == ["id", "parent", "notused", "detail"])
         #expect(throws: DatabaseError.self) { try store.connection.query("EXPLAIN QUERY PLAN SELECT * FROM nosuch") }
     }
+
+    /// What a virtual table would refuse has a program to show, too, and showing it changes nothing.
+    @Test(arguments: [
+        "CREATE INDEX late ON t(c)", "CREATE TABLE u(a)", "DROP TABLE w", "ALTER TABLE t RENAME TO u", "DELETE FROM w",
+        "INSERT INTO w VALUES ('p', 'q') ON CONFLICT DO NOTHING", "INSERT INTO w VALUES ('p', 'q') RETURNING *",
+    ])
+    func explainShowsAProgram(sql: String) throws {
+        let store = try Fresh(.lmdb, Self.script)
+        let before = try store.connection.query("SELECT name FROM sqlite_schema UNION ALL SELECT a FROM w")
+        let rows = try store.connection.query("EXPLAIN \(sql)")
+        #expect(try #require(rows.first)["opcode"] == .text("Init"))
+        let after = try store.connection.query("SELECT name FROM sqlite_schema UNION ALL SELECT a FROM w")
+        #expect(after.map { $0["name"]! } == before.map { $0["name"]! })
+    }
 }
 
 @Suite struct StoreInfoTests {

@@ -59,6 +59,10 @@ INSERT INTO crate(id) VALUES (1), (2);
 DELETE FROM crate /* all */ AS c NOT INDEXED -- of them
 ;
 SELECT count(*), changes() FROM crate;
+CREATE VIEW hinted AS SELECT id FROM crate INDEXED BY crate_shelf WHERE shelf > 3;
+SELECT id FROM hinted ORDER BY id;
+DROP INDEX crate_shelf;
+SELECT id FROM hinted ORDER BY id;
 -- The WHERE of a partial index: SQLite passes over the schemas of its names.
 CREATE TABLE jar(id INTEGER PRIMARY KEY, n INT, s TEXT);
 CREATE INDEX jar_n ON jar(n) WHERE nowhere.jar.n > 4;
