@@ -112,7 +112,7 @@ private final class Fresh {
     /// What a virtual table would refuse has a program to show, too, and showing it changes nothing.
     @Test(arguments: [
         "CREATE INDEX late ON t(c)", "CREATE TABLE u(a)", "DROP TABLE w", "ALTER TABLE t RENAME TO u", "DELETE FROM w",
-        "INSERT INTO w VALUES ('p', 2, 3) ON CONFLICT DO NOTHING", "INSERT INTO w VALUES ('p', 'q') RETURNING *",
+        "INSERT INTO w VALUES ('p', 2, 3) ON CONFLICT DO NOTHING", "INSERT INTO w VALUES ('p', 2, 3) RETURNING *",
     ])
     func explainShowsAProgram(sql: String) throws {
         let store = try Fresh(.lmdb, Self.script)
