@@ -3,8 +3,8 @@
 ** (row_values.c) is what the comparison means.
 **
 ** It is for a column of a numeric affinity, which is the comparison's whatever the other side is. It is for one of another affinity
-** if the other side is a column of a table under affinity TEXT or of none: nothing is made of its values then, and they come as they
-** are. Invariant: what cannot be told from the text, the store's tables and SQLite's word on the SELECT is left hidden.
+** if the other side is a column of a table under affinity TEXT, or under none where the first has none: nothing is made of its values
+** then, and they come as they are. Invariant: what cannot be told from the text, the store's tables and SQLite's word on the SELECT is left hidden.
 */
 #include "hints.h"
 #include "values.h"
@@ -70,15 +70,16 @@ static char affinity_of(const rst_connection *c, const rst_token *column) {
     return affinity;
 }
 
-/* By the rules of SQLite's documentation on datatypes, of a declared type. */
-static bool keeps_values(const char *type) {
+/* Whether the values of a column of a declared type are compared with one of that affinity, TEXT or none, as they are, by the rules of
+** SQLite's documentation on datatypes. A column without affinity holds numbers, too, and those are never equal to text. */
+static bool keeps_values(const char *type, char affinity) {
     static const char *const texts[] = {"CHAR", "CLOB", "TEXT"};
     bool text = false;
     if (type == NULL) return false; /* an expression, or a column without a type, which it does not tell from one */
     for (const char *p = type; *p != '\0'; p++) {
         if (sqlite3_strnicmp(p, "INT", 3) == 0) return false;
         for (int i = 0; i < 3; i++) text |= sqlite3_strnicmp(p, texts[i], 4) == 0;
-        text |= sqlite3_strnicmp(p, "BLOB", 4) == 0;
+        text |= affinity != AFFINITY_TEXT && sqlite3_strnicmp(p, "BLOB", 4) == 0;
     }
     return text;
 }
@@ -117,7 +118,7 @@ bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, c
         affinity = affinity_of(c, &name);
         led |= leads(c, &name);
         if (affinity == 0 || i >= sqlite3_column_count(statement)) alike = false;
-        if (affinity < AFFINITY_NUMERIC && alike) alike = keeps_values(sqlite3_column_decltype(statement, i));
+        if (affinity < AFFINITY_NUMERIC && alike) alike = keeps_values(sqlite3_column_decltype(statement, i), affinity);
         if (rst_token_mark(&behind, ")")) break;
         alike = alike && rst_token_mark(&behind, ",");
     }

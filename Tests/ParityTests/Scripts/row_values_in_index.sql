@@ -38,3 +38,10 @@ DELETE FROM t WHERE (a, b) IN (SELECT x, y FROM s WHERE x > 1);
 DELETE FROM k WHERE (p, q) IN (SELECT x, x % 4 + 2 FROM s);
 SELECT count(*), total_changes() FROM k;
 SELECT count(*), sum(a) FROM t;
+-- A column without affinity holds numbers, which no text is equal to.
+CREATE TABLE shelved(place, size INTEGER, code TEXT, PRIMARY KEY(code, size));
+INSERT INTO shelved VALUES ('a', 1, 1), ('b', 2, 2), ('c', 3, 3), ('d', 4, 4);
+CREATE TABLE wantedAs(name BLOB, width BLOB);
+INSERT INTO wantedAs VALUES (1, 1), (2, '2'), ('3', 3), ('4', '4');
+SELECT place FROM shelved WHERE (code, size) IN (SELECT name, width FROM wantedAs) ORDER BY place;
+SELECT place FROM shelved WHERE (size, code) IN (SELECT width, name FROM wantedAs) ORDER BY place;
