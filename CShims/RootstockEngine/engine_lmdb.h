@@ -315,6 +315,15 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
 ** file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
 
+/* engine_lmdb_cursors.c: the plug's functions of those names. */
+int rootstock_lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
+int rootstock_lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_cursor *cursor);
+void rootstock_lmdb_cursor_close(rootstock_cursor *cursor);
+int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
+                               rootstock_slice *value);
+uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys,
+                                    uint32_t limit);
+
 /* engine_lmdb_file.c */
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
 ** CORRUPT or IO, and *why a static text. */

@@ -73,6 +73,15 @@ int rootstock_lmdb_pages_get(const lmdb_snapshot *snapshot, uint64_t root, lmdb_
 /* The same without a place to remember; *flags gets the entry's. */
 int rootstock_lmdb_pages_find(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *key, MDB_val *value,
                               unsigned *flags);
+/* The entries of several keys at once, LMDB_TOGETHER of them at most; values[i].mv_data is null where there is none. Each level of the
+** tree is gone through for all of them before the next, with every page and entry named to the processor before it is read: keys
+** that lie far apart then wait for memory together, and not one after the other. *close: most lie in the leaf of the one before. */
+#define LMDB_TOGETHER 16
+int rootstock_lmdb_pages_get_several(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *keys, MDB_val *values,
+                                     uint32_t count, int *close);
+/* Keys of the entries behind the path's in its leaf, in one direction; how many. */
+uint32_t rootstock_lmdb_pages_peek(const lmdb_snapshot *snapshot, const lmdb_path *path, int backward, MDB_val *keys,
+                                   uint32_t limit);
 /* To the lowest or the highest entry. */
 int rootstock_lmdb_pages_edge(const lmdb_snapshot *snapshot, uint64_t root, int highest, lmdb_path *path, MDB_val *key,
                               MDB_val *value);

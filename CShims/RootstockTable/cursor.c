@@ -18,6 +18,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->saved);
     rootstock_buffer_free(&k->hint);
     rootstock_buffer_free(&k->seek);
+    sqlite3_free(k->list.rowids);
     sqlite3_free(k);
 }
 
@@ -190,7 +191,7 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_cursor_stop(k);
     table->open_cursors--;
     if (table->automatics != NULL && table->open_cursors == 0) rst_automatics_rest(table);
-    if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536) {
+    if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536 && k->list.room <= 8192) {
         k->next_spare = table->spare_cursors;
         table->spare_cursors = k;
     } else {
@@ -247,8 +248,7 @@ void rst_cursor_begun(rst_cursor *k) {
     c->writer_cursors = k;
 }
 
-int rst_cursor_reattach(rst_cursor *k) {
-    rst_tree *tree = k->plan->source == PLAN_INDEX ? &k->table->indexes[k->plan->index].tree : &k->table->tree;
+int rst_cursor_rejoin(rst_cursor *k) {
     int code = rst_read_begin(k->connection, &k->transaction, &k->on_writer, NULL);
     if (code != SQLITE_OK) return code;
     rst_cursor_begun(k);
@@ -256,7 +256,13 @@ int rst_cursor_reattach(rst_cursor *k) {
         k->holds = false;
         rst_read_unhold(k->connection);
     }
-    code = rst_cursor_attach(k, tree);
+    return SQLITE_OK;
+}
+
+int rst_cursor_reattach(rst_cursor *k) {
+    rst_tree *tree = k->plan->source == PLAN_INDEX ? &k->table->indexes[k->plan->index].tree : &k->table->tree;
+    int code = rst_cursor_rejoin(k);
+    if (code == SQLITE_OK) code = rst_cursor_attach(k, tree);
     if (code != SQLITE_OK) return code;
     k->entry_key.size = k->saved.size;
     k->entry_key.data = k->saved.data;

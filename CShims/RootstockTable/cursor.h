@@ -16,6 +16,23 @@ typedef struct rst_candidate {
     size_t key_size, value_size, order_from;
 } rst_candidate;
 
+/* Rows found ahead of the walk through an index (cursor_ahead.c). */
+enum { AHEAD_LIMIT = 16 };
+typedef struct rst_ahead {
+    uint32_t count, at; /* keys[at], the next one's: its rowid, where it stands in the index entry */
+    uint32_t used;      /* of keys, as far as they went */
+    uint32_t wait;      /* rows that are still looked up one by one before several are */
+    uint32_t last;      /* how many were looked up at once last time */
+    rootstock_slice keys[AHEAD_LIMIT], values[AHEAD_LIMIT];
+} rst_ahead;
+
+/* The rowids of an IN list, in the order in which their rows are given (cursor_list.c). */
+typedef struct rst_rowid_list {
+    int64_t *rowids;
+    int count, room, at;
+    unsigned char keys[AHEAD_LIMIT][8]; /* of those looked up ahead */
+} rst_rowid_list;
+
 typedef struct rst_cursor {
     sqlite3_vtab_cursor base; /* must be first */
     rst_table *table;
@@ -46,6 +63,8 @@ typedef struct rst_cursor {
     /* Of the table's tree: the entry itself, or what was looked up. */
     rootstock_slice *row_key, *row_value;
     rootstock_slice found_key, found_value;
+    rst_ahead ahead;
+    rst_rowid_list list;          /* count 0: there is none */
     unsigned char rowid_bytes[8]; /* the key of a row that was looked up by its rowid */
     bool row_located, row_open;
     rootstock_row row;
@@ -106,6 +125,8 @@ void rst_cursor_stop(rst_cursor *k);
 /* Goes on after the transaction under the cursor ended. SQLITE_OK: the next row is a step away; SQLITE_ROW: the cursor is on it
 ** already; SQLITE_DONE: there is none. */
 int rst_cursor_reattach(rst_cursor *k);
+/* The part of it that begins the new snapshot. */
+int rst_cursor_rejoin(rst_cursor *k);
 
 /* ---- cursor_walk.c ---- */
 /* In a write transaction the engine's bytes hold only until the next write, and an outer cursor of a join is read again after
@@ -133,6 +154,38 @@ int rst_automatic_next(rst_cursor *k);
 void rst_automatic_leave(rst_cursor *k);
 /* The last cursor on the table was closed. */
 void rst_automatics_rest(rst_table *table);
+
+/* ---- cursor_ahead.c ---- */
+/* Nothing is known ahead: a filter begins. */
+static inline void rst_ahead_reset(rst_ahead *ahead) {
+    ahead->count = ahead->at = ahead->last = 0;
+    ahead->wait = 2;
+}
+/* Of an index entry in a read snapshot of a table with rowids: found_value is the row that found_key is the rowid of. SQLITE_ROW,
+** SQLITE_DONE if there is none, or a code. */
+int rst_cursor_find(rst_cursor *k);
+/* Whether several rows are found at once for this cursor. */
+static inline bool rst_ahead_can(const rst_cursor *k) {
+    return !k->on_writer && k->connection->engine->get_several != NULL && k->connection->second_look > 0;
+}
+/* How many are due next. */
+static inline uint32_t rst_ahead_step(rst_ahead *ahead) {
+    enum { FIRST = 4 };
+    ahead->last = ahead->last == 0 ? FIRST : 2 * ahead->last < AHEAD_LIMIT ? 2 * ahead->last : AHEAD_LIMIT;
+    return ahead->last;
+}
+/* ahead.keys[0 to count) are looked up, and the first is due. SQLITE_OK or a code. */
+int rst_ahead_fetch(rst_cursor *k, uint32_t count);
+
+/* ---- cursor_filter.c ---- */
+/* Whether a value of an IN list, or one with the rowid's affinity, means a rowid; which one. */
+bool rst_rowid_meant(sqlite3_value *value, int64_t *rowid);
+
+/* ---- cursor_list.c ---- */
+/* To the first row of an IN list of rowids. */
+int rst_cursor_list(rst_cursor *k, sqlite3_value *whole);
+/* To the next one. */
+int rst_cursor_list_next(rst_cursor *k);
 
 /* ---- cursor_entry.c ---- */
 /* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
@@ -215,14 +268,18 @@ static inline bool rst_key_before(const unsigned char *left, size_t left_size, c
     return left_size < right_size;
 }
 
-/* Whether the entry under the cursor lies behind the range under way. */
-static inline bool rst_cursor_beyond(const rst_cursor *k) {
+/* Whether an entry of that key lies behind the range under way. */
+static inline bool rst_key_beyond(const rst_cursor *k, const rootstock_slice *key) {
     const rst_range *range = &k->ranges.range[k->range];
     if (k->plan->descending) {
-        return range->low.size > 0 &&
-               rst_key_before(k->entry_key.data, k->entry_key.size, range->low.data, range->low.size);
+        return range->low.size > 0 && rst_key_before(key->data, key->size, range->low.data, range->low.size);
     }
-    return range->has_high && !rst_key_before(k->entry_key.data, k->entry_key.size, range->high.data, range->high.size);
+    return range->has_high && !rst_key_before(key->data, key->size, range->high.data, range->high.size);
+}
+
+/* Whether the entry under the cursor does. */
+static inline bool rst_cursor_beyond(const rst_cursor *k) {
+    return rst_key_beyond(k, &k->entry_key);
 }
 
 #endif

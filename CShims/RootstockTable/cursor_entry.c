@@ -71,7 +71,13 @@ int rst_cursor_locate(rst_cursor *k) {
         /* Most entries: their last bytes are the rowid. */
         k->found_key.size = 8;
         k->found_key.data = (const unsigned char *)k->entry_key.data + k->entry_key.size - 8;
-        code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+        if (k->ahead.at < k->ahead.count && k->ahead.keys[k->ahead.at].data == k->found_key.data) {
+            k->found_value = k->ahead.values[k->ahead.at++];
+            k->ahead.used++;
+            code = k->found_value.data != NULL ? SQLITE_ROW : SQLITE_DONE;
+        } else {
+            code = rst_cursor_find(k);
+        }
         if (code == SQLITE_ROW) {
             k->row_located = true;
             rst_cursor_open_quickly(k);

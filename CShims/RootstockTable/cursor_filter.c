@@ -61,19 +61,26 @@ static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *hig
     }
 }
 
+bool rst_rowid_meant(sqlite3_value *value, int64_t *rowid) {
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    if (sqlite3_value_type(value) == SQLITE_INTEGER)
+        low = high = sqlite3_value_int64(value);
+    else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high)
+        return false;
+    *rowid = low;
+    return true;
+}
+
 /* One row by its rowid. */
 static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
-    int64_t low = INT64_MIN, high = INT64_MAX;
-    int type = sqlite3_value_type(value), code;
+    int64_t rowid;
+    int code;
     k->eof = true;
-    if (type == SQLITE_INTEGER) {
-        low = sqlite3_value_int64(value);
-    } else if (type == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0) {
-        low = INT64_MIN; /* the extreme reals that equal an integer limit stay reals under affinity */
-    } else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high) {
+    if (sqlite3_value_type(value) == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0)
+        rowid = INT64_MIN; /* the extreme reals that equal an integer limit stay reals under affinity */
+    else if (!rst_rowid_meant(value, &rowid))
         return SQLITE_OK;
-    }
-    rootstock_rowid_encode(low, k->rowid_bytes);
+    rootstock_rowid_encode(rowid, k->rowid_bytes);
     k->found_key.size = 8;
     k->found_key.data = k->rowid_bytes;
     code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
@@ -290,6 +297,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     k->row_gone = false;
     k->remaining = 0;
     k->image = NULL;
+    k->list.count = 0;
+    rst_ahead_reset(&k->ahead);
     k->row_key = &k->found_key;
     k->row_value = &k->found_value;
     if (k->candidates != NULL) rst_cursor_free_candidates(k);
@@ -312,7 +321,9 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         code = rootstock_buffer_append(&k->hint, hint, (size_t)sqlite3_value_bytes(values[count - 1]));
         if (code != SQLITE_OK) return code;
     }
-    if (plan->source == PLAN_ROWID && plan->equals == 1) return filter_rowid_equal(k, values[0]);
+    if (plan->source == PLAN_ROWID && plan->equals == 1) {
+        return plan->in > 0 ? rst_cursor_list(k, values[0]) : filter_rowid_equal(k, values[0]);
+    }
     if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) return count_rows(k);
     return filter_ranges(k, count, values);

@@ -84,6 +84,7 @@ static int next_slowly(rst_cursor *k) {
         k->eof = --k->remaining == 0;
         return SQLITE_OK;
     }
+    if (k->list.count > 0) return rst_cursor_list_next(k);
     if (k->single || k->image != NULL) {
         k->eof = true;
         return SQLITE_OK;

@@ -217,8 +217,15 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         k->unique = index->unique && k->equals == k->part_count && !is;
         k->covering = rst_covers(table, index, info->colUsed);
     }
-    if (k->in > 0) k->unique = false;
-    k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending);
+    if (k->in > 0 && k->source == PLAN_ROWID) {
+        rst_candidate rows = *k; /* they come in their order */
+        rows.equals = 0;
+        rows.unique = false;
+        k->ordered = rst_plan_gives_order(table, info, &rows, &k->descending);
+    } else {
+        if (k->in > 0) k->unique = false;
+        k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending);
+    }
     if (!k->ordered) k->descending = false;
     /* An index that neither narrows, orders nor covers is no help. */
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->covering &&
@@ -231,6 +238,7 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         if (!rst_narrower(table, &table->indexes[k->index], &factor)) return;
     }
     rst_estimate(table, k);
+    if (k->in > 0) k->unique = false;
     total = k->cost;
     if (info->nOrderBy > 0 && !k->ordered) total = rst_log_add(total, k->rows + 16 + rst_log_estimate(k->rows / 10));
     best_total = best->cost;

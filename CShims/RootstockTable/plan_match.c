@@ -35,10 +35,11 @@ char rst_plan_affinity_at(const rst_table *table, int column) {
 /*
 ** An IN whose values would come one by one is checked again by SQLite with the column's affinity alone, and that of the list is
 ** lost: '05' IN (SELECT an integer column) would fail. Only against numeric columns is that the same; elsewhere the list
-** is taken whole, and then SQLite checks the IN itself.
+** is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can be found together.
 */
-static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, int constraint) {
-    return rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC &&
+static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
+    return (k->source == PLAN_ROWID ||
+            rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC) &&
            info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
 }
 
@@ -98,7 +99,7 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
             if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
             if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p]) || rst_plan_is_taken(k, i))
                 continue;
-            in = is_whole_in(table, info, i);
+            in = is_whole_in(table, info, k, i);
             if (in && k->in > 0) continue;
             if (found < 0 || (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && (found_in || !in))) {
                 found = i;

@@ -37,6 +37,35 @@ static void scan(const lmdb_snapshot *snapshot, uint64_t root, int backward) {
     if (code != MDB_NOTFOUND && code != MDB_CORRUPTED) abort();
 }
 
+/* Whatever is found together is what is found alone, or the pages are damaged. */
+static void find_together(const lmdb_snapshot *snapshot, uint64_t root, const uint8_t *sought) {
+    MDB_val keys[LMDB_TOGETHER], values[LMDB_TOGETHER], value;
+    uint32_t count = 0;
+    unsigned flags;
+    int close;
+    for (size_t i = 1; i < 15; i++) keys[count++] = (MDB_val){i, (void *)sought};
+    keys[count++] = (MDB_val){8, (void *)(sought + 3)};
+    keys[count++] = (MDB_val){8, (void *)(sought + 6)};
+    if (rootstock_lmdb_pages_get_several(snapshot, root, keys, values, count, &close) != MDB_SUCCESS) return;
+    for (uint32_t i = 0; i < count; i++) {
+        int code = rootstock_lmdb_pages_find(snapshot, root, &keys[i], &value, &flags);
+        if ((values[i].mv_data != NULL) != (code == MDB_SUCCESS)) abort();
+        if (code != MDB_SUCCESS) continue;
+        if (value.mv_data != values[i].mv_data || value.mv_size != values[i].mv_size) abort();
+        touch(snapshot, &keys[i], &values[i]);
+    }
+}
+
+static void peek(const lmdb_snapshot *snapshot, const lmdb_path *path) {
+    MDB_val keys[LMDB_TOGETHER];
+    for (int backward = 0; backward < 2; backward++) {
+        uint32_t count = rootstock_lmdb_pages_peek(snapshot, path, backward, keys, LMDB_TOGETHER);
+        for (uint32_t i = 0; i < count; i++)
+            if (keys[i].mv_size > 0 && keys[i].mv_size < PAGE)
+                touch(snapshot, &keys[i], &(MDB_val){0, (void *)snapshot->base});
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lmdb_path path = {0};
     lmdb_place near = {0};
@@ -62,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         snapshot->page_bytes = PAGE;
         scan(snapshot, root, 0);
         scan(snapshot, root, 1);
+        find_together(snapshot, root, sought);
         for (size_t i = 1; i < 15; i++) {
             key = (MDB_val){i, (void *)sought};
             if (rootstock_lmdb_pages_get(snapshot, root, &near, &misses, &key, &value) == MDB_SUCCESS)
@@ -72,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 touch(snapshot, &key, &value);
             else
                 continue;
+            peek(snapshot, &path);
             if ((i & 2 ? rootstock_lmdb_pages_next : rootstock_lmdb_pages_previous)(snapshot, &path, &key, &value) ==
                 MDB_SUCCESS)
                 touch(snapshot, &key, &value);

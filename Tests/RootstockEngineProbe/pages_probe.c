@@ -83,6 +83,51 @@ static rootstock_slice sought(comparison *c, size_t *near) {
     return (rootstock_slice){size, c->made};
 }
 
+/* Several at once: what each is alone. */
+static const char *get_several(comparison *c, size_t *near) {
+    enum { MOST = 40 };
+    rootstock_slice keys[MOST], values[MOST];
+    uint32_t count = 1 + (uint32_t)draw(c, MOST);
+    unsigned char *bytes = malloc(MOST * sizeof c->made);
+    const char *fault = NULL;
+    if (bytes == NULL) return "no memory";
+    for (uint32_t i = 0; i < count; i++) {
+        keys[i] = sought(c, near);
+        memcpy(bytes + i * sizeof c->made, keys[i].data, keys[i].size);
+        keys[i].data = bytes + i * sizeof c->made;
+    }
+    if (rootstock_engine_lmdb.get_several(c->transaction, c->tree, keys, values, count) != ROOTSTOCK_OK)
+        fault = "several could not be found";
+    for (uint32_t i = 0; fault == NULL && i < count; i++) {
+        MDB_val value;
+        int code = mdb_get(c->transaction->txn, c->tree, (MDB_val *)&keys[i], &value);
+        if (code == MDB_SUCCESS ? value.mv_data != values[i].data || value.mv_size != values[i].size
+                                : code != MDB_NOTFOUND || values[i].data != NULL)
+            fault = "one of several is another";
+    }
+    free(bytes);
+    return fault;
+}
+
+/* What is peeked at is what comes next; a cursor that has peeked is still where it was. */
+static const char *peek(comparison *c) {
+    enum { MOST = 20 };
+    rootstock_slice keys[MOST];
+    rootstock_move way = draw(c, 2) ? ROOTSTOCK_NEXT : ROOTSTOCK_PREVIOUS;
+    uint32_t limit = (uint32_t)draw(c, MOST + 1);
+    uint32_t count = rootstock_engine_lmdb.cursor_peek(c->cursor, way, keys, limit);
+    const char *fault = count > limit ? "more than asked for" : NULL;
+    for (uint32_t i = 0; fault == NULL && i < count; i++) {
+        MDB_val key;
+        fault = move(c, way, (rootstock_slice){0, NULL});
+        if (fault != NULL) break;
+        if (!c->positioned || mdb_cursor_get(c->reference, &key, &(MDB_val){0, NULL}, MDB_GET_CURRENT) != MDB_SUCCESS ||
+            key.mv_data != keys[i].data || key.mv_size != keys[i].size)
+            fault = "another key than the one peeked at";
+    }
+    return fault;
+}
+
 static const char *collect(comparison *c) {
     const char *fault = NULL;
     size_t room = 0;
@@ -115,7 +160,7 @@ const char *pages_probe_compare(rootstock_transaction *transaction, rootstock_tr
     }
     fault = collect(&c);
     for (int step = 0; fault == NULL && step < steps; step++) {
-        uint64_t kind = draw(&c, 10);
+        uint64_t kind = draw(&c, 12);
         if (kind == 0 && draw(&c, 4) == 0) {
             c.positioned = 0;
             if (rootstock_engine_lmdb.cursor_renew(transaction, c.cursor) != ROOTSTOCK_OK) fault = "no renewal";
@@ -125,6 +170,10 @@ const char *pages_probe_compare(rootstock_transaction *transaction, rootstock_tr
             rootstock_move way = draw(&c, 2) ? ROOTSTOCK_NEXT : ROOTSTOCK_PREVIOUS;
             for (uint64_t left = draw(&c, 12); fault == NULL && left > 0; left--)
                 fault = move(&c, way, (rootstock_slice){0, NULL});
+        } else if (kind == 10) {
+            fault = c.positioned ? peek(&c) : NULL;
+        } else if (kind == 11) {
+            fault = get_several(&c, &near);
         } else {
             rootstock_slice key = sought(&c, &near);
             fault = kind == 5 ? get(&c, key) : move(&c, kind < 8 ? ROOTSTOCK_SEEK : ROOTSTOCK_EXACT, key);

@@ -68,6 +68,10 @@ import Testing
         try EngineContract.cursorMoves(engine)
     }
 
+    @Test(arguments: engines) func whatIsAhead(_ engine: EngineUnderTest) throws {
+        for seed in UInt64(1)...3 { try EngineContract.whatIsAhead(engine, seed: seed) }
+    }
+
     @Test(arguments: engines) func removalUnderACursor(_ engine: EngineUnderTest) throws {
         try EngineContract.removalUnderACursor(engine)
     }

@@ -254,6 +254,17 @@ struct rootstock_engine {
     ** a transaction being needed, by any thread, while other threads write. Several that wait share their flushes. A failure
     ** (ROOTSTOCK_IO, ROOTSTOCK_FULL): the commit is there for everybody, and may be lost with the power; each one that waits is told. */
     int (*settle)(rootstock_environment *environment, uint64_t ticket);
+
+    /* Of a positioned cursor in a read transaction: sets keys[0], keys[1], ... to those that as many moves in that direction
+    ** (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) would come to, as far as they are at hand, and returns how many; at most limit. The cursor
+    ** stays where it is; what a move gives later are the same bytes at the same addresses. 0 is always a right answer. Optional, with
+    ** get_several. */
+    uint32_t (*cursor_peek)(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys, uint32_t limit);
+    /* As get for each of the keys, in a read transaction: values[i] is set, its data is null where the key is not there. The order in
+    ** which they are found is the engine's: it can have several underway at once where each has to wait for memory. ROOTSTOCK_OK, or a
+    ** failure, after which no value means anything. Optional. */
+    int (*get_several)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
+                       rootstock_slice *values, uint32_t count);
 };
 
 /*

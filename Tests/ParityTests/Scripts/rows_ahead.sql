@@ -1,0 +1,33 @@
+-- Walks through an index whose rows are found several at once: many rows, backwards, over several ranges, with rows left out, cut short.
+CREATE TABLE s(id INTEGER PRIMARY KEY, k INT, w TEXT COLLATE NOCASE, n REAL, note TEXT);
+CREATE INDEX sk ON s(k);
+CREATE INDEX sw ON s(w, k DESC);
+CREATE INDEX sn ON s(n) WHERE n IS NOT NULL;
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000)
+    INSERT INTO s SELECT i * 7919 % 100003, i % 37, char(97 + i % 26) || i % 3, CASE WHEN i % 5 THEN i * 1.5 END, 'note ' || i FROM c;
+SELECT k, count(*), sum(n), min(note), max(length(note)) FROM s GROUP BY k;
+SELECT w, total(n), group_concat(id % 10, '') FROM s GROUP BY w ORDER BY w DESC;
+SELECT id, note FROM s WHERE k = 5;
+SELECT id, note FROM s WHERE k = 5 ORDER BY id DESC;
+SELECT id, note FROM s WHERE k BETWEEN 3 AND 5 ORDER BY k DESC, id LIMIT 70;
+SELECT note FROM s WHERE k = 7 LIMIT 1;
+SELECT note FROM s WHERE k = 7 LIMIT 3 OFFSET 11;
+SELECT note FROM s INDEXED BY sk WHERE k > 30 AND n < 900 ORDER BY k;
+SELECT note FROM s INDEXED BY sk WHERE k > 30 AND id % 11 = 0 ORDER BY k, note;
+SELECT sum(CASE WHEN id % 20 = 0 THEN length(note) END) FROM s INDEXED BY sk WHERE k < 20;
+SELECT note FROM s WHERE k IN (1, 2, 36, 99) AND w > 'm' ORDER BY note;
+SELECT note FROM s WHERE w = 'C1' AND k > 4 ORDER BY k;
+SELECT count(note), sum(n) FROM s INDEXED BY sn WHERE n > 100;
+SELECT a.note, b.note FROM s a JOIN s b ON b.k = a.k AND b.n = a.n + 37 * 1.5 WHERE a.k < 3 ORDER BY 1, 2;
+SELECT (SELECT group_concat(note) FROM (SELECT note FROM s WHERE s.k = o.k ORDER BY id LIMIT 9)) FROM s o WHERE id < 300 ORDER BY id;
+DELETE FROM s WHERE k = 8 AND id % 2;
+UPDATE s SET note = note || '!' WHERE k = 9;
+UPDATE s SET k = k + 1 WHERE k BETWEEN 10 AND 12;
+SELECT k, count(*), sum(length(note)) FROM s WHERE k BETWEEN 8 AND 13 GROUP BY k;
+BEGIN;
+INSERT INTO s SELECT id + 1000000, k, w, n, note FROM s WHERE k = 14;
+SELECT count(*), sum(id), max(note) FROM s WHERE k = 14;
+ROLLBACK;
+SELECT count(*), sum(id), max(note) FROM s WHERE k = 14;
+DROP INDEX sk;
+SELECT k, count(*), sum(length(note)) FROM s GROUP BY k;
