@@ -19,6 +19,11 @@ int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);
 /* Enters a rowid of an AUTOINCREMENT table as used. */
 int rst_sequence_raise(rst_table *table, int64_t rowid);
 
+/* ---- row_patch.c ---- */
+/* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK; SQLITE_DONE, there is no
+** such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an error. */
+int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
+
 /* ---- row_write.c ---- */
 /* Puts the row, appending where its key is the highest. SQLITE_DONE: refuse_existing, and it is there. */
 int rst_row_put(rst_table *table, const rst_hand *row, bool refuse_existing);

@@ -90,6 +90,85 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
     rootstock_row_write_sized(out, rootstock_row_size(values, count), values, count, compact);
 }
 
+/* A value's type, and its bytes at `to`: how many they are. */
+static inline size_t write_value(unsigned char *type, unsigned char *to, const rootstock_value *value) {
+    size_t length = body_size(value);
+    uint64_t bits;
+    switch (value->type) {
+    case VALUE_INTEGER:
+        *type = ROW_INTEGER;
+        bits = little64((uint64_t)value->as.integer);
+        memcpy(to, &bits, length);
+        break;
+    case VALUE_REAL:
+        *type = ROW_REAL;
+        memcpy(&bits, &value->as.real, 8);
+        bits = little64(bits);
+        memcpy(to, &bits, 8);
+        break;
+    case VALUE_TEXT:
+        *type = ROW_TEXT;
+        if (value->size > 0) {
+            memcpy(to, value->as.data, value->size);
+            if (memchr(value->as.data, 0, value->size)) *type = ROW_TEXT_WITH_NUL;
+        }
+        to[value->size] = 0;
+        break;
+    case VALUE_BLOB:
+        *type = ROW_BLOB;
+        if (length > 0) memcpy(to, value->as.data, length);
+        break;
+    default: *type = ROW_NULL; break;
+    }
+    return length;
+}
+
+static inline void write_end(unsigned char *ends, int i, int code, size_t end) {
+    if (code == 0) {
+        ends[i] = (unsigned char)end;
+    } else if (code == 1) {
+        ends[2 * i] = (unsigned char)end;
+        ends[2 * i + 1] = (unsigned char)(end >> 8);
+    } else {
+        for (int byte = 0; byte < 4; byte++) ends[4 * i + byte] = (unsigned char)(end >> (8 * byte));
+    }
+}
+
+size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
+                           uint32_t columns) {
+    int code = row->width >> 1; /* 1, 2, 4: 0, 1, 2 */
+    size_t start = 0, total = 0, header = row->count < COUNT_ESCAPE ? 1 : 3;
+    unsigned char *types = out + header, *ends = types + row->count, *body = ends + ((size_t)row->count << code);
+    unsigned char *next = body;
+    for (int i = 0; i < row->count; i++) {
+        size_t end = end_at(row, i);
+        if (end < start) return 0;
+        if (i < 32 && (columns >> i & 1) != 0) {
+            if (values[i].size > MAXIMUM_ROW_BYTES) return 0;
+            total += body_size(&values[i]);
+        } else {
+            total += end - start;
+        }
+        start = end;
+    }
+    if (start != row->body_size || total > MAXIMUM_ROW_BYTES - header_size(row->count, code)) return 0;
+    if (width_code(total) != code) return 0;
+    memcpy(out, row->types - header, header + (size_t)row->count);
+    start = 0;
+    for (int i = 0; i < row->count; i++) {
+        size_t end = end_at(row, i);
+        if (i < 32 && (columns >> i & 1) != 0) {
+            next += write_value(&types[i], next, &values[i]);
+        } else {
+            memcpy(next, row->body + start, end - start);
+            next += end - start;
+        }
+        write_end(ends, i, code, (size_t)(next - body));
+        start = end;
+    }
+    return (size_t)(next - out);
+}
+
 void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count,
                                bool compact) {
     /* A wider code's smallest row is longer than a narrower one's longest. */
@@ -107,45 +186,8 @@ void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_
     unsigned char *body = ends + ((size_t)count << code);
     unsigned char *next = body;
     for (int i = 0; i < count; i++) {
-        const rootstock_value *value = &values[i];
-        size_t length = body_size(value);
-        uint64_t bits;
-        switch (value->type) {
-        case VALUE_INTEGER:
-            types[i] = ROW_INTEGER;
-            bits = little64((uint64_t)value->as.integer);
-            memcpy(next, &bits, length);
-            break;
-        case VALUE_REAL:
-            types[i] = ROW_REAL;
-            memcpy(&bits, &value->as.real, 8);
-            bits = little64(bits);
-            memcpy(next, &bits, 8);
-            break;
-        case VALUE_TEXT:
-            types[i] = ROW_TEXT;
-            if (value->size > 0) {
-                memcpy(next, value->as.data, value->size);
-                if (memchr(value->as.data, 0, value->size)) types[i] = ROW_TEXT_WITH_NUL;
-            }
-            next[value->size] = 0;
-            break;
-        case VALUE_BLOB:
-            types[i] = ROW_BLOB;
-            if (length > 0) memcpy(next, value->as.data, length);
-            break;
-        default: types[i] = ROW_NULL; break;
-        }
-        next += length;
-        size_t end = (size_t)(next - body);
-        if (code == 0) {
-            ends[i] = (unsigned char)end;
-        } else if (code == 1) {
-            ends[2 * i] = (unsigned char)end;
-            ends[2 * i + 1] = (unsigned char)(end >> 8);
-        } else {
-            for (int byte = 0; byte < 4; byte++) ends[4 * i + byte] = (unsigned char)(end >> (8 * byte));
-        }
+        next += write_value(&types[i], next, &values[i]);
+        write_end(ends, i, code, (size_t)(next - body));
     }
 }
 

@@ -193,18 +193,26 @@ int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tre
     return code == ROOTSTOCK_OK ? SQLITE_ROW : rst_map_code(c, code);
 }
 
+/* Whether the entry, as it is stored, is what rst_get found last. */
+static bool got_it(const rst_connection *c, const rst_tree *tree, const rootstock_slice *key) {
+    return c->got && c->crc == NULL && c->got_tree == tree->handle && c->got_key_size == key->size &&
+           memcmp(c->got_key, key->data, key->size) == 0;
+}
+
 int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
             uint32_t flags) {
     rootstock_slice copy = *value;
+    bool got;
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code == SQLITE_OK && c->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
     if (code != SQLITE_OK) return code;
+    got = got_it(c, tree, key);
     c->got = false;
     if (logging(c)) {
-        rootstock_slice old;
+        rootstock_slice old = c->got_value;
         if ((flags & (ROOTSTOCK_PUT_APPEND | ROOTSTOCK_PUT_NO_OVERWRITE)) != 0)
             code = ROOTSTOCK_NOT_FOUND;
-        else
+        else if (!got)
             code = c->engine->get(c->writer, tree->handle, key, &old);
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
         if (log_entry(c, tree, key, code == ROOTSTOCK_OK ? &old : NULL) != SQLITE_OK) return SQLITE_NOMEM;
@@ -221,12 +229,14 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
 }
 
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
+    bool got;
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code != SQLITE_OK) return code;
+    got = got_it(c, tree, key);
     c->got = false;
     if (logging(c)) {
-        rootstock_slice old;
-        code = c->engine->get(c->writer, tree->handle, key, &old);
+        rootstock_slice old = c->got_value;
+        code = got ? ROOTSTOCK_OK : c->engine->get(c->writer, tree->handle, key, &old);
         if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
         if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
         if (log_entry(c, tree, key, &old) != SQLITE_OK) return SQLITE_NOMEM;

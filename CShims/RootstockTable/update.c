@@ -84,6 +84,10 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
         return rst_tree_remove(table->connection, &table->tree, &key);
     }
+    if (count > 1) {
+        code = rst_row_patch(table, &key, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
     code = rst_hand_begin(table, &old);
     if (code == SQLITE_OK)
         code = rst_hand_begin(table, &row);

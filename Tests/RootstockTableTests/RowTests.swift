@@ -81,6 +81,67 @@ private func storable(_ sample: Sample) -> Bool {
         }
     }
 
+    /// Every column and some together, exchanged in a row's bytes, give the bytes of the row with the new values, where the offsets keep
+    /// their width.
+    @Test func patchedRowsAreWrittenRows() throws {
+        let all = Samples.all.filter(storable) + [.blob([UInt8](repeating: 7, count: 240)), .text([0x61, 0, 0x62])]
+        var generator = SeededGenerator(seed: 20)
+        var patched = 0
+        for _ in 0..<4000 {
+            let count = Int.random(in: 1...40, using: &generator)
+            let old = (0..<count).map { _ in all.randomElement(using: &generator)! }
+            var new = old
+            var columns: UInt32 = 0
+            for i in 0..<min(count, 32) where Int.random(in: 0..<3, using: &generator) == 0 {
+                new[i] = all.randomElement(using: &generator)!
+                columns |= 1 << UInt32(i)
+            }
+            let bytes = try #require(write(old, compact: true))
+            let expected = try #require(write(new, compact: true))
+            let got = withValues(new) { values in
+                bytes.withUnsafeBytes { raw -> [UInt8] in
+                    var row = rootstock_row()
+                    guard rootstock_row_open(&row, raw.baseAddress, raw.count) == SQLITE_OK else { return [] }
+                    var out = [UInt8](
+                        repeating: 0xA5, count: raw.count + values.reduce(0) { $0 + $1.size + 9 } + 8)
+                    let size = out.withUnsafeMutableBufferPointer {
+                        rootstock_row_patch($0.baseAddress!, &row, values, columns)
+                    }
+                    #expect(out.suffix(8).allSatisfy { $0 == 0xA5 })
+                    return Array(out.prefix(size))
+                }
+            }
+            if bytes[0] >> 6 == expected[0] >> 6 {
+                #expect(got == expected)
+                patched += 1
+            } else {
+                #expect(got.isEmpty)
+            }
+        }
+        #expect(patched > 1000)
+    }
+
+    @Test func malformedRowsAreNotPatched() throws {
+        let bytes = try #require(write([.integer(5), .text([0x61]), .null, .integer(-300)], compact: true))
+        for place in 5..<9 {
+            for end in UInt8(0)...255 where end != bytes[place] {
+                var damaged = bytes
+                damaged[place] = end
+                let size = damaged.withUnsafeBytes { raw -> Int in
+                    var row = rootstock_row()
+                    guard rootstock_row_open(&row, raw.baseAddress, raw.count) == SQLITE_OK else { return 0 }
+                    var out = [UInt8](repeating: 0, count: raw.count + 40)
+                    let value = rootstock_value()
+                    return withUnsafePointer(to: value) { rootstock_row_patch(&out, &row, $0, 0) }
+                }
+                // Ends that ascend to the body's own are taken for what they say.
+                let ends = Array(damaged[5..<9])
+                let ascend = zip(ends, ends.dropFirst()).allSatisfy { $0 <= $1 } && ends[3] == bytes[8]
+                #expect((size > 0) == ascend)
+            }
+        }
+    }
+
     @Test func tooManyColumnsAreRefused() { #expect(write([Sample](repeating: .null, count: 2001)) == nil) }
 
     @Test(arguments: [0, 1, 254, 255, 256, 257, 65_534, 65_535, 65_536, 65_537, 16_777_215, 16_777_216])

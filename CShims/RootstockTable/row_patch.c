@@ -1,0 +1,77 @@
+/*
+** row_patch.c - an UPDATE of columns that nothing hangs on: the row's bytes are put again with those columns exchanged.
+**
+** No index, key, trigger, foreign key, shadow or CHECK sees such a change, so nobody needs the row's other values. Whatever is
+** longer to tell is left to the steps of change.c. Invariant: what is put are the bytes that those would put.
+*/
+#include "change_steps.h"
+
+#include <string.h>
+
+/* Whether a change of some column of the table can be for us at all. */
+static inline bool is_plain(rst_table *table) {
+    return table->connection->program == NULL && table->triggers == NULL && !table->needs_mirror &&
+           !table->has_evaluated_index && table->foreign_key_count == 0 && !table->is_parent && !table->internal &&
+           table->column_count <= 24 && !rst_shadows_any(table);
+}
+
+/* The value under the column's affinity. False: it takes longer. */
+static inline bool settle(const rst_column *column, rootstock_value *value) {
+    switch (value->type) {
+    case VALUE_INTEGER:
+        if (column->affinity == AFFINITY_TEXT) return false;
+        if (column->affinity == AFFINITY_REAL) {
+            value->as.real = (double)value->as.integer;
+            value->type = VALUE_REAL;
+        }
+        return true;
+    case VALUE_REAL:
+        if (value->as.real != value->as.real || column->affinity != AFFINITY_REAL) return false;
+        if (value->as.real == 0.0) value->as.real = 0.0; /* SQLite stores -0.0 as 0 here */
+        return true;
+    case VALUE_TEXT: return column->affinity == AFFINITY_TEXT || column->affinity == AFFINITY_BLOB;
+    case VALUE_NULL: return !column->not_null;
+    default: return true;
+    }
+}
+
+int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values) {
+    rst_connection *c = table->connection;
+    rootstock_value patches[24];
+    rootstock_slice bytes;
+    rootstock_row row;
+    uint64_t changed = 0;
+    uint32_t slots = 0;
+    size_t extra = 0, size;
+    int code;
+    if (!is_plain(table) || key->size >= c->long_key_limit) return SQLITE_NOTFOUND;
+    if (!table->without_rowid && (sqlite3_value_type(values[1]) != SQLITE_INTEGER ||
+                                  sqlite3_value_int64(values[1]) != sqlite3_value_int64(values[0])))
+        return SQLITE_NOTFOUND;
+    for (int i = 0; i < table->column_count; i++) {
+        int slot = table->slot[i];
+        if (sqlite3_value_nochange(values[2 + i])) continue;
+        if (slot < 0) return SQLITE_NOTFOUND;
+        rst_value_from(values[2 + i], &patches[slot]);
+        if (!settle(&table->columns[i], &patches[slot])) return SQLITE_NOTFOUND;
+        changed |= (uint64_t)1 << i;
+        slots |= (uint32_t)1 << slot;
+        extra += patches[slot].size + 9;
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        if (rst_index_touched(table, &table->indexes[i], changed)) return SQLITE_NOTFOUND;
+    }
+    code = rst_get(c, c->writer, &table->tree, key, &bytes);
+    if (code != SQLITE_ROW) return code;
+    if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
+        return SQLITE_NOTFOUND;
+    c->row_scratch.size = 0;
+    if (rootstock_buffer_reserve(&c->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
+    size = rootstock_row_patch(c->row_scratch.data, &row, patches, slots);
+    if (size == 0) return SQLITE_NOTFOUND;
+    bytes.size = size;
+    bytes.data = c->row_scratch.data;
+    code = rst_put(c, &table->tree, key, &bytes, 0);
+    c->row_written = code == SQLITE_OK;
+    return code;
+}
