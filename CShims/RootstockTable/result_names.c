@@ -276,6 +276,11 @@ static int find_names(const writing *w, frame *frames, insertions *list) {
             if (f->list) code = end_item(f, depth, list, token.text);
             return code;
         }
+        if (token.type == TOKEN_ILLEGAL) {
+            /* SQLite refuses the text as it stands; with a name behind it, an open quote might find its end. */
+            while (list->count > 0) sqlite3_free(list->all[--list->count].name);
+            return SQLITE_OK;
+        }
         if (may_change(&token)) {
             for (int i = 0; i <= depth; i++) frames[i].now.touched = true;
         }

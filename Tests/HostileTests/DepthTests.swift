@@ -81,7 +81,8 @@ import Testing
         "/* \0 */ DELETE FROM t", "-- \0\nDELETE FROM t", "\0DELETE FROM t",
         "UPDATE t SET b = 5 \0 WHERE a = 2 RETURNING a",
         "CREATE INDEX tb ON t(b)\0 WHERE b > 5", "INSERT INTO t VALUES (9, 9, 9) ON CONFLICT DO NOTHING \0 RETURNING a",
-        "SELECT [a\0] FROM t", "SELECT x'00\0' FROM t",
+        "SELECT [a\0] FROM t", "SELECT *, a \"", "SELECT *-b, pragma_tablnear \"\0x,\"", "SELECT rowid, oid '",
+        "SELECT rowid, [sqlite_", "SELECT x'00\0' FROM t",
     ]) func aTextEndsAtItsFirstNul(_ text: String) throws {
         var found: [String] = []
         for session in [try Session(), try Session(store: folder.path("s"))] {
