@@ -260,10 +260,11 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     if (rst_token_is(&token, "PRAGMA")) return rst_rewrite_pragma(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
-        /* Of a temp or attached object, or schema: SQLite's own. */
+        /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's first. */
         rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
         bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main") ||
-                   (!rst_token_mark(&dot, ".") && rst_in_store(c, &name) && !rst_elsewhere(c, &name, false));
+                   (!rst_token_mark(&dot, ".") && rst_in_store(c, &name) &&
+                    (rst_token_is(&token, "REINDEX") || !rst_elsewhere(c, &name, false)));
         if (!own && name.type != TOKEN_END &&
             (rst_token_mark(&dot, ".") || rst_elsewhere(c, &name, true) || is_schema(c, &name)))
             return SQLITE_OK;

@@ -46,14 +46,19 @@ static bool concerns(const char *text, const char *end) {
     return false;
 }
 
+static const char *over_blanks(const char *p, const char *text) {
+    while (p > text && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\t' || p[-1] == '\r')) p--;
+    return p;
+}
+
 /* The store's table that a name in the text means there, or null. */
 static rst_table *named_table(rst_connection *c, const rst_token *name, const char *text) {
-    static const rst_token none = {TOKEN_END, "", 0};
-    const char *p = name->text;
+    static const rst_token none = {TOKEN_END, "", 0}, main_schema = {TOKEN_WORD, "main", 4};
+    const char *p = over_blanks(name->text, text);
     if (!rst_token_names(name)) return NULL;
-    while (p > text && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\t' || p[-1] == '\r')) p--;
-    if (p > text && p[-1] == '.' && !(p - text >= 5 && sqlite3_strnicmp(p - 5, "main", 4) == 0)) return NULL;
-    return rst_target(c, &none, name);
+    if (p == text || p[-1] != '.') return rst_target(c, &none, name);
+    p = over_blanks(p - 1, text);
+    return p - text >= 4 && sqlite3_strnicmp(p - 4, "main", 4) == 0 ? rst_target(c, &main_schema, name) : NULL;
 }
 
 /* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('i') AS x. The target of an UPDATE

@@ -1,0 +1,25 @@
+-- Tables and indexes of temp that have the names of main's: which of them REINDEX, ANALYZE and INDEXED BY mean.
+CREATE TABLE t(a, b);
+INSERT INTO t VALUES (1, 2), (0, 3);
+CREATE INDEX i ON t(a);
+CREATE INDEX own ON t(b);
+CREATE TEMP TABLE u(a, b);
+CREATE INDEX temp.i ON u(a);
+REINDEX i;
+REINDEX main.i;
+REINDEX temp.i;
+REINDEX u;
+ANALYZE i;
+CREATE TEMP TABLE t(a, b);
+INSERT INTO temp.t VALUES (7, 8), (6, 9);
+CREATE INDEX temp.hidden ON t(a);
+REINDEX t;
+ANALYZE t;
+REINDEX hidden;
+SELECT * FROM main.t INDEXED BY i WHERE a >= 0 ORDER BY a;
+SELECT * FROM main.t INDEXED BY own WHERE b >= 0 ORDER BY b;
+SELECT * FROM main . t INDEXED BY own WHERE b >= 0 ORDER BY b;
+SELECT * FROM t INDEXED BY hidden WHERE a >= 0 ORDER BY a;
+SELECT * FROM t INDEXED BY own WHERE b >= 0;
+SELECT x.a FROM main.t AS x NOT INDEXED JOIN t AS y INDEXED BY hidden ON y.a > x.a ORDER BY x.a, y.a;
+PRAGMA integrity_check;
