@@ -19,6 +19,7 @@ typedef struct rst_forward {
     int flags;
     char kind; /* 's', 'a', 'w' as in function_list; 'c': a collation */
     bool seen, placeholder;
+    bool own; /* the mirror has the function itself, and nothing was installed */
 } rst_forward;
 
 static void call(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -143,7 +144,7 @@ void rst_forwards_free(rst_forward **list) {
 }
 
 static int add(rst_connection *c, sqlite3 *mirror, rst_forward **list, const char *name, int count, int flags,
-               char kind, bool placeholder) {
+               char kind, bool placeholder, bool own) {
     rst_forward *forward = sqlite3_malloc64(sizeof *forward);
     int code;
     if (forward == NULL) return SQLITE_NOMEM;
@@ -155,7 +156,8 @@ static int add(rst_connection *c, sqlite3 *mirror, rst_forward **list, const cha
     forward->kind = kind;
     forward->seen = true;
     forward->placeholder = placeholder;
-    code = forward->name == NULL ? SQLITE_NOMEM : install(mirror, forward);
+    forward->own = own;
+    code = forward->name == NULL ? SQLITE_NOMEM : own ? SQLITE_OK : install(mirror, forward);
     if (code != SQLITE_OK) {
         forward_free(forward);
         return code;
@@ -185,23 +187,30 @@ bool rst_collation_known(rst_connection *c, const char *name) {
     return known;
 }
 
-/* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each time. */
-static bool mirror_has(sqlite3 *mirror, const char *name, int count) {
+/* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each time. *list:
+** the mirror's, a line each, made at the first question; there are hundreds, and dozens are asked about. */
+static bool mirror_has(sqlite3 *mirror, char **list, const char *name, int count) {
     sqlite3_stmt *statement = NULL;
-    bool found = false;
-    if (sqlite3_prepare_v2(
-            mirror, "SELECT 1 FROM pragma_function_list WHERE NOT builtin AND name=?1 COLLATE NOCASE AND narg=?2", -1,
-            &statement, NULL) != SQLITE_OK)
-        return false;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_int(statement, 2, count);
-    found = sqlite3_step(statement) == SQLITE_ROW;
-    sqlite3_finalize(statement);
+    char *line = sqlite3_mprintf("\n%s/%d\n", name, count);
+    bool found;
+    if (*list == NULL && sqlite3_prepare_v2(mirror, "PRAGMA function_list", -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        sqlite3_str_appendall(text, "\n");
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            if (sqlite3_column_int(statement, 1) != 0) continue;
+            sqlite3_str_appendf(text, "%s/%d\n", sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 4));
+        }
+        sqlite3_finalize(statement);
+        *list = sqlite3_str_finish(text);
+    }
+    found = line != NULL && *list != NULL && strstr(*list, line) != NULL;
+    sqlite3_free(line);
     return found;
 }
 
 static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
     sqlite3_stmt *statement = NULL;
+    char *mirrors = NULL;
     int code = sqlite3_prepare_v2(c->db, "PRAGMA function_list", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
@@ -213,18 +222,23 @@ static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list
         if (sqlite3_strnicmp(name, "rootstock_", 10) == 0) continue;
         forward = find(*list, name, count, type[0]);
         if (forward == NULL) {
-            if (!mirror_has(mirror, name, count)) code = add(c, mirror, list, name, count, flags, type[0], false);
+            bool own = mirror_has(mirror, &mirrors, name, count);
+            code = add(c, mirror, list, name, count, flags, type[0], false, own);
         } else if (forward->kind != type[0] || forward->flags != flags) {
             rst_forward was = *forward;
             forward->kind = type[0];
             forward->flags = flags;
             code = install(mirror, forward);
-            if (code != SQLITE_OK) *forward = was;
+            if (code == SQLITE_OK)
+                forward->own = false;
+            else
+                *forward = was;
         }
         if (forward != NULL) forward->seen = true;
         if (code == SQLITE_BUSY) code = SQLITE_OK; /* a statement of the mirror runs: as it was, until the next time */
     }
     sqlite3_finalize(statement);
+    sqlite3_free(mirrors);
     return code;
 }
 
@@ -240,7 +254,7 @@ static int sync_collations(rst_connection *c, sqlite3 *mirror, rst_forward **lis
             continue;
         forward = find(*list, name, 0, 'c');
         if (forward == NULL)
-            code = add(c, mirror, list, name, 0, 0, 'c', false);
+            code = add(c, mirror, list, name, 0, 0, 'c', false, false);
         else
             forward->seen = true;
     }
@@ -253,7 +267,7 @@ static void sweep(sqlite3 *mirror, rst_forward **list, bool placeholders) {
     for (rst_forward **link = list; *link != NULL;) {
         rst_forward *forward = *link;
         bool goes = placeholders ? forward->placeholder : !forward->seen;
-        if (goes && uninstall(mirror, forward) == SQLITE_OK) {
+        if (goes && (forward->own || uninstall(mirror, forward) == SQLITE_OK)) {
             *link = forward->next;
             forward_free(forward);
         } else {
@@ -278,9 +292,10 @@ int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
 ** statements that need it. While the mirror is built, placeholders stand in. */
 bool rst_forwards_placeholder(rst_connection *c, sqlite3 *mirror, rst_forward **list, const char *words) {
     if (strncmp(words, "no such function: ", 18) == 0 && find(*list, words + 18, -1, 's') == NULL)
-        return add(c, mirror, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true) == SQLITE_OK;
+        return add(c, mirror, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true, false) ==
+               SQLITE_OK;
     if (strncmp(words, "no such collation sequence: ", 28) == 0 && find(*list, words + 28, 0, 'c') == NULL)
-        return add(c, mirror, list, words + 28, 0, 0, 'c', true) == SQLITE_OK;
+        return add(c, mirror, list, words + 28, 0, 0, 'c', true, false) == SQLITE_OK;
     return false;
 }
 
