@@ -99,7 +99,9 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
         if (argument.type == TOKEN_END)
             *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check");
         else {
-            char *text = rst_token_name(&argument);
+            char *text;
+            if (!main_only && rst_elsewhere(c, &argument, !rst_in_store(c, &argument))) return SQLITE_OK;
+            text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
             *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check WHERE \"table\"=%Q COLLATE NOCASE", text);
             sqlite3_free(text);

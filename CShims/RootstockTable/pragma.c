@@ -69,17 +69,20 @@ static int pragma_connect(sqlite3 *db, void *context, int count, const char *con
 
 static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     const pragma_definition *definition = ((rst_eponymous *)base)->definition;
+    int given[2] = {-1, -1}, next = 1;
     info->estimatedCost = 100;
     info->estimatedRows = 20;
     for (int i = 0; i < info->nConstraint; i++) {
         int column = info->aConstraint[i].iColumn - definition->column_count;
-        if (column < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (column < 0 || column > 1 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
         if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-        if (column == 0) {
-            info->aConstraintUsage[i].argvIndex = 1;
-            info->idxNum = 1;
-        }
-        info->aConstraintUsage[i].omit = 1;
+        given[column] = i;
+    }
+    for (int column = 0; column < 2; column++) {
+        if (given[column] < 0) continue;
+        info->aConstraintUsage[given[column]].argvIndex = next++;
+        info->aConstraintUsage[given[column]].omit = 1;
+        info->idxNum |= 1 << column;
     }
     return SQLITE_OK;
 }
@@ -121,8 +124,7 @@ static int next_row(sqlite3_vtab_cursor *base) {
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg =
-            sqlite3_mprintf("%s", sqlite3_errmsg(((rst_eponymous *)base->pVtab)->connection->mirror));
+        base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(sqlite3_db_handle(cursor->statement)));
         return code;
     }
     return SQLITE_OK;
@@ -150,11 +152,59 @@ static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
     return code;
 }
 
+static bool in_store(const rst_connection *c, const char *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (sqlite3_stricmp(c->loaded.objects[i].name, name) == 0) return true;
+    }
+    return sqlite3_strnicmp(name, "sqlite_", 7) == 0;
+}
+
+/* Where SQLite would find the name: null for the store, else the schema, or "" for any that is attached. */
+static const char *place_of(rst_connection *c, const char *name, const char *schema) {
+    if (schema != NULL) return sqlite3_stricmp(schema, "main") == 0 ? NULL : schema;
+    if (name == NULL) return NULL;
+    if (sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
+        return "temp"; /* it hides the store's */
+    return in_store(c, name) ? NULL : "";
+}
+
+/* The statement that answers: of the store on the mirror (rows are the store's own), of temp and attached files SQLite's. */
+static int prepare(rst_connection *c, const pragma_definition *definition, pragma_cursor *cursor, const char *name,
+                   const char *schema) {
+    static const char prefix[] = "rootstock_";
+    const char *place = definition->argument ? place_of(c, name, schema) : NULL;
+    bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
+    bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
+    char *sql;
+    int code;
+    if (place == NULL || (list && place[0] == '\0')) {
+        cursor->others = schema != NULL; /* main's part alone */
+        return sqlite3_prepare_v2(rows ? c->db : c->mirror, definition->sql, -1, &cursor->statement, NULL);
+    }
+    cursor->others = true;
+    if (list && schema == NULL) {
+        cursor->others = false;
+        return sqlite3_prepare_v2(c->mirror, definition->sql, -1, &cursor->statement, NULL);
+    }
+    sql = list ? sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q COLLATE NOCASE AND (?1 IS NULL OR "
+                                 "name=?1 COLLATE NOCASE)",
+                                 place)
+          : place[0] == '\0'
+              ? sqlite3_mprintf("SELECT * FROM main.%s(?1)", definition->name + sizeof prefix - 1)
+              : sqlite3_mprintf("SELECT * FROM main.%s(?1,%Q)", definition->name + sizeof prefix - 1, place);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v2(c->db, sql, -1, &cursor->statement, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* number: 1 for a name, 2 for a schema among the values, in this order. */
 static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     pragma_cursor *cursor = (pragma_cursor *)base;
     const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
-    const pragma_definition *definition = vtab->definition;
-    int code;
+    const char *name = (number & 1) != 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    const char *schema = (number & 2) != 0 ? (const char *)sqlite3_value_text(values[count - 1]) : NULL;
+    int code = SQLITE_OK;
     UNUSED(text);
     sqlite3_finalize(cursor->statement);
     cursor->statement = NULL;
@@ -162,34 +212,12 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     cursor->eof = true;
     cursor->others = false;
     sqlite3_free(cursor->name);
-    cursor->name = number == 1 && count > 0 && sqlite3_value_type(values[0]) != SQLITE_NULL
-                       ? sqlite3_mprintf("%s", sqlite3_value_text(values[0]))
-                       : NULL;
+    cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
     if (vtab->connection->mirror == NULL) return SQLITE_OK;
-    if (strcmp(definition->name, "rootstock_schema") == 0) {
-        code = hold_snapshot(vtab->connection, base);
-        if (code != SQLITE_OK) return code;
-    }
-    {
-        const char *name = number == 1 && count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
-        const char *function = strstr(definition->sql, "(?1)");
-        if (name != NULL && function != NULL &&
-            sqlite3_table_column_metadata(vtab->connection->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) ==
-                SQLITE_OK) {
-            /* A temp table hides the store's. */
-            char *sql = sqlite3_mprintf("%.*s(?1,'temp')", (int)(function - definition->sql), definition->sql);
-            if (sql == NULL) return SQLITE_NOMEM;
-            code = sqlite3_prepare_v2(vtab->connection->db, sql, -1, &cursor->statement, NULL);
-            sqlite3_free(sql);
-        } else {
-            /* Rows are the store's, everything else the mirror's. */
-            bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
-            code = sqlite3_prepare_v2(rows ? vtab->connection->db : vtab->connection->mirror, definition->sql, -1,
-                                      &cursor->statement, NULL);
-        }
-    }
+    if (strcmp(definition_of(base)->name, "rootstock_schema") == 0) code = hold_snapshot(vtab->connection, base);
+    if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
     if (code != SQLITE_OK) return code;
-    if (number == 1 && count > 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
+    if ((number & 1) != 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
     return next_row(base);
 }
 
