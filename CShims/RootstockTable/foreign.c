@@ -5,7 +5,7 @@
 ** must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does. RESTRICT fails at
 ** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
 */
-#include "foreign.h"
+#include "foreign_statements.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ bool rst_foreign_enabled(rst_connection *c) {
     return sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &on) == SQLITE_OK && on != 0;
 }
 
-static bool all_deferred(rst_connection *c) {
+bool rst_foreign_all_deferred(rst_connection *c) {
     sqlite3_stmt *statement;
     bool on = false;
     if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
@@ -27,103 +27,7 @@ static bool all_deferred(rst_connection *c) {
 bool rst_foreign_any_deferred(const rst_table *table) {
     for (int i = 0; i < table->foreign_key_count; i++)
         if (table->foreign_keys[i].deferred) return true;
-    return table->foreign_key_count > 0 && all_deferred(table->connection);
-}
-
-/* The parent's columns, in the order of the key. SQLITE_ERROR with SQLite's words if there is no such key. */
-static int parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
-                          char **message) {
-    int count = foreign->column_count;
-    bool unique = false;
-    if (count > 64) return SQLITE_TOOBIG;
-    for (int k = 0; k < count; k++) columns[k] = -1;
-    if (foreign->parent_columns[0] == NULL) {
-        int found = 0;
-        for (int i = 0; i < parent->column_count; i++) {
-            int place = parent->columns[i].primary_key;
-            if (place > 0 && place <= count) columns[place - 1] = i;
-            found += place > 0;
-        }
-        unique = found == count;
-    } else {
-        for (int k = 0; k < count; k++) {
-            for (int i = 0; i < parent->column_count; i++) {
-                if (sqlite3_stricmp(parent->columns[i].name, foreign->parent_columns[k]) == 0) columns[k] = i;
-            }
-        }
-        if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
-        if (parent->without_rowid && parent->key_count == count) {
-            bool all = true;
-            for (int k = 0; k < count && all; k++) {
-                bool there = false;
-                for (int p = 0; p < count && columns[k] >= 0; p++) {
-                    there |=
-                        parent->key[p].column == columns[k] &&
-                        sqlite3_stricmp(parent->key[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
-                }
-                all = there;
-            }
-            unique |= all;
-        }
-        for (int n = 0; n < parent->index_count && !unique; n++) {
-            const rst_index *index = &parent->indexes[n];
-            bool all = index->unique && index->part_count == count && index->where == NULL;
-            for (int k = 0; k < count && all; k++) {
-                bool there = false;
-                for (int p = 0; p < count; p++) {
-                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k] &&
-                             sqlite3_stricmp(index->parts[p].collation_name,
-                                             parent->columns[columns[k]].collation_name) == 0;
-                }
-                all = there;
-            }
-            unique = all;
-        }
-    }
-    for (int k = 0; k < count; k++) unique &= columns[k] >= 0;
-    if (unique) return SQLITE_OK;
-    rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", child->name, parent->name);
-    return SQLITE_ERROR;
-}
-
-static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *values, const int *columns, int count,
-               const rootstock_value *more, const int *more_columns, sqlite3_int64 *result, char **message) {
-    char *sql = sqlite3_str_finish(text);
-    sqlite3_stmt *statement = NULL;
-    struct rst_program *program = c->program;
-    int code;
-    if (sql == NULL) return SQLITE_NOMEM;
-    /* What acts may fire and act further; to SQLite it is a trigger like any other. */
-    code = result == NULL ? rst_depth_check(c, message) : SQLITE_OK;
-    if (code != SQLITE_OK) {
-        sqlite3_free(sql);
-        return code;
-    }
-    code = rst_statement_get(c, sql, &statement);
-    if (code == SQLITE_OK) {
-        for (int k = 0; k < count && code == SQLITE_OK; k++) code = rst_bind(statement, k + 1, &values[columns[k]]);
-        for (int k = 0; k < count && more != NULL && code == SQLITE_OK; k++) {
-            code = rst_bind(statement, count + k + 1, &more[more_columns[k]]);
-        }
-        c->program = NULL;
-        c->trigger_depth++;
-        while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-            if (result != NULL) *result = sqlite3_column_int64(statement, 0);
-            code = SQLITE_OK;
-        }
-        c->trigger_depth--;
-        c->program = program;
-        code = sqlite3_reset(statement);
-        if (code != SQLITE_OK) {
-            code = sqlite3_extended_errcode(c->db);
-            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        }
-        rst_statement_done(c, statement);
-    } else {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
-    sqlite3_free(sql);
-    return code;
+    return table->foreign_key_count > 0 && rst_foreign_all_deferred(table->connection);
 }
 
 static bool any_null(const rootstock_value *values, const int *columns, int count) {
@@ -154,88 +58,9 @@ static bool same_at(const rootstock_value *a, const rootstock_value *b, const in
 static void count_violations(rst_connection *c, const rst_foreign_key *foreign, int64_t change) {
     int64_t *counter;
     if (change == 0) return;
-    counter = foreign->deferred || all_deferred(c) ? &c->deferred_violations : &c->immediate_violations;
+    counter = foreign->deferred || rst_foreign_all_deferred(c) ? &c->deferred_violations : &c->immediate_violations;
     *counter += change;
     if (*counter < 0) *counter = 0;
-}
-
-/* Whether the parent of these child values is there. */
-static int parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
-                         const rootstock_value *values, bool *exists, char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_int64 found = 0;
-    int code;
-    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\" WHERE ", c->schema, parent->declared_name);
-    for (int k = 0; k < foreign->column_count; k++) {
-        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", parent->columns[columns[k]].name, k + 1);
-    }
-    sqlite3_str_appendall(text, " LIMIT 1");
-    code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);
-    *exists = found != 0;
-    return code;
-}
-
-/* The comparison has the parent column's affinity and collation. */
-static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
-                            const rst_table *parent, const int *columns, const rootstock_value *values) {
-    for (int k = 0; k < foreign->column_count; k++) {
-        int type = values[columns[k]].type;
-        bool number_to_text = child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
-                              (type == VALUE_INTEGER || type == VALUE_REAL);
-        bool numeric = number_to_text && parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC;
-        /* A parent without affinity: SQLite compares two columns then, and neither is converted. */
-        bool as_it_is = number_to_text && !numeric;
-        sqlite3_str_appendf(text, "%s%s\"%w\"=%s?%d%s COLLATE \"%w\"", k > 0 ? " AND " : " WHERE ", as_it_is ? "+" : "",
-                            child->columns[foreign->child_columns[k]].name, numeric ? "CAST(" : "", k + 1,
-                            numeric ? " AS NUMERIC)" : "", parent->columns[columns[k]].collation_name);
-    }
-}
-
-static int child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
-                       const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    *count = 0;
-    sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
-    append_children(text, child, foreign, parent, columns, values);
-    return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
-}
-
-static int act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
-               const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
-               char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
-    int override = c->override_conflict, code;
-    if (action == ACTION_CASCADE && fresh == NULL) {
-        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", c->schema, child->declared_name);
-    } else {
-        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", c->schema, child->declared_name);
-        for (int k = 0; k < foreign->column_count; k++) {
-            const rst_column *column = &child->columns[foreign->child_columns[k]];
-            sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
-            if (cascade_update)
-                sqlite3_str_appendf(text, "?%d", foreign->column_count + k + 1);
-            else if (action == ACTION_SET_DEFAULT && column->default_text != NULL)
-                sqlite3_str_appendf(text, "(%s)", column->default_text);
-            else
-                sqlite3_str_appendall(text, "NULL");
-        }
-    }
-    append_children(text, child, foreign, parent, columns, old);
-    /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
-    c->override_conflict = SQLITE_ABORT;
-    code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
-    c->override_conflict = override;
-    if (code != SQLITE_OK && c->nested_error != 0) {
-        code = rst_nested_error_take(c, message);
-    }
-    if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL && !foreign->deferred && !all_deferred(c)) {
-        /* RAISE(FAIL) keeps what was done, but the child still refers to what is gone. */
-        rst_set_message(message, "FOREIGN KEY constraint failed");
-        code = SQLITE_CONSTRAINT_FOREIGNKEY;
-    }
-    if (code != SQLITE_OK && code != SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;
-    return code;
 }
 
 static void forget(char **message) {
@@ -270,19 +95,19 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
             return SQLITE_ERROR;
         }
-        code = parent_columns(table, foreign, parent, columns, message);
+        code = rst_foreign_parent_columns(table, foreign, parent, columns, message);
         if (code == SQLITE_ERROR && c->dropping_rows) {
             forget(message);
             continue;
         }
         if (code != SQLITE_OK) return code;
         if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
-            code = parent_exists(c, foreign, parent, columns, old_values, &exists, message);
+            code = rst_foreign_parent_exists(c, foreign, parent, columns, old_values, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, -1);
         }
         if (new_counts) {
-            code = parent_exists(c, foreign, parent, columns, new_values, &exists, message);
+            code = rst_foreign_parent_exists(c, foreign, parent, columns, new_values, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, 1);
         }
@@ -308,7 +133,7 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
     sqlite3_int64 count;
     int code;
     if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
-        code = child_count(c, child, foreign, table, columns, old_values, &count, message);
+        code = rst_foreign_child_count(c, child, foreign, table, columns, old_values, &count, message);
         if (code != SQLITE_OK) return code;
         /* The row itself was looked at as a child (check_child). */
         if (child == table && new_values != NULL && count > 0 && refers_to(foreign, new_values, old_values, columns))
@@ -317,7 +142,7 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
     }
     if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
         (c->deferred_violations > 0 || c->immediate_violations > 0)) {
-        code = child_count(c, child, foreign, table, columns, new_values, &count, message);
+        code = rst_foreign_child_count(c, child, foreign, table, columns, new_values, &count, message);
         if (code != SQLITE_OK) return code;
         if (child == table && count > 0 && refers_to(foreign, new_values, new_values, columns)) count--;
         count_violations(c, foreign, -count);
@@ -357,9 +182,9 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
         if (code != SQLITE_OK || same) return code;
     }
     if (action != ACTION_RESTRICT)
-        return act(c, child, foreign, table, columns, action, old_values, new_values, message);
-    code = child_count(c, child, foreign, table, columns, old_values, &count, message);
-    if (code != SQLITE_OK || count == 0 || all_deferred(c)) return code;
+        return rst_foreign_act(c, child, foreign, table, columns, action, old_values, new_values, message);
+    code = rst_foreign_child_count(c, child, foreign, table, columns, old_values, &count, message);
+    if (code != SQLITE_OK || count == 0 || rst_foreign_all_deferred(c)) return code;
     rst_set_message(message, "FOREIGN KEY constraint failed");
     return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
 }
@@ -397,7 +222,7 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 const rst_foreign_key *foreign = &child->foreign_keys[i];
                 int columns[64], code;
                 if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-                code = parent_columns(child, foreign, table, columns, message);
+                code = rst_foreign_parent_columns(child, foreign, table, columns, message);
                 if (code != SQLITE_OK) {
                     /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
                     if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed)) ||
@@ -430,12 +255,13 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char
         bool exists = false;
         if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
         if (any_null(old_values, foreign->child_columns, foreign->column_count)) continue;
-        code = parent_columns(table, foreign, table, columns, message);
+        code = rst_foreign_parent_columns(table, foreign, table, columns, message);
         if (code == SQLITE_ERROR && c->dropping_rows) {
             forget(message);
             continue;
         }
-        if (code == SQLITE_OK) code = parent_exists(c, foreign, table, columns, old_values, &exists, message);
+        if (code == SQLITE_OK)
+            code = rst_foreign_parent_exists(c, foreign, table, columns, old_values, &exists, message);
         if (code != SQLITE_OK) return code;
         if (!exists) count_violations(c, foreign, -1);
     }
@@ -469,7 +295,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
             rst_set_message(message, "no such table: main.%s", foreign->parent);
             return SQLITE_ERROR;
         }
-        code = parent_columns(table, foreign, parent, columns, message);
+        code = rst_foreign_parent_columns(table, foreign, parent, columns, message);
         if (code != SQLITE_OK) return code;
     }
     /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
@@ -480,9 +306,9 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
             const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
             int code;
             if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-            if (!looked_at && deferred_only && !foreign->deferred && !all_deferred(c)) continue;
+            if (!looked_at && deferred_only && !foreign->deferred && !rst_foreign_all_deferred(c)) continue;
             if (!all && !looked_at && !sets_parent_key(table, foreign, changed)) continue;
-            code = parent_columns(c->tables[t], foreign, table, columns, message);
+            code = rst_foreign_parent_columns(c->tables[t], foreign, table, columns, message);
             if (code != SQLITE_OK) return code;
         }
     }

@@ -1,0 +1,184 @@
+/*
+** foreign_statements.c - what foreign keys ask and do by SQL: is the parent there, how many children are there, and the actions.
+**
+** Invariant: the parent column's affinity and collation decide each comparison, as on native tables; an action is run under ABORT, as
+** a trigger of its own depth.
+*/
+#include "foreign_statements.h"
+#include "trigger.h"
+
+#include <string.h>
+
+int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
+                               char **message) {
+    int count = foreign->column_count;
+    bool unique = false;
+    if (count > 64) return SQLITE_TOOBIG;
+    for (int k = 0; k < count; k++) columns[k] = -1;
+    if (foreign->parent_columns[0] == NULL) {
+        int found = 0;
+        for (int i = 0; i < parent->column_count; i++) {
+            int place = parent->columns[i].primary_key;
+            if (place > 0 && place <= count) columns[place - 1] = i;
+            found += place > 0;
+        }
+        unique = found == count;
+    } else {
+        for (int k = 0; k < count; k++) {
+            for (int i = 0; i < parent->column_count; i++) {
+                if (sqlite3_stricmp(parent->columns[i].name, foreign->parent_columns[k]) == 0) columns[k] = i;
+            }
+        }
+        if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
+        if (parent->without_rowid && parent->key_count == count) {
+            bool all = true;
+            for (int k = 0; k < count && all; k++) {
+                bool there = false;
+                for (int p = 0; p < count && columns[k] >= 0; p++) {
+                    there |=
+                        parent->key[p].column == columns[k] &&
+                        sqlite3_stricmp(parent->key[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
+                }
+                all = there;
+            }
+            unique |= all;
+        }
+        for (int n = 0; n < parent->index_count && !unique; n++) {
+            const rst_index *index = &parent->indexes[n];
+            bool all = index->unique && index->part_count == count && index->where == NULL;
+            for (int k = 0; k < count && all; k++) {
+                bool there = false;
+                for (int p = 0; p < count; p++) {
+                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k] &&
+                             sqlite3_stricmp(index->parts[p].collation_name,
+                                             parent->columns[columns[k]].collation_name) == 0;
+                }
+                all = there;
+            }
+            unique = all;
+        }
+    }
+    for (int k = 0; k < count; k++) unique &= columns[k] >= 0;
+    if (unique) return SQLITE_OK;
+    rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", child->name, parent->name);
+    return SQLITE_ERROR;
+}
+
+static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *values, const int *columns, int count,
+               const rootstock_value *more, const int *more_columns, sqlite3_int64 *result, char **message) {
+    char *sql = sqlite3_str_finish(text);
+    sqlite3_stmt *statement = NULL;
+    struct rst_program *program = c->program;
+    int code;
+    if (sql == NULL) return SQLITE_NOMEM;
+    /* What acts may fire and act further; to SQLite it is a trigger like any other. */
+    code = result == NULL ? rst_depth_check(c, message) : SQLITE_OK;
+    if (code != SQLITE_OK) {
+        sqlite3_free(sql);
+        return code;
+    }
+    code = rst_statement_get(c, sql, &statement);
+    if (code == SQLITE_OK) {
+        for (int k = 0; k < count && code == SQLITE_OK; k++) code = rst_bind(statement, k + 1, &values[columns[k]]);
+        for (int k = 0; k < count && more != NULL && code == SQLITE_OK; k++) {
+            code = rst_bind(statement, count + k + 1, &more[more_columns[k]]);
+        }
+        c->program = NULL;
+        c->trigger_depth++;
+        while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            if (result != NULL) *result = sqlite3_column_int64(statement, 0);
+            code = SQLITE_OK;
+        }
+        c->trigger_depth--;
+        c->program = program;
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) {
+            code = sqlite3_extended_errcode(c->db);
+            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        }
+        rst_statement_done(c, statement);
+    } else {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_free(sql);
+    return code;
+}
+
+int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                              const rootstock_value *values, bool *exists, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_int64 found = 0;
+    int code;
+    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\" WHERE ", c->schema, parent->declared_name);
+    for (int k = 0; k < foreign->column_count; k++) {
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", parent->columns[columns[k]].name, k + 1);
+    }
+    sqlite3_str_appendall(text, " LIMIT 1");
+    code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);
+    *exists = found != 0;
+    return code;
+}
+
+/* The comparison has the parent column's affinity and collation. */
+static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
+                            const rst_table *parent, const int *columns, const rootstock_value *values) {
+    for (int k = 0; k < foreign->column_count; k++) {
+        int type = values[columns[k]].type;
+        bool number_to_text = child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
+                              (type == VALUE_INTEGER || type == VALUE_REAL);
+        bool numeric = number_to_text && parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC;
+        /* A parent without affinity: SQLite compares two columns then, and neither is converted. */
+        bool as_it_is = number_to_text && !numeric;
+        sqlite3_str_appendf(text, "%s%s\"%w\"=%s?%d%s COLLATE \"%w\"", k > 0 ? " AND " : " WHERE ", as_it_is ? "+" : "",
+                            child->columns[foreign->child_columns[k]].name, numeric ? "CAST(" : "", k + 1,
+                            numeric ? " AS NUMERIC)" : "", parent->columns[columns[k]].collation_name);
+    }
+}
+
+int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                            const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    *count = 0;
+    sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
+    append_children(text, child, foreign, parent, columns, values);
+    return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
+}
+
+int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                    const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
+                    char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
+    int override = c->override_conflict, code;
+    if (action == ACTION_CASCADE && fresh == NULL) {
+        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", c->schema, child->declared_name);
+    } else {
+        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", c->schema, child->declared_name);
+        for (int k = 0; k < foreign->column_count; k++) {
+            const rst_column *column = &child->columns[foreign->child_columns[k]];
+            sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
+            if (cascade_update)
+                sqlite3_str_appendf(text, "?%d", foreign->column_count + k + 1);
+            else if (action == ACTION_SET_DEFAULT && column->default_text != NULL)
+                sqlite3_str_appendf(text, "(%s)", column->default_text);
+            else
+                sqlite3_str_appendall(text, "NULL");
+        }
+    }
+    append_children(text, child, foreign, parent, columns, old);
+    /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
+    c->override_conflict = SQLITE_ABORT;
+    code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
+    c->override_conflict = override;
+    if (code != SQLITE_OK && c->nested_error != 0) {
+        code = rst_nested_error_take(c, message);
+    }
+    if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL && !foreign->deferred &&
+        !rst_foreign_all_deferred(c)) {
+        /* RAISE(FAIL) keeps what was done, but the child still refers to what is gone. */
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
+    if (code != SQLITE_OK && code != SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;
+    return code;
+}

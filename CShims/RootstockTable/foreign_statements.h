@@ -1,0 +1,25 @@
+/*
+** foreign_statements.h - the statements of foreign keys, between foreign.c, which counts, and foreign_statements.c, which asks and acts.
+*/
+#ifndef ROOTSTOCK_FOREIGN_STATEMENTS_H
+#define ROOTSTOCK_FOREIGN_STATEMENTS_H
+
+#include "foreign.h"
+
+/* PRAGMA defer_foreign_keys is on. */
+bool rst_foreign_all_deferred(rst_connection *c);
+/* The parent's columns, in the order of the key; there is room for 64. SQLITE_ERROR with SQLite's words if there is no such key. */
+int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
+                               char **message);
+/* Whether the parent of these child values is there. */
+int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                              const rootstock_value *values, bool *exists, char **message);
+/* How many children refer to these parent values. */
+int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                            const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message);
+/* Runs the action on the children of the parent row `old`; fresh: what an UPDATE made of it, or null. */
+int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                    const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
+                    char **message);
+
+#endif
