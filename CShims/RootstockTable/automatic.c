@@ -388,13 +388,8 @@ int rst_automatic_next(rst_cursor *k) {
     const transient_row *row = &k->transient->rows[k->transient_place];
     if (k->detached) {
         /* The write transaction has ended: the rows noted go on in a new snapshot. */
-        int code = rst_read_begin(k->connection, &k->transaction, &k->on_writer, NULL);
+        int code = rst_cursor_rejoin(k);
         if (code != SQLITE_OK) return code;
-        rst_cursor_begun(k);
-        if (k->holds) {
-            k->holds = false;
-            rst_read_unhold(k->connection);
-        }
     }
     k->transient_place = row->next;
     return give(k, row->hash);

@@ -18,6 +18,20 @@ void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, ch
     sqlite3_free(message);
 }
 
+void rst_function_run(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **)) {
+    rst_connection *c = rst_function_connection(context);
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+    } else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
 static void open_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     char *message = NULL;

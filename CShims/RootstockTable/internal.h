@@ -109,6 +109,9 @@ bool rst_recursive_triggers(rst_connection *c);
 int rst_functions_register(rst_connection *c);
 int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
 void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message);
+/* Runs one of our functions that takes a text: 0, or its failure. Without a text or a store: SQLITE_MISUSE. */
+void rst_function_run(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **));
 int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **));
 /* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory is

@@ -100,23 +100,9 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
     return rst_change_end(c, code, message);
 }
 
-static void text_call(sqlite3_context *context, sqlite3_value **values,
-                      int (*run)(rst_connection *, const char *, char **)) {
-    rst_connection *c = rst_function_connection(context);
-    const char *sql = (const char *)sqlite3_value_text(values[0]);
-    char *message = NULL;
-    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
-    if (code != SQLITE_OK)
-        rst_function_fail(context, c, code, message);
-    else {
-        sqlite3_result_int(context, 0);
-        sqlite3_free(message);
-    }
-}
-
 static void reindex_function(sqlite3_context *context, int count, sqlite3_value **values) {
     UNUSED(count);
-    text_call(context, values, reindex);
+    rst_function_run(context, values, reindex);
 }
 
 /* ---- ANALYZE ---- */
@@ -276,7 +262,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
 
 static void analyze_function(sqlite3_context *context, int count, sqlite3_value **values) {
     UNUSED(count);
-    text_call(context, values, analyze);
+    rst_function_run(context, values, analyze);
 }
 
 int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {

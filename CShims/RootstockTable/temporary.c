@@ -186,28 +186,14 @@ static int drop_temporary_trigger(rst_connection *c, const char *name, char **me
     return code == SQLITE_OK ? loaded(c, message) : code;
 }
 
-static void text_call(sqlite3_context *context, sqlite3_value **values,
-                      int (*run)(rst_connection *, const char *, char **)) {
-    rst_connection *c = rst_function_connection(context);
-    const char *sql = (const char *)sqlite3_value_text(values[0]);
-    char *message = NULL;
-    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
-    if (code != SQLITE_OK) {
-        rst_function_fail(context, c, code, message);
-    } else {
-        sqlite3_result_int(context, 0);
-        sqlite3_free(message);
-    }
-}
-
 static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
     UNUSED(count);
-    text_call(context, values, temporary_trigger);
+    rst_function_run(context, values, temporary_trigger);
 }
 
 static void drop_temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
     UNUSED(count);
-    text_call(context, values, drop_temporary_trigger);
+    rst_function_run(context, values, drop_temporary_trigger);
 }
 
 int rst_temporary_register(rst_connection *c) {

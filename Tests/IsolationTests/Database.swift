@@ -5,6 +5,7 @@ import CSQLite
 import Foundation
 import Rootstock
 import RootstockTable
+import Testing
 
 struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -182,4 +183,17 @@ final class Database: @unchecked Sendable {
 
     /// The same in a process of its own.
     func process() throws -> RemoteSession { try RemoteSession(path: path, engine: engine) }
+}
+
+extension Database {
+    /// With two tables: t of nine rows and an index, and u of one.
+    static func filled(_ engine: String?) throws -> Database {
+        let database = try Database(engine: engine)
+        let session = try database.session()
+        for sql in [
+            "CREATE TABLE t(a INTEGER PRIMARY KEY, b INT)", "CREATE INDEX tb ON t(b)", "CREATE TABLE u(a)",
+            "INSERT INTO t SELECT value, value * 10 FROM json_each('[1,2,3,4,5,6,7,8,9]')", "INSERT INTO u VALUES (0)",
+        ] { #expect(session.run(sql).code == SQLITE_OK, "\(sql)") }
+        return database
+    }
 }

@@ -66,17 +66,21 @@ private let writing = [
         }
     }
 
-    @Test(arguments: everywhere, [false, true])
-    func aProgressHandlerEndsWhatWrites(_ engine: String?, _ begins: Bool) throws {
+    private func expectWritingEnds(_ engine: String?, _ begins: Bool, by end: End) throws {
         let (database, session) = try filled(engine)
         let other = try database.session()
         let before = session.run(content).rows
         for sql in writing {
             if begins { #expect(session.run("BEGIN IMMEDIATE").code == SQLITE_OK) }
-            let outcome = run(session, sql, .refusal)
+            let outcome = run(session, sql, end)
             #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
             expectUndone(session, other, before, sql)
         }
+    }
+
+    @Test(arguments: everywhere, [false, true])
+    func aProgressHandlerEndsWhatWrites(_ engine: String?, _ begins: Bool) throws {
+        try expectWritingEnds(engine, begins, by: .refusal)
     }
 
     @Test(arguments: everywhere) func whatReadsLeavesTheTransaction(_ engine: String?) throws {
@@ -136,15 +140,7 @@ private let writing = [
     /// sqlite3_interrupt() out of the statement itself: it holds until the statement has ended, and so interrupts the cleaning up, too.
     @Test(arguments: everywhere, [false, true])
     func anInterruptEndsWhatWrites(_ engine: String?, _ begins: Bool) throws {
-        let (database, session) = try filled(engine)
-        let other = try database.session()
-        let before = session.run(content).rows
-        for sql in writing {
-            if begins { #expect(session.run("BEGIN IMMEDIATE").code == SQLITE_OK) }
-            let outcome = run(session, sql, .interrupt)
-            #expect(outcome.code == SQLITE_INTERRUPT, "\(sql): \(outcome)")
-            expectUndone(session, other, before, sql)
-        }
+        try expectWritingEnds(engine, begins, by: .interrupt)
     }
 }
 

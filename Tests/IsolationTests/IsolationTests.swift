@@ -9,23 +9,13 @@ import Testing
 private let everywhere: [String?] = [nil] + storeEngines
 
 @Suite struct IsolationTests {
-    private func filled(_ engine: String?) throws -> Database {
-        let database = try Database(engine: engine)
-        let session = try database.session()
-        for sql in [
-            "CREATE TABLE t(a INTEGER PRIMARY KEY, b INT)", "CREATE INDEX tb ON t(b)", "CREATE TABLE u(a)",
-            "INSERT INTO t SELECT value, value * 10 FROM json_each('[1,2,3,4,5,6,7,8,9]')", "INSERT INTO u VALUES (0)",
-        ] { #expect(session.run(sql).code == SQLITE_OK, "\(sql)") }
-        return database
-    }
-
     private func both(_ session: Session) -> [String] {
         session.run("SELECT (SELECT count(*) FROM t), (SELECT max(a) FROM u)").rows
     }
 
     @Test(arguments: everywhere, ["BEGIN", "SAVEPOINT s"])
     func allStatementsAndTablesOfATransactionSeeOneSnapshot(_ engine: String?, _ begin: String) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (reader, writer) = (try database.session(), try database.session())
         _ = reader.run(begin)
         #expect(reader.run("SELECT count(*) FROM t").rows == ["9"])
@@ -43,7 +33,7 @@ private let everywhere: [String?] = [nil] + storeEngines
 
     @Test(arguments: everywhere, ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
     func aWriteTransactionBegunAtOnceKeepsOthersFromWritingOnly(_ engine: String?, _ begin: String) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (first, second) = (try database.session(), try database.session())
         #expect(first.run(begin).code == SQLITE_OK)
         #expect(both(second) == ["9|0"])
@@ -55,7 +45,7 @@ private let everywhere: [String?] = [nil] + storeEngines
     }
 
     @Test(arguments: everywhere) func theSecondWriterWaitsAndAsks(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (first, second) = (try database.session(), try database.session())
         _ = first.run("BEGIN IMMEDIATE")
         sqlite3_busy_timeout(second.database, 150)
@@ -82,7 +72,7 @@ private let everywhere: [String?] = [nil] + storeEngines
     }
 
     @Test(arguments: everywhere) func anOwnCommitIsSeenBesideAnOpenStatement(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let session = try database.session()
         _ = session.open(0, "SELECT a FROM t ORDER BY b")
         #expect(session.step(0, 2).rows == ["1", "2"])
@@ -99,7 +89,7 @@ private let everywhere: [String?] = [nil] + storeEngines
     @Test(arguments: everywhere) func rowsAreChangedWhileTheyAreScanned(_ engine: String?) throws {
         for order in ["a", "a DESC", "b", "b DESC"] {
             for begin in ["SELECT 1", "BEGIN"] {
-                let database = try filled(engine)
+                let database = try Database.filled(engine)
                 let session = try database.session()
                 _ = session.run(begin)
                 _ = session.run("INSERT INTO t VALUES (10, 100)")
@@ -116,7 +106,7 @@ private let everywhere: [String?] = [nil] + storeEngines
 
     @Test(arguments: everywhere) func aTransactionEndsUnderAnOpenStatement(_ engine: String?) throws {
         for end in ["ROLLBACK", "COMMIT"] {
-            let database = try filled(engine)
+            let database = try Database.filled(engine)
             let session = try database.session()
             _ = session.run("BEGIN")
             _ = session.run("DELETE FROM t WHERE a = 9")
@@ -133,7 +123,7 @@ private let everywhere: [String?] = [nil] + storeEngines
 
     @Test(arguments: everywhere) func savepointsOpenedBeforeTheFirstWriteCanBeRolledBack(_ engine: String?) throws {
         for write in ["INSERT INTO u VALUES (5)", "CREATE TABLE n(a)", "DROP TABLE u", "CREATE INDEX i ON u(a)"] {
-            let database = try filled(engine)
+            let database = try Database.filled(engine)
             let session = try database.session()
             for sql in [
                 "BEGIN", "SAVEPOINT one", "SAVEPOINT two", "SAVEPOINT three", write, "ROLLBACK TO two", "COMMIT",
@@ -147,7 +137,7 @@ private let everywhere: [String?] = [nil] + storeEngines
     }
 
     @Test(arguments: everywhere) func readersAndTheWriterRunAtOnce(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let failures = Failures()
         let until = Date().addingTimeInterval(0.5)
         let threads = (0..<4).map { number in

@@ -11,21 +11,11 @@ private let everywhere: [String?] = [nil, "lmdb", "sqlite-btree"]
 private let busySnapshot = SQLITE_BUSY | 2 << 8
 
 @Suite struct ProcessIsolationTests {
-    private func filled(_ engine: String?) throws -> Database {
-        let database = try Database(engine: engine)
-        let session = try database.session()
-        for sql in [
-            "CREATE TABLE t(a INTEGER PRIMARY KEY, b INT)", "CREATE INDEX tb ON t(b)", "CREATE TABLE u(a)",
-            "INSERT INTO t SELECT value, value * 10 FROM json_each('[1,2,3,4,5,6,7,8,9]')", "INSERT INTO u VALUES (0)",
-        ] { #expect(session.run(sql).code == SQLITE_OK, "\(sql)") }
-        return database
-    }
-
     private let both = "SELECT (SELECT count(*) FROM t), (SELECT max(a) FROM u)"
 
     @Test(arguments: everywhere, ["BEGIN", "SAVEPOINT s"])
     func allStatementsAndTablesOfATransactionSeeOneSnapshot(_ engine: String?, _ begin: String) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (reader, writer) = (try database.process(), try database.process())
         _ = reader.run(begin)
         #expect(reader.run("SELECT count(*) FROM t").rows == ["9"])
@@ -45,7 +35,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
 
     @Test(arguments: everywhere, ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE", "BEGIN; a write"])
     func theSecondWriterWaitsForItsTimeAndNoLonger(_ engine: String?, _ begin: String) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (first, second) = (try database.process(), try database.process())
         if begin == "BEGIN; a write" {
             #expect(first.run("BEGIN").code == SQLITE_OK)
@@ -81,7 +71,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
     }
 
     @Test(arguments: everywhere) func aWaitingWriterSeesWhatTheFirstCommitted(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (first, second) = (try database.process(), try database.process())
         _ = second.run("PRAGMA busy_timeout = 20000")
         #expect(first.run("BEGIN IMMEDIATE").code == SQLITE_OK)
@@ -94,7 +84,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
     }
 
     @Test(arguments: everywhere) func anOpenReadGoesOnThroughAllThatOthersCommit(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (reader, writer) = (try database.process(), try database.process())
         #expect(reader.open(0, "SELECT a, b FROM t ORDER BY b").code == SQLITE_OK)
         #expect(reader.step(0, 1).rows == ["1|10"])
@@ -110,7 +100,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
     }
 
     @Test(arguments: everywhere) func aSchemaChangeIsSeenByTheNextTransaction(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (reader, writer) = (try database.process(), try database.process())
         let changes: [(String, String, [String])] = [
             ("ALTER TABLE t ADD COLUMN c DEFAULT 7", "SELECT * FROM t WHERE a = 2", ["2|20|7"]),
@@ -145,7 +135,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
     }
 
     @Test(arguments: everywhere) func aSchemaChangeWaitsForItsTransactionsEnd(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (reader, writer) = (try database.process(), try database.process())
         _ = writer.run("BEGIN")
         for sql in ["CREATE TABLE n(a)", "INSERT INTO n VALUES (1)", "DROP TABLE u", "ALTER TABLE t DROP COLUMN b"] {
@@ -161,7 +151,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
     }
 
     @Test(arguments: everywhere) func aKilledWriterLeavesNothingAndNobodyWaits(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let other = try database.process()
         for begin in ["BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT s"] {
             let writer = try database.process()
@@ -180,7 +170,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
 
     /// What changes the schema beside a statement of the same connection that is between two rows.
     private func besideAnOpenStatement(_ side: String?, _ begin: String, _ sql: String) throws -> [Outcome] {
-        let session = try filled(side).session()
+        let session = try Database.filled(side).session()
         _ = session.run("CREATE VIEW v AS SELECT 1")
         if !begin.isEmpty { _ = session.run(begin) }
         _ = session.open(0, "SELECT a FROM t ORDER BY b")
@@ -219,7 +209,7 @@ private let busySnapshot = SQLITE_BUSY | 2 << 8
 
     /// The schema's own table is read as of the transaction's snapshot, and is enough to take one.
     @Test(arguments: everywhere) func readingTheSchemaTakesTheSnapshot(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (reader, writer) = (try database.process(), try database.process())
         _ = reader.run("BEGIN")
         #expect(reader.run("SELECT count(*) FROM sqlite_schema").rows == ["3"])

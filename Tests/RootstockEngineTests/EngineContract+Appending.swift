@@ -69,12 +69,19 @@ extension EngineContract {
                 try transaction.commit()
                 committed = model
             }
-            try environment.read { reader in
-                for (tree, entries) in zip(trees, committed) {
-                    try #require(
-                        reader.all(tree) == entries.sorted { $0.key < $1.key }.map { Entry(key($0.key), $0.value) },
-                        "after transaction \(number), seed \(seed)")
-                }
+            try expect(committed, in: trees, of: environment, "after transaction \(number), seed \(seed)")
+        }
+    }
+
+    /// Each tree holds what its dictionary does, by the keys of the numbers, and no more.
+    static func expect(
+        _ entries: [[Int: Bytes]], in trees: [rootstock_tree], of environment: Environment, _ comment: Comment
+    ) throws {
+        try environment.read { reader in
+            for (tree, entries) in zip(trees, entries) {
+                try #require(
+                    reader.all(tree) == entries.sorted { $0.key < $1.key }.map { Entry(key($0.key), $0.value) },
+                    comment)
             }
         }
     }

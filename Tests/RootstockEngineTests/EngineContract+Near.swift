@@ -74,13 +74,7 @@ extension EngineContract {
                 try transaction.commit()
                 committed = model
             }
-            try environment.read { reader in
-                for (tree, entries) in zip(trees, committed) {
-                    try #require(
-                        reader.all(tree) == entries.sorted { $0.key < $1.key }.map { Entry(key($0.key), $0.value) },
-                        "after transaction \(number), seed \(seed)")
-                }
-            }
+            try expect(committed, in: trees, of: environment, "after transaction \(number), seed \(seed)")
         }
     }
 }
