@@ -72,7 +72,8 @@ let package = Package(
 
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.
         .target(
-            name: "RootstockEngineProbe", dependencies: ["RootstockEngine"], path: "Tests/RootstockEngineProbe"),
+            name: "RootstockEngineProbe", dependencies: ["CSQLite", "RootstockEngine"],
+            path: "Tests/RootstockEngineProbe"),
         .testTarget(
             name: "RootstockEngineTests",
             dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe", "TestSupport"],

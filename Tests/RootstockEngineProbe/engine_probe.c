@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,21 @@ static void run(const probe_order *order, const line *to) {
     _exit(0);
 }
 
+/* Another thread may hold one of SQLite's own mutexes while this one forks, and the child, where that thread is not, would wait for it for
+** ever. So they are this thread's meanwhile; the allocator's last, which is asked for inside the others. */
+static void hold_sqlite(int held) {
+    static const int mutexes[] = {SQLITE_MUTEX_STATIC_MAIN, SQLITE_MUTEX_STATIC_OPEN, SQLITE_MUTEX_STATIC_LRU,
+                                  SQLITE_MUTEX_STATIC_VFS1, SQLITE_MUTEX_STATIC_PRNG, SQLITE_MUTEX_STATIC_PMEM,
+                                  SQLITE_MUTEX_STATIC_MEM};
+    for (size_t i = 0; i < sizeof mutexes / sizeof mutexes[0]; i++) {
+        sqlite3_mutex *mutex = sqlite3_mutex_alloc(mutexes[i]);
+        if (held)
+            sqlite3_mutex_enter(mutex);
+        else
+            sqlite3_mutex_leave(mutex);
+    }
+}
+
 int probe_start(const probe_order *order, probe *result) {
     int reports[2], orders[2];
     if (pipe(reports) != 0) return errno;
@@ -190,14 +206,16 @@ int probe_start(const probe_order *order, probe *result) {
         close(reports[1]);
         return errno;
     }
+    hold_sqlite(1);
     pid_t process = fork();
+    int error = errno;
+    hold_sqlite(0);
     if (process == 0) {
         close(reports[0]);
         close(orders[1]);
         line to = {reports[1], orders[0]};
         run(order, &to);
     }
-    int error = errno;
     close(reports[1]);
     close(orders[0]);
     *result = (probe){process, reports[0], orders[1]};
