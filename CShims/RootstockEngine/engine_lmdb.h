@@ -6,6 +6,7 @@
 **   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_flush.c         flushes of the file, and commits that share them
+**   engine_lmdb_seal.c          commits of one flush, and what a power loss leaves of them (engine_lmdb_changed.c: their pages)
 **   engine_lmdb_open.c          opening, closing, statistics
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
@@ -37,6 +38,7 @@
 
 #include "engine_internal.h"
 #include "engine_lmdb_pages.h"
+#include "engine_lmdb_seal.h"
 
 /* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
 #define LMDB_KEY_ROOM 512
@@ -65,7 +67,9 @@ typedef struct lmdb_space {
     uint64_t page_limit; /* a transaction whose next page is below it may go on without asking */
 } lmdb_space;
 
-/* See engine_lmdb_flush.c. All is guarded by mutex. */
+#define LMDB_NONE_KNOWN UINT64_MAX
+
+/* See engine_lmdb_flush.c. What has no other guard is guarded by mutex. */
 typedef struct lmdb_flushes {
     pthread_mutex_t mutex;
     pthread_cond_t moved;        /* a commit or a flush has ended */
@@ -78,6 +82,10 @@ typedef struct lmdb_flushes {
     uint64_t failures;           /* commits and flushes that failed */
     int doubt;                   /* what a flush says of meta pages written before cannot be believed */
     uint64_t commit_nanoseconds; /* that the last published commit took */
+    /* Of whoever has the writer's lock: see engine_lmdb_seal.c. */
+    uint64_t known;   /* the last commit that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
+    uint64_t boot[2]; /* zeroes: commits are not sealed */
+    lmdb_changes *changes; /* null until it is needed */
 } lmdb_flushes;
 
 struct rootstock_environment {
@@ -230,6 +238,8 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
 /* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and *ticket is set
 ** then. Returns LMDB's code; LMDB's transaction is gone. */
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
+/* LMDB's commit itself, and that of the trees. Returns LMDB's code. */
+int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync(rootstock_environment *environment);
 
@@ -283,6 +293,8 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
 /* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer snapshot. Returns
 ** LMDB's code; if it is not MDB_SUCCESS the transaction of LMDB's is reset or live, and has to be ended. */
 int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction);
+/* Sets environment.map if it is not known and can be. Inside a live transaction. */
+void rootstock_lmdb_learn_map(rootstock_environment *environment);
 /* LMDB has mapped the file anew, or is about to: nothing is live. */
 void rootstock_lmdb_forget_map(rootstock_environment *environment);
 /* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's code. */
@@ -339,6 +351,8 @@ int rootstock_lmdb_sync_directory(const char *path);
 int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
                          const lmdb_file_facts *facts);
 void rootstock_lmdb_end_opening(int descriptor);
+/* Waits until nobody is opening the file, and keeps openers out until end_opening. Returns 0 or an errno: EBUSY. */
+int rootstock_lmdb_exclude_openers(int descriptor);
 /* Maps the mark of an environment that LMDB has open. Returns LMDB's code. */
 int rootstock_lmdb_map_mark(rootstock_environment *environment);
 void rootstock_lmdb_unmap_mark(rootstock_environment *environment);

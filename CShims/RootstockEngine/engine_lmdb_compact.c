@@ -143,6 +143,11 @@ static int lacks_locks(int error) {
     return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK;
 }
 
+int rootstock_lmdb_exclude_openers(int descriptor) {
+    int error = lock_opening_patiently(descriptor, F_WRLCK);
+    return error == EAGAIN ? EBUSY : lacks_locks(error) ? 0 : error;
+}
+
 void rootstock_lmdb_end_opening(int descriptor) {
     (void)lock_opening(descriptor, F_UNLCK);
 }

@@ -18,7 +18,6 @@
 
 #include "engine_lmdb.h"
 
-#define LMDB_MAGIC 0xBEEFC0DEu
 #define LMDB_DATA_VERSION 1u
 #define META_PAGE_FLAG 0x08u
 #define BRANCH_PAGE_FLAG 0x01u

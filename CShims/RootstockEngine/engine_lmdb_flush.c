@@ -5,7 +5,8 @@
 ** MDB_NOMETASYNC the second is left out, and the meta page reaches the disk with the next flush of the file, whoever makes it.
 ** A commit that another writer waits for is published so: the writer's lock goes on, and COMMIT then waits (settle) until a
 ** flush has ended that began after its meta page was written. The next writer's flush of its own pages is one; where that
-** does not come soon, one waiting thread flushes the file for all that wait. A lone writer commits with two flushes as ever.
+** does not come soon, one waiting thread flushes the file for all that wait. A lone writer's small commit is sealed and takes one flush
+** (engine_lmdb_seal.c), a large one both.
 **
 ** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N, so it
 ** overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It does so before
@@ -49,10 +50,13 @@ int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
     if (failed) return ENOMEM;
     pthread_mutex_init(&flushes->mutex, NULL);
     flushes->doubt = 1;
+    flushes->known = LMDB_NONE_KNOWN;
+    rootstock_lmdb_read_boot(flushes->boot);
     return 0;
 }
 
 void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
+    rootstock_lmdb_changes_free(flushes->changes);
     pthread_cond_destroy(&flushes->moved);
     pthread_mutex_destroy(&flushes->mutex);
 }
@@ -61,20 +65,38 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
 ** COMMITTING
 */
 
-static int commit_changes(rootstock_transaction *transaction) {
+int rootstock_lmdb_commit_changes(rootstock_transaction *transaction) {
     return transaction->created.count != 0 || transaction->unnamed_changed ? rootstock_lmdb_commit_trees(transaction)
                                                                            : mdb_txn_commit(transaction->txn);
+}
+
+/* What a failed commit left behind is set right first. Returns an errno. */
+static int clear_the_way(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    int error = rootstock_lmdb_withdraw(environment, mdb_txn_id(transaction->txn));
+    if (error == 0 && environment->options.durability != ROOTSTOCK_DURABILITY_OFF &&
+        rootstock_lmdb_is_lost(environment))
+        error = rootstock_lmdb_write_anew(environment);
+    return error;
 }
 
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket) {
     rootstock_environment *environment = transaction->environment;
     lmdb_flushes *flushes = &environment->flushes;
     rootstock_durability durability = environment->options.durability;
-    int dirty = transaction->dirty;
-    if (durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped) return commit_changes(transaction);
+    uint64_t commit = mdb_txn_id(transaction->txn);
+    int dirty = transaction->dirty, published = 0;
+    int code = clear_the_way(transaction);
+    if (code != 0) {
+        mdb_txn_abort(transaction->txn);
+        return code;
+    }
+    if (durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
+        return rootstock_lmdb_commit_changes(transaction);
 
     pthread_mutex_lock(&flushes->mutex);
     int deferred = (durability == ROOTSTOCK_DURABILITY_NORMAL || ticket != NULL) && !flushes->doubt;
+    int sealed = !deferred && !flushes->doubt && rootstock_lmdb_can_seal(transaction);
     uint64_t failures = flushes->failures;
     flushes->covered = flushes->published;
     flushes->committing = 1;
@@ -82,17 +104,21 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
 
     mdb_env_set_flags(environment->env, MDB_NOMETASYNC, deferred);
     uint64_t began = ticket != NULL ? nanoseconds_now() : 0;
-    int code = commit_changes(transaction);
+    code = sealed ? rootstock_lmdb_commit_sealed(transaction, &published) : rootstock_lmdb_commit_changes(transaction);
 
     pthread_mutex_lock(&flushes->mutex);
     flushes->committing = 0;
     if (code != MDB_SUCCESS) {
         flushes->failures++;
         flushes->doubt = 1;
+        flushes->known = LMDB_NONE_KNOWN;
     } else {
         /* LMDB flushes nothing for a transaction that changed nothing. */
         if (dirty && flushes->covered > flushes->durable) flushes->durable = flushes->covered;
-        if (dirty && !deferred && flushes->failures == failures) flushes->doubt = 0;
+        if (dirty && !deferred && flushes->failures == failures) {
+            flushes->doubt = 0;
+            flushes->known = commit;
+        }
         if (ticket != NULL) {
             flushes->commit_nanoseconds = nanoseconds_now() - began;
             if (deferred || !dirty) *ticket = ++flushes->published;

@@ -218,10 +218,19 @@ static void free_opening(opening *file) {
     free(file->lock_path);
 }
 
-/* Once. ESTALE in *error: the file was exchanged meanwhile. */
+static int mend_descriptor(const opening *file, const char *path, const rootstock_options *options, int *endured,
+                           char **message) {
+    lmdb_advice advice;
+    int error = rootstock_lmdb_mend(file->descriptor, file->lock_path, options->read_only, endured, &advice);
+    if (error == 0) return ROOTSTOCK_OK;
+    if (advice.why == NULL) return cannot_errno(message, error, path);
+    int code = error == EBUSY ? ROOTSTOCK_BUSY : error == EROFS ? ROOTSTOCK_CANNOT_OPEN : ROOTSTOCK_CORRUPT;
+    return cannot(message, code, path, advice.why, advice.remedy);
+}
+
+/* Once. ESTALE in *error: the file was exchanged meanwhile, or has to be mended. */
 static int enter_once(const char *path, const rootstock_options *options, opening *file, int *error, char **message) {
-    int code = open_descriptor(path, options, &file->descriptor, message);
-    if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
+    int code = open_descriptor(path, options, &file->descriptor, message), endured = 0;
     if (code != ROOTSTOCK_OK) return code;
     file->real = realpath(path, NULL);
     if (file->real == NULL) {
@@ -236,7 +245,16 @@ static int enter_once(const char *path, const rootstock_options *options, openin
         *error = ENOMEM;
         return ROOTSTOCK_OK;
     }
+    code = mend_descriptor(file, path, options, &endured, message);
+    if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
+    if (code != ROOTSTOCK_OK) return code;
     *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
+    /* A writer may have been killed in the meantime. From here on nobody undoes what it left. */
+    if (*error == 0 && !endured && rootstock_lmdb_is_broken(file->descriptor)) {
+        rootstock_lmdb_end_opening(file->descriptor);
+        *error = ESTALE;
+        return ROOTSTOCK_OK;
+    }
     /* A commit is as durable as the file's name. While the file is empty everybody who opens it sees to that, and so whoever finds
     ** bytes in it need not ask. */
     if (*error == 0 && file->facts.file_bytes == 0 && !options->read_only) {

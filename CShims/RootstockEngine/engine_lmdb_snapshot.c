@@ -21,36 +21,10 @@
 
 #include "engine_lmdb.h"
 
-#define LMDB_MAGIC 0xBEEFC0DEu
 #define PAGE_HEADER 16
 #define BRANCH_PAGE 0x01u
 #define LEAF_PAGE 0x02u
 #define TREE_VALUE 0x02u
-
-/* LMDB's record of a tree, in meta pages and as a value of the main tree. */
-typedef struct tree_record {
-    uint32_t padding;
-    uint16_t flags;
-    uint16_t depth;
-    uint64_t branch_pages;
-    uint64_t leaf_pages;
-    uint64_t overflow_pages;
-    uint64_t entries;
-    uint64_t root; /* all ones: none */
-} tree_record;
-
-typedef struct meta_page {
-    unsigned char header[PAGE_HEADER];
-    uint32_t magic;
-    uint32_t version;
-    uint64_t address;
-    uint64_t map_size;
-    tree_record trees[2]; /* free pages, then the main tree */
-    uint64_t last_page;
-    volatile uint64_t transaction;
-} meta_page;
-
-_Static_assert(sizeof(tree_record) == 48, "the record's layout in the file");
 
 /* Is the format that of this machine, and does an address tell where its page begins? */
 static int is_readable(const rootstock_environment *environment) {
@@ -62,8 +36,8 @@ static int is_readable(const rootstock_environment *environment) {
 }
 
 /* A compaction maps no other file under this environment: the two pages stay the ones that LMDB writes. */
-static const meta_page *meta_of(const rootstock_environment *environment, uint64_t identifier) {
-    return (const meta_page *)((const char *)environment->first_page + (identifier & 1) * environment->page_bytes);
+static const lmdb_meta_page *meta_of(const rootstock_environment *environment, uint64_t identifier) {
+    return (const lmdb_meta_page *)((const char *)environment->first_page + (identifier & 1) * environment->page_bytes);
 }
 
 /* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. Returns an errno. */
@@ -118,7 +92,7 @@ static int find_first_leaf(const rootstock_environment *environment, uint64_t ro
 
 /* Sets environment.map from the address of the main tree's first entry. Called inside a live transaction, which keeps the map where it
 ** is; threads that do it at once find the same. Returns LMDB's code. */
-static int find_map(rootstock_environment *environment, MDB_txn *txn, const tree_record *tree, uint64_t pages) {
+static int find_map(rootstock_environment *environment, MDB_txn *txn, const lmdb_tree_record *tree, uint64_t pages) {
     MDB_cursor *cursor;
     MDB_val key, value;
     uint64_t number = 0, own;
@@ -143,16 +117,16 @@ void rootstock_lmdb_forget_map(rootstock_environment *environment) {
 
 /* Copies the main tree's record and the number of the last page out of the snapshot's meta page. 1: they are the snapshot's; 0: if a
 ** snapshot begun from now on has the same number, they are; -1: they are not. */
-static int read_meta(const rootstock_environment *environment, uint64_t identifier, tree_record *tree,
+static int read_meta(const rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
                      uint64_t *last_page) {
-    const meta_page *meta = meta_of(environment, identifier), *other = meta_of(environment, identifier + 1);
-    if (meta->transaction != identifier) return -1;
+    const lmdb_meta_page *meta = meta_of(environment, identifier), *other = meta_of(environment, identifier + 1);
+    if (meta->commit != identifier) return -1;
     atomic_thread_fence(memory_order_acquire);
     *tree = meta->trees[1];
     *last_page = meta->last_page;
     atomic_thread_fence(memory_order_acquire);
-    if (meta->transaction != identifier) return -1;
-    return other->transaction != identifier + 1;
+    if (meta->commit != identifier) return -1;
+    return other->commit != identifier + 1;
 }
 
 /* Attempts to catch a meta page that writers leave alone meanwhile. */
@@ -162,7 +136,7 @@ static int read_meta(const rootstock_environment *environment, uint64_t identifi
 __attribute__((noinline)) static int learn(rootstock_transaction *transaction, uint64_t era) {
     rootstock_environment *environment = transaction->environment;
     lmdb_snapshot *snapshot = &transaction->snapshot;
-    tree_record tree;
+    lmdb_tree_record tree;
     uint64_t last_page = 0, identifier = mdb_txn_id(transaction->txn);
     int sure = read_meta(environment, identifier, &tree, &last_page);
     snapshot->stamp = 0;
@@ -210,6 +184,18 @@ int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction) {
     return code;
 }
 
+void rootstock_lmdb_learn_map(rootstock_environment *environment) {
+    if (atomic_load_explicit(&environment->map, memory_order_relaxed) != NULL) return;
+    rootstock_transaction *probe = calloc(1, sizeof *probe);
+    if (probe == NULL) return;
+    probe->environment = environment;
+    if (mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &probe->txn) == MDB_SUCCESS) {
+        (void)rootstock_lmdb_take_snapshot(probe);
+        mdb_txn_abort(probe->txn);
+    }
+    free(probe);
+}
+
 /*
 ** ROOTS
 */
@@ -217,7 +203,7 @@ int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction) {
 /* Sets root.page, walks and exists from the main tree. Returns LMDB's code. */
 static int look_up(rootstock_transaction *transaction, lmdb_root *root) {
     const lmdb_snapshot *snapshot = &transaction->snapshot;
-    tree_record tree;
+    lmdb_tree_record tree;
     MDB_val key = {0, NULL}, value;
     unsigned flags = 0;
     root->near.page = NULL;

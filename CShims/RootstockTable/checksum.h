@@ -1,5 +1,5 @@
 /*
-** checksum.h - the checksum that a store may keep with every entry of its trees, and CRC-32C itself.
+** checksum.h - the checksum that a store may keep with every entry of its trees.
 **
 ** A store made with the option `checksum` is of format 2: each value, of rows, of index entries and of the catalog, is followed
 ** by 4 bytes, little-endian, of CRC-32C over the tree's number (4 bytes, little-endian; 0 is the catalog), the key and the
@@ -10,16 +10,8 @@
 #ifndef ROOTSTOCK_CHECKSUM_H
 #define ROOTSTOCK_CHECKSUM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "rootstock_crc.h"
 
 enum { CHECKSUM_SIZE = 4 };
-
-/* CRC-32C (polynomial 0x1EDC6F41, reflected) of what `crc` stands for and then these bytes; 0 stands for no bytes. Pure. */
-typedef uint32_t (*rootstock_crc)(uint32_t crc, const void *bytes, size_t size);
-/* By table, on any machine. */
-uint32_t rootstock_crc_portable(uint32_t crc, const void *bytes, size_t size);
-/* The fastest that this processor has: its own instruction, or the table. Never null. */
-rootstock_crc rootstock_crc_best(void);
 
 #endif

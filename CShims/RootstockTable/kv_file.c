@@ -33,6 +33,7 @@ static int acquire(const char *path, const rootstock_engine *engine, bool read_o
     int code;
     memset(&options, 0, sizeof options);
     options.read_only = read_only;
+    options.foreign = 1;
     options.map_size = map_size != 0 ? map_size : ROOTSTOCK_KV_MAP_AS_WRITTEN;
     code = rootstock_environment_acquire(engine, path, &options, shared, &text);
     if (code == ROOTSTOCK_MISUSE && map_size == 0) {

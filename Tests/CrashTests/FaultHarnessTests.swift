@@ -78,6 +78,8 @@
             try harness("power", part: 0.1, [durability])
         }
 
+        @Test func aSealNamesEveryPageOfItsCommit() throws { try harness("seals", part: 0.4) }
+
         @Test func thePowerOrTheFlushesFailWhileWritersShareThem() throws { try harness("group", part: 0.5) }
     }
 #endif

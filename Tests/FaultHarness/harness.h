@@ -19,6 +19,7 @@ int run_kills(const settings *how, const expectation *expected);
 int run_power(const settings *how, const expectation *expected, const char *durability);
 int run_disk(const settings *how, const expectation *expected);
 int run_group(const settings *how);
+int run_seals(const settings *how);
 
 /* A store at path with the setup and the first count units run. */
 void make_store(const char *path, const char *options, int count);

@@ -35,22 +35,36 @@ static void apply_whole(image *file, const event *what) {
     apply(file, what, 0, what->size);
 }
 
-/* Some of its sectors, which begin at multiples of 512 in the file. */
-static void apply_torn(image *file, const event *what, uint64_t *seed) {
-    for (size_t at = 0; at < what->size;) {
-        size_t end = (size_t)((what->offset + at) / SECTOR * SECTOR + SECTOR - what->offset);
-        if (end > what->size) end = what->size;
-        if (random_number(seed) % 2 == 0) apply(file, what, at, end);
-        at = end;
-    }
+/* A sector reaches the disk as it is in memory, with all that was written to it before. */
+static void take_sector(image *file, const image *latest, uint64_t at) {
+    size_t size = at + SECTOR <= latest->size ? SECTOR : latest->size - (size_t)at;
+    if (at + size > file->size) resize(file, (size_t)at + size);
+    memcpy(file->bytes + at, latest->bytes + at, size);
+}
+
+/* Some of its sectors, which begin at multiples of 512 in the file; latest holds what the event and all before it wrote. */
+static void apply_torn(image *file, const image *latest, const event *what, uint64_t *seed) {
+    for (uint64_t at = what->offset / SECTOR * SECTOR; at < what->offset + what->size; at += SECTOR)
+        if (random_number(seed) % 2 == 0) take_sector(file, latest, at);
+}
+
+static void apply_sectors(image *file, const image *latest, const event *what) {
+    for (uint64_t at = what->offset / SECTOR * SECTOR; at < what->offset + what->size; at += SECTOR)
+        take_sector(file, latest, at);
 }
 
 void disk_pass(disk *disk, size_t event) {
+    bool lost = recorded[event].kind == EVENT_LOST;
     if (recorded[event].kind == EVENT_NAMED) disk->named = true;
-    if (recorded[event].kind != EVENT_SYNC) return;
+    if (recorded[event].kind != EVENT_SYNC && !lost) return;
     for (; disk->synced < recorded[event].begun; disk->synced++) {
-        if (recorded[disk->synced].kind == EVENT_WRITE || recorded[disk->synced].kind == EVENT_TRUNCATE)
-            apply_whole(&disk->durable, &recorded[disk->synced]);
+        const struct event *what = &recorded[disk->synced];
+        if (what->kind != EVENT_WRITE && what->kind != EVENT_TRUNCATE) continue;
+        apply_whole(&disk->memory, what);
+        if (what->kind == EVENT_TRUNCATE)
+            apply_whole(&disk->durable, what);
+        else if (!lost || what->durable)
+            apply_sectors(&disk->durable, &disk->memory, what);
     }
 }
 
@@ -58,27 +72,40 @@ void disk_free(disk *disk) {
     for (size_t i = 0; i < recorded_count; i++) free(recorded[i].bytes);
     free(recorded);
     free(disk->durable.bytes);
+    free(disk->memory.bytes);
     recorded = NULL;
 }
 
+static void copy_image(image *to, const image *from) {
+    resize(to, 0);
+    resize(to, from->size);
+    if (from->size > 0) memcpy(to->bytes, from->bytes, from->size);
+}
+
 void image_make(image *trial, const disk *disk, size_t moment, variant kind, uint64_t *seed) {
+    image latest = {0};
     resize(trial, 0);
     if (!disk->named && kind == DROPPED) return; /* an empty file is as good as none */
-    resize(trial, disk->durable.size);
-    if (disk->durable.size > 0) memcpy(trial->bytes, disk->durable.bytes, disk->durable.size);
+    copy_image(trial, &disk->durable);
+    copy_image(&latest, &disk->memory);
     for (size_t i = disk->synced; i < moment; i++) {
         const event *what = &recorded[i];
         bool last = i + 1 == moment;
         if (what->kind != EVENT_WRITE && what->kind != EVENT_TRUNCATE) continue;
-        if (kind == ORDERED || what->durable || (kind == TORN && !last))
-            apply_whole(trial, what);
+        apply_whole(&latest, what);
+        if (what->kind == EVENT_TRUNCATE) {
+            if (kind == ORDERED || (kind == TORN && !last) || (kind == CHOSEN && random_number(seed) % 2 == 0))
+                apply_whole(trial, what);
+        } else if (kind == ORDERED || what->durable || (kind == TORN && !last))
+            apply_sectors(trial, &latest, what);
         else if (kind == TORN)
-            apply_torn(trial, what, seed);
+            apply_torn(trial, &latest, what, seed);
         else if (kind == CHOSEN && random_number(seed) % 4 == 0)
-            apply_torn(trial, what, seed);
+            apply_torn(trial, &latest, what, seed);
         else if (kind == CHOSEN && random_number(seed) % 2 == 0)
-            apply_whole(trial, what);
+            apply_sectors(trial, &latest, what);
     }
+    free(latest.bytes);
 }
 
 void image_write(const image *file, const char *path) {

@@ -1,7 +1,8 @@
 /*
 ** images.h - files as a power loss may leave them, made of recorded events.
 **
-** Invariant: what a sync that has ended covered is in every image, each write through O_DSYNC too, and of the rest any choice is possible.
+** Invariant: what a sync that has ended covered is in every image, each write through O_DSYNC too, and of the rest any choice is possible,
+** by sectors: one is as it was in memory at some moment since then.
 */
 #ifndef IMAGES_H
 #define IMAGES_H
@@ -20,7 +21,8 @@ typedef struct image {
 /* What is on the disk for certain, up to a moment. Zeroed at first. */
 typedef struct disk {
     image durable;
-    size_t synced; /* events before it are in durable */
+    image memory;  /* what the system shows of the file */
+    size_t synced; /* events before it are in both, or lost */
     bool named;    /* the directory has the file's name; else there may be no file */
 } disk;
 

@@ -131,6 +131,7 @@ void record_start(const char *name) {
     recorded_name = name;
     recorded_exists = false;
     recorded_count = 0;
+    if (recorded == NULL) recorded_room = 0; /* the last recording was freed */
 }
 
 void record_acknowledged(int number) {
@@ -178,6 +179,15 @@ static void record_sync(int descriptor, int result, size_t begun) {
     if (!is_recorded(descriptor) || result != 0) return;
     pthread_mutex_lock(&mutex);
     new_event(EVENT_SYNC)->begun = begun;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* A sync that fails may leave what was written before it off the disk, and taken for clean: a later one does not write it. */
+static void record_lost(int descriptor) {
+    if (!is_recorded(descriptor)) return;
+    pthread_mutex_lock(&mutex);
+    size_t begun = recorded_count;
+    new_event(EVENT_LOST)->begun = begun;
     pthread_mutex_unlock(&mutex);
 }
 
@@ -299,7 +309,12 @@ ssize_t pread(int descriptor, void *bytes, size_t size, off_t offset) {
 int fdatasync(int descriptor) {
     REAL(int, "fdatasync", int);
     bool after = false;
-    if (is_watched(descriptor) && fails(IO_FDATASYNC, &after)) return -1;
+    if (is_watched(descriptor) && fails(IO_FDATASYNC, &after)) {
+        int error = errno;
+        record_lost(descriptor);
+        errno = error;
+        return -1;
+    }
     size_t begun = events_so_far();
     int result = real(descriptor);
     record_sync(descriptor, result, begun);

@@ -48,16 +48,24 @@ bool io_disarm(void);
 /* Watched calls of the set since the last arming. */
 long io_calls(void);
 
-/* What happened to the store's data file, in order. NAMED: its directory was synced after it had been made. */
-typedef enum event_kind { EVENT_WRITE, EVENT_TRUNCATE, EVENT_SYNC, EVENT_NAMED, EVENT_ACKNOWLEDGED } event_kind;
+/* What happened to the store's data file, in order. LOST: a sync failed. NAMED: its directory was synced after it had been made. */
+typedef enum event_kind {
+    EVENT_WRITE,
+    EVENT_TRUNCATE,
+    EVENT_SYNC,
+    EVENT_LOST,
+    EVENT_NAMED,
+    EVENT_ACKNOWLEDGED
+} event_kind;
 typedef struct event {
     event_kind kind;
     bool durable; /* of a write: through a descriptor with O_DSYNC, so that this write, and only it, is on the disk */
     uint64_t offset;
     size_t size;
     unsigned char *bytes;
-    int number;   /* of an acknowledgement */
-    size_t begun; /* of a sync: events before it began, which it has made durable */
+    int number; /* of an acknowledgement */
+    size_t
+        begun; /* of a sync: events before it began, which it has made durable, or of a loss: which no later sync makes so */
 } event;
 /* Records the calls on the file named name from now on. */
 void record_start(const char *name);

@@ -72,6 +72,8 @@
             let live = try environment.begin()
             let writer = try environment.begin(write: true)
             try writer.put(tree, [1], [2])
+            // As many as need both flushes: then the meta page has a descriptor of its own.
+            for i in 0..<200 { try writer.put(tree, EngineContract.key(i), [2]) }
             let meta = descriptors(of: path, synchronous: true)
             try #require(meta.count == 1)
             failingWrites(to: meta) {

@@ -112,6 +112,8 @@ typedef struct rootstock_options {
     int read_only;
     rootstock_write_map write_map;
     uint32_t file_mode; /* permission bits of a new file before umask; 0: 0644 as SQLite's */
+    /* Non-zero: the file is another program's, too, which must find it whole after a power loss without this engine's help. */
+    int foreign;
 } rootstock_options;
 
 /* begin flags */

@@ -5,7 +5,7 @@
 ** the caller's to keep: no state.
 */
 #define _GNU_SOURCE
-#include "checksum.h"
+#include "rootstock_crc.h"
 
 #include <string.h>
 
