@@ -30,7 +30,8 @@ static int drop_rows(rst_connection *c, const char *sql, char **message) {
     if (table == NULL) return SQLITE_OK;
     if (!table->is_parent && (before == 0 || !rst_foreign_any_deferred(table))) return SQLITE_OK;
     c->immediate_violations = 0;
-    rst_triggers_free(table); /* the implied DELETE fires none */
+    rst_triggers_free(table);         /* the implied DELETE fires none */
+    c->triggers_epoch = c->epoch - 1; /* a DROP that is refused has them loaded again */
     c->dropping_rows = true;
     code = rst_execute(c, message, "DELETE FROM main.\"%w\"", table->declared_name);
     c->dropping_rows = false;

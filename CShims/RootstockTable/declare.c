@@ -178,29 +178,46 @@ static bool is_native(rst_connection *c, const rst_object *object) {
     return rst_table_find(c, object->table_name) == NULL;
 }
 
-int rst_schema_declare(rst_connection *c, char **message) {
-    int code = SQLITE_OK;
-    if (c->sidecar) return SQLITE_OK;
-    for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-        rst_declared *declared = &c->declared[i];
-        bool keep = false, shown = false;
-        for (int t = 0; t < c->table_count && !keep; t++) {
-            keep = declared_same(declared, "table", c->tables[t]->declared_name, c->tables[t]->sql,
-                                 c->tables[t]->identifier);
-            shown = keep && rst_shown_stale(c, c->tables[t]);
-        }
-        for (int o = 0; o < c->loaded.count && !keep; o++) {
-            const rst_object *object = &c->loaded.objects[o];
-            if (is_native(c, object)) {
-                keep = declared_same(declared, declared_type(object), object->name, object->sql, object->identifier);
-            }
-        }
-        if (!keep || shown) {
-            code = undeclare(c, i, shown ? NULL : message);
-            if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */
-            if (i > c->declared_count) i = c->declared_count;
-        }
+/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. */
+static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown) {
+    *shown = false;
+    for (int t = 0; t < c->table_count; t++) {
+        const rst_table *table = c->tables[t];
+        if (!declared_same(declared, "table", table->declared_name, table->sql, table->identifier)) continue;
+        *shown = rst_shown_stale(c, table);
+        return true;
     }
+    for (int o = 0; o < c->loaded.count; o++) {
+        const rst_object *object = &c->loaded.objects[o];
+        if (is_native(c, object) &&
+            declared_same(declared, declared_type(object), object->name, object->sql, object->identifier))
+            return true;
+    }
+    return false;
+}
+
+/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were: where one
+** goes, all triggers do, and are declared anew. */
+static int undeclare_stale(rst_connection *c, char **message) {
+    bool views_go = false, shown;
+    int code = SQLITE_OK;
+    for (int i = 0; i < c->declared_count && !views_go; i++)
+        views_go = strcmp(c->declared[i].type, "view") == 0 && !is_current(c, &c->declared[i], &shown);
+    for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
+        const rst_declared *declared = &c->declared[i];
+        bool keep = is_current(c, declared, &shown) && !(views_go && strcmp(declared->type, "trigger") == 0);
+        if (keep && !shown) continue;
+        code = undeclare(c, i, shown ? NULL : message);
+        if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */
+        if (i > c->declared_count) i = c->declared_count;
+    }
+    return code;
+}
+
+int rst_schema_declare(rst_connection *c, char **message) {
+    int code;
+    if (c->sidecar) return SQLITE_OK;
+    code = undeclare_stale(c, message);
     for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
         rst_table *table = c->tables[t];
         if (find_declared(c, "table", table->declared_name)) continue;
@@ -264,7 +281,8 @@ static int relearn_declared(rst_connection *c) {
                                  name, sql, identifier);
             if (code != SQLITE_OK) break;
         }
-        sqlite3_finalize(statement);
+        int finished = sqlite3_finalize(statement);
+        if (code == SQLITE_OK) code = finished; /* an interrupt must not make the list a short one */
     }
     for (int i = 0; i < old_count; i++) {
         sqlite3_free(old[i].name);
