@@ -63,10 +63,86 @@ static void count_violations(rst_connection *c, const rst_foreign_key *foreign, 
     if (*counter < 0) *counter = 0;
 }
 
+static bool is_set(uint64_t changed, int column) {
+    return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
+}
+
 static void forget(char **message) {
     if (message == NULL) return;
     sqlite3_free(*message);
     *message = NULL;
+}
+
+/* Whether two values are the same to a column of the parent: numbers by value, text by its collation. */
+static int same_to(const rst_table *parent, int column, const rootstock_value *a, const rootstock_value *b,
+                   bool *same) {
+    rootstock_buffer left = {0}, right = {0};
+    rootstock_key_column key = {0};
+    uint8_t collation = parent->columns[column].collation;
+    int code;
+    key.collation = collation == UINT8_MAX ? ROOTSTOCK_COLLATION_BINARY : collation;
+    code = rootstock_key_append(&left, a, &key);
+    if (code == SQLITE_OK) code = rootstock_key_append(&right, b, &key);
+    *same = code == SQLITE_OK && rootstock_key_compare(left.data, left.size, right.data, right.size) == 0;
+    rootstock_buffer_free(&left);
+    rootstock_buffer_free(&right);
+    return code;
+}
+
+static bool is_number(const rootstock_value *value) {
+    return value->type == VALUE_INTEGER || value->type == VALUE_REAL;
+}
+
+/* What can be said of child values beside parent values without asking SQLite. */
+typedef enum likeness {
+    LIKE_NOT,
+    LIKE_UNSURE, /* a number stands beside a text: affinity decides */
+    LIKE_FOUND,  /* the same to the parent's collations */
+    LIKE_SAME    /* and also as they are */
+} likeness;
+
+static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, const int *columns,
+                       const rootstock_value *child_row, const rootstock_value *parent_row, likeness *out) {
+    *out = LIKE_SAME;
+    for (int k = 0; k < foreign->column_count; k++) {
+        const rootstock_value *child = &child_row[foreign->child_columns[k]], *key = &parent_row[columns[k]];
+        bool same = false;
+        int code = SQLITE_OK;
+        if (child->type != VALUE_NULL && key->type != VALUE_NULL) {
+            if (child->type != key->type && !(is_number(child) && is_number(key))) {
+                *out = LIKE_UNSURE;
+                continue;
+            }
+            code = same_to(parent, columns[k], child, key, &same);
+        }
+        if (!same) *out = LIKE_NOT;
+        if (code != SQLITE_OK || !same) return code;
+        if (*out == LIKE_SAME && !is_number(key) && !rst_value_same(child, key)) *out = LIKE_FOUND;
+    }
+    return SQLITE_OK;
+}
+
+/*
+** Whether the parent of the new row is there. own: the key refers to the table itself, and the change sets its columns. By now the row
+** stands in the table; SQLite asks before it does, and to see whether the row is its own parent it compares the values as they
+** are, whatever the collation (a rowid it makes a number first).
+*/
+static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                      const rootstock_value *values, bool own, bool *exists, char **message) {
+    bool by_rowid = foreign->column_count == 1 && columns[0] == parent->rowid_column, itself = false;
+    likeness like = LIKE_NOT;
+    int code = own ? compare_key(foreign, parent, columns, values, values, &like) : SQLITE_OK;
+    *exists = like == LIKE_SAME;
+    if (code != SQLITE_OK || *exists) return code;
+    code = rst_foreign_parent_exists(c, foreign, parent, columns, values, exists, message);
+    if (code != SQLITE_OK || !*exists || by_rowid || like == LIKE_NOT) return code;
+    /* Only one row has that key. Is it this one? */
+    if (like == LIKE_FOUND)
+        itself = true;
+    else
+        code = rst_foreign_is_itself(c, foreign, parent, columns, values, values, false, &itself, message);
+    if (itself) *exists = false;
+    return code;
 }
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
@@ -75,18 +151,15 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
         int columns[64], code;
-        bool exists = false, own = sqlite3_stricmp(foreign->parent, table->name) == 0;
+        bool exists = false, own = sqlite3_stricmp(foreign->parent, table->name) == 0, touched = true;
         /* Of a key into the table itself the old row was asked for while it stood (rst_foreign_before). */
         bool old_counts =
             !own && old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
         bool new_counts = new_values != NULL && !any_null(new_values, foreign->child_columns, foreign->column_count);
         if (old_values != NULL && new_values != NULL) {
             /* As SQLite: a column that is set counts as changed, whatever its value. */
-            bool touched = false;
-            for (int k = 0; k < foreign->column_count; k++) {
-                int column = foreign->child_columns[k];
-                touched |= (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
-            }
+            touched = false;
+            for (int k = 0; k < foreign->column_count; k++) touched |= is_set(changed, foreign->child_columns[k]);
             if (!touched && !own) continue;
         }
         if (parent == NULL) {
@@ -107,7 +180,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             if (!exists) count_violations(c, foreign, -1);
         }
         if (new_counts) {
-            code = rst_foreign_parent_exists(c, foreign, parent, columns, new_values, &exists, message);
+            code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, 1);
         }
@@ -115,14 +188,21 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
     return SQLITE_OK;
 }
 
-/* The row's own child columns hold this key. */
-static bool refers_to(const rst_foreign_key *foreign, const rootstock_value *row, const rootstock_value *key,
-                      const int *columns) {
-    for (int k = 0; k < foreign->column_count; k++) {
-        if (row[foreign->child_columns[k]].type == VALUE_NULL) return false;
-        if (!rst_value_same(&row[foreign->child_columns[k]], &key[columns[k]])) return false;
-    }
-    return true;
+/* How many children refer to the key, without the new row (or null) of a table that refers to itself: that was looked at as a child
+** (check_child). */
+static int count_others(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
+                        const int *columns, const rootstock_value *key, const rootstock_value *new_values,
+                        sqlite3_int64 *count, char **message) {
+    likeness like;
+    bool itself;
+    int code = rst_foreign_child_count(c, child, foreign, table, columns, key, count, message);
+    if (code != SQLITE_OK || *count == 0 || child != table || new_values == NULL) return code;
+    code = compare_key(foreign, table, columns, new_values, key, &like);
+    itself = like >= LIKE_FOUND;
+    if (code == SQLITE_OK && like == LIKE_UNSURE)
+        code = rst_foreign_is_itself(c, foreign, table, columns, new_values, key, true, &itself, message);
+    if (code == SQLITE_OK && itself) --*count;
+    return code;
 }
 
 /* What a change of the parent's row leaves behind, for one key that refers to it. Every child that loses its parent is counted, whatever
@@ -133,39 +213,17 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
     sqlite3_int64 count;
     int code;
     if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
-        code = rst_foreign_child_count(c, child, foreign, table, columns, old_values, &count, message);
+        code = count_others(c, child, foreign, table, columns, old_values, new_values, &count, message);
         if (code != SQLITE_OK) return code;
-        /* The row itself was looked at as a child (check_child). */
-        if (child == table && new_values != NULL && count > 0 && refers_to(foreign, new_values, old_values, columns))
-            count--;
         count_violations(c, foreign, count);
     }
     if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
         (c->deferred_violations > 0 || c->immediate_violations > 0)) {
-        code = rst_foreign_child_count(c, child, foreign, table, columns, new_values, &count, message);
+        code = count_others(c, child, foreign, table, columns, new_values, new_values, &count, message);
         if (code != SQLITE_OK) return code;
-        if (child == table && count > 0 && refers_to(foreign, new_values, new_values, columns)) count--;
         count_violations(c, foreign, -count);
     }
     return SQLITE_OK;
-}
-
-/* Whether the parent's key is the same for its own collations: then ON UPDATE does nothing. */
-static int same_key(const rst_table *parent, const int *columns, int count, const rootstock_value *a,
-                    const rootstock_value *b, bool *same) {
-    rootstock_buffer left = {0}, right = {0};
-    int code = SQLITE_OK;
-    for (int k = 0; k < count && code == SQLITE_OK; k++) {
-        rootstock_key_column key = {0};
-        uint8_t collation = parent->columns[columns[k]].collation;
-        key.collation = collation == UINT8_MAX ? ROOTSTOCK_COLLATION_BINARY : collation;
-        code = rootstock_key_append(&left, &a[columns[k]], &key);
-        if (code == SQLITE_OK) code = rootstock_key_append(&right, &b[columns[k]], &key);
-    }
-    *same = code == SQLITE_OK && rootstock_key_compare(left.data, left.size, right.data, right.size) == 0;
-    rootstock_buffer_free(&left);
-    rootstock_buffer_free(&right);
-    return code;
 }
 
 static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
@@ -177,9 +235,13 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
     if (old_values == NULL || any_null(old_values, columns, foreign->column_count)) return SQLITE_OK;
     if (action == ACTION_NONE) return SQLITE_OK;
     if (new_values != NULL) {
-        bool same;
-        code = same_key(table, columns, foreign->column_count, old_values, new_values, &same);
-        if (code != SQLITE_OK || same) return code;
+        /* The same key to the parent's collations: ON UPDATE does nothing. */
+        bool same = true;
+        for (int k = 0; k < foreign->column_count && same; k++) {
+            code = same_to(table, columns[k], &old_values[columns[k]], &new_values[columns[k]], &same);
+            if (code != SQLITE_OK) return code;
+        }
+        if (same) return SQLITE_OK;
     }
     if (action != ACTION_RESTRICT)
         return rst_foreign_act(c, child, foreign, table, columns, action, old_values, new_values, message);
@@ -187,10 +249,6 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
     if (code != SQLITE_OK || count == 0 || rst_foreign_all_deferred(c)) return code;
     rst_set_message(message, "FOREIGN KEY constraint failed");
     return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
-}
-
-static bool is_set(uint64_t changed, int column) {
-    return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
 }
 
 static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {

@@ -91,10 +91,11 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
         }
         c->trigger_depth--;
         c->program = program;
-        code = sqlite3_reset(statement);
-        if (code != SQLITE_OK) {
+        if (code != SQLITE_OK && code != SQLITE_DONE) { /* a value that could not be bound included */
             code = sqlite3_extended_errcode(c->db);
             rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        } else {
+            code = SQLITE_OK;
         }
         rst_statement_done(c, statement);
     } else {
@@ -104,15 +105,20 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
     return code;
 }
 
+static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_foreign_key *foreign,
+                          const rst_table *parent, const int *columns) {
+    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, parent->declared_name);
+    for (int k = 0; k < foreign->column_count; k++) {
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : " WHERE ", parent->columns[columns[k]].name, k + 1);
+    }
+}
+
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                               const rootstock_value *values, bool *exists, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_int64 found = 0;
     int code;
-    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\" WHERE ", c->schema, parent->declared_name);
-    for (int k = 0; k < foreign->column_count; k++) {
-        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", parent->columns[columns[k]].name, k + 1);
-    }
+    append_parent(text, c, foreign, parent, columns);
     sqlite3_str_appendall(text, " LIMIT 1");
     code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);
     *exists = found != 0;
@@ -142,6 +148,34 @@ int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_forei
     sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
     append_children(text, child, foreign, parent, columns, values);
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
+}
+
+int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
+                          const rootstock_value *row, const rootstock_value *key, bool as_child, bool *itself,
+                          char **message) {
+    rst_row_image image = {(rootstock_value *)row, 0}, *saved = table->images[0];
+    sqlite3_str *text;
+    sqlite3_int64 found = 0;
+    int code;
+    *itself = false;
+    for (int k = 0; k < foreign->column_count; k++) {
+        int other = as_child ? foreign->child_columns[k] : columns[k];
+        if (row[other].type == VALUE_NULL) return SQLITE_OK;
+    }
+    text = sqlite3_str_new(NULL);
+    if (as_child) {
+        sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, table->declared_name);
+        append_children(text, table, foreign, table, columns, key);
+    } else {
+        append_parent(text, c, foreign, table, columns);
+    }
+    sqlite3_str_appendall(text, " AND \"rootstock row\"=1");
+    table->images[0] = &image;
+    code = run(c, text, key, as_child ? columns : foreign->child_columns, foreign->column_count, NULL, NULL, &found,
+               message);
+    table->images[0] = saved;
+    *itself = found != 0;
+    return code;
 }
 
 int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,

@@ -17,6 +17,11 @@ int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign,
 /* How many children refer to these parent values. */
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                             const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message);
+/* Whether that row of a table which refers to itself, looked at alone, is one of the children of the parent values in `key`
+** (as_child), or else the parent of the child values in `key`; by the same comparison. */
+int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
+                          const rootstock_value *row, const rootstock_value *key, bool as_child, bool *itself,
+                          char **message);
 /* Runs the action on the children of the parent row `old`; fresh: what an UPDATE made of it, or null. */
 int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                     const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
