@@ -11,56 +11,10 @@
 
 void rst_clauses_free(rst_clause *clauses, int count) {
     for (int i = 0; i < count; i++) {
-        sqlite3_free(clauses[i].targets);
         sqlite3_free(clauses[i].select);
         sqlite3_free(clauses[i].columns);
     }
     sqlite3_free(clauses);
-}
-
-static int column_by_token(const rst_table *table, const rst_token *token) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(token, table->columns[i].name)) return i;
-    }
-    if (rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
-        rst_token_same_name(token, "_rowid_")) {
-        return table->rowid_column >= 0 ? table->rowid_column : -1;
-    }
-    return -3;
-}
-
-/* The key or unique index that a conflict target names. */
-static void resolve_target(rst_table *table, const int *columns, int count, bool expressions, bool has_where,
-                           rst_clause *clause) {
-    int targets[66], found = 0;
-    if (!expressions && count == 1 && !table->without_rowid &&
-        (columns[0] == -1 || (table->rowid_column >= 0 && columns[0] == table->rowid_column))) {
-        targets[found++] = -1;
-    }
-    if (!expressions && table->without_rowid && count == table->key_count) {
-        bool all = true;
-        for (int k = 0; k < table->key_count && all; k++) {
-            bool there = false;
-            for (int i = 0; i < count; i++) there |= columns[i] == table->key[k].column;
-            all = there;
-        }
-        if (all) targets[found++] = -1;
-    }
-    for (int n = 0; n < table->index_count && found < 65; n++) {
-        const rst_index *index = &table->indexes[n];
-        bool all = index->unique && index->part_count == count && (index->where == NULL || has_where);
-        for (int k = 0; k < index->part_count && all; k++) {
-            bool there = index->parts[k].column == -2 && expressions;
-            for (int i = 0; i < count; i++)
-                there |= columns[i] == index->parts[k].column && index->parts[k].column != -2;
-            all = there;
-        }
-        if (all) targets[found++] = n;
-    }
-    clause->targets = sqlite3_malloc64(((sqlite3_uint64)found + 1) * sizeof *clause->targets);
-    if (clause->targets == NULL) return;
-    memcpy(clause->targets, targets, (size_t)found * sizeof *targets);
-    clause->target_count = found;
 }
 
 /* "expr" as a scalar subquery over the row that is there. */
@@ -88,106 +42,131 @@ static int add_column(rst_clause *clause, int column) {
     return SQLITE_OK;
 }
 
+/* The column, or the list of columns in parentheses, that an assignment sets. */
+static int read_columns(const rst_table *table, const char **p, const char *end, rst_clause *clause, bool *tuple) {
+    rst_token token = rst_token_next(p, end);
+    int column, code = SQLITE_OK;
+    *tuple = rst_token_mark(&token, "(");
+    if (!*tuple) {
+        column = rst_set_column(table, &token);
+        return column == -3 ? SQLITE_ERROR : add_column(clause, column);
+    }
+    while (code == SQLITE_OK) {
+        token = rst_token_next(p, end);
+        if (token.type == TOKEN_END) return SQLITE_ERROR;
+        if (rst_token_mark(&token, ")")) break;
+        if (!rst_token_names(&token)) continue;
+        column = rst_set_column(table, &token);
+        code = column == -3 ? SQLITE_ERROR : add_column(clause, column);
+    }
+    return code;
+}
+
+/* Whether ON CONFLICT stands there: `word` and what follows at p. */
+static bool begins_clause(const rst_token *word, const char *p, const char *end) {
+    rst_token next;
+    if (!rst_token_is(word, "ON")) return false;
+    next = rst_token_next(&p, end);
+    return rst_token_is(&next, "CONFLICT");
+}
+
+/* The expression at *p, to the next comma, WHERE or ON CONFLICT, at which *p is left (behind a comma). *comma: it was one. */
+static int read_expression(const char **p, const char *end, rst_span *out, bool *comma) {
+    *out = (rst_span){*p, *p};
+    *comma = false;
+    for (;;) {
+        const char *before = *p;
+        rst_token token = rst_token_next(p, end);
+        if (token.type == TOKEN_END) return SQLITE_OK;
+        *comma = rst_token_mark(&token, ",");
+        if (*comma) return SQLITE_OK;
+        if (rst_token_is(&token, "WHERE") || begins_clause(&token, *p, end)) {
+            *p = before;
+            return SQLITE_OK;
+        }
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return SQLITE_ERROR;
+        out->end = *p;
+    }
+}
+
+/* The i-th of the expressions in a list that begins at p, behind its parenthesis. */
+static int append_item(sqlite3_str *out, const rst_table *table, const rst_token *alias, const char *p, const char *end,
+                       int i) {
+    const char *item = p;
+    for (int number = 0;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (rst_token_mark(&token, "(")) {
+            if (!rst_token_skip_parentheses(&p, end)) return SQLITE_ERROR;
+            continue;
+        }
+        if (token.type != TOKEN_END && !rst_token_mark(&token, ",") && !rst_token_mark(&token, ")")) continue;
+        if (number == i) {
+            append_scalar(out, table, alias, item, (int)(token.text - item));
+            return SQLITE_OK;
+        }
+        if (!rst_token_mark(&token, ",")) return SQLITE_ERROR;
+        number++;
+        item = p;
+    }
+}
+
+/* The i-th of `count` values of a row value in parentheses: a list, or a subquery's first row. */
+static int append_value(sqlite3_str *out, const rst_table *table, const rst_token *alias, rst_span row, int count,
+                        int i) {
+    const char *q = row.start, *inside;
+    rst_token open = rst_token_next(&q, row.end), inner;
+    int size;
+    bool query;
+    inside = q;
+    inner = rst_token_next(&q, row.end);
+    if (!rst_token_mark(&open, "(")) return SQLITE_ERROR;
+    size = (int)(row.end - 1 - inside);
+    query = rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH");
+    if (query && rst_subquery_stands_alone(table->connection, inside, size)) {
+        char *subquery = sqlite3_mprintf("%.*s", size, inside);
+        sqlite3_str_appendf(out, "rootstock_once(%Q,%d)", subquery == NULL ? "" : subquery, i);
+        sqlite3_free(subquery);
+        return SQLITE_OK;
+    }
+    if (query || rst_token_is(&inner, "VALUES")) {
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        char *built;
+        sqlite3_str_appendf(text, "(WITH \"rootstock q\"(");
+        for (int k = 0; k < count; k++) sqlite3_str_appendf(text, "%sc%d", k > 0 ? "," : "", k);
+        sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", size, inside, i);
+        built = sqlite3_str_finish(text);
+        if (built == NULL) return SQLITE_NOMEM;
+        append_scalar(out, table, alias, built, (int)strlen(built));
+        sqlite3_free(built);
+        return SQLITE_OK;
+    }
+    return append_item(out, table, alias, inside, row.end, i);
+}
+
 /* Assignments from p to the clause's end. *p is left at WHERE, the next ON CONFLICT, or the end. */
 static int read_assignments(rst_table *table, const char **p, const char *end, const rst_token *alias,
                             rst_clause *clause, sqlite3_str *out) {
-    bool first = true;
-    for (;;) {
-        rst_token token = rst_token_next(p, end);
-        int columns[64], count = 0;
-        const char *start, *last;
-        bool tuple = false;
-        if (rst_token_mark(&token, "(")) {
-            tuple = true;
-            for (;;) {
-                token = rst_token_next(p, end);
-                if (token.type == TOKEN_END) return SQLITE_ERROR;
-                if (rst_token_mark(&token, ")")) break;
-                if (rst_token_names(&token) && count < 64) columns[count++] = column_by_token(table, &token);
-            }
-        } else {
-            columns[count++] = column_by_token(table, &token);
-        }
+    bool tuple, comma = true;
+    while (comma) {
+        const int first = clause->column_count;
+        rst_span value;
+        rst_token token;
+        int code = read_columns(table, p, end, clause, &tuple), count;
+        if (code != SQLITE_OK) return code;
         token = rst_token_next(p, end);
         if (!rst_token_mark(&token, "=") && !rst_token_mark(&token, "==")) return SQLITE_ERROR;
-        start = *p;
-        last = *p;
-        for (;;) {
-            const char *before = *p, *q;
-            token = rst_token_next(p, end);
-            if (token.type == TOKEN_END) break;
-            q = *p;
-            if (rst_token_mark(&token, ",") || rst_token_is(&token, "WHERE")) {
-                *p = rst_token_mark(&token, ",") ? q : before;
-                break;
-            }
-            if (rst_token_is(&token, "ON")) {
-                rst_token next = rst_token_next(&q, end);
-                if (rst_token_is(&next, "CONFLICT")) {
-                    *p = before;
-                    break;
-                }
-            }
-            if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return SQLITE_ERROR;
-            last = *p;
+        code = read_expression(p, end, &value, &comma);
+        count = clause->column_count - first;
+        for (int i = 0; i < count && code == SQLITE_OK; i++) {
+            if (first + i > 0) sqlite3_str_appendall(out, ",");
+            if (!tuple || count == 1)
+                append_scalar(out, table, alias, value.start, (int)(value.end - value.start));
+            else
+                code = append_value(out, table, alias, value, count, i);
         }
-        for (int i = 0; i < count; i++) {
-            if (columns[i] == -3) return SQLITE_ERROR;
-            if (add_column(clause, columns[i]) != SQLITE_OK) return SQLITE_NOMEM;
-            if (!first) sqlite3_str_appendall(out, ",");
-            first = false;
-            if (!tuple || count == 1) {
-                append_scalar(out, table, alias, start, (int)(last - start));
-            } else {
-                const char *q = start;
-                rst_token open = rst_token_next(&q, last), inner;
-                const char *inside = q;
-                inner = rst_token_next(&q, last);
-                if (!rst_token_mark(&open, "(")) return SQLITE_ERROR;
-                if ((rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH")) &&
-                    rst_subquery_stands_alone(table->connection, inside, (int)(last - 1 - inside))) {
-                    char *subquery = sqlite3_mprintf("%.*s", (int)(last - 1 - inside), inside);
-                    sqlite3_str_appendf(out, "rootstock_once(%Q,%d)", subquery == NULL ? "" : subquery, i);
-                    sqlite3_free(subquery);
-                } else if (rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "VALUES") ||
-                           rst_token_is(&inner, "WITH")) {
-                    /* the i-th column of a subquery's first row */
-                    sqlite3_str *text = sqlite3_str_new(NULL);
-                    char *built;
-                    sqlite3_str_appendf(text, "(WITH \"rootstock q\"(");
-                    for (int k = 0; k < count; k++) sqlite3_str_appendf(text, "%sc%d", k > 0 ? "," : "", k);
-                    sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)",
-                                        (int)(last - 1 - inside), inside, i);
-                    built = sqlite3_str_finish(text);
-                    if (built == NULL) return SQLITE_NOMEM;
-                    append_scalar(out, table, alias, built, (int)strlen(built));
-                    sqlite3_free(built);
-                } else {
-                    const char *item = inside, *at = inside;
-                    int number = 0;
-                    for (;;) {
-                        const char *here;
-                        token = rst_token_next(&at, last);
-                        here = token.text;
-                        if (rst_token_mark(&token, "(")) {
-                            if (!rst_token_skip_parentheses(&at, last)) return SQLITE_ERROR;
-                            continue;
-                        }
-                        if (token.type == TOKEN_END || rst_token_mark(&token, ",") || rst_token_mark(&token, ")")) {
-                            if (number == i) {
-                                append_scalar(out, table, alias, item, (int)(here - item));
-                                break;
-                            }
-                            if (!rst_token_mark(&token, ",")) return SQLITE_ERROR;
-                            number++;
-                            item = at;
-                        }
-                    }
-                }
-            }
-        }
-        if (token.type == TOKEN_END || !rst_token_mark(&token, ",")) return SQLITE_OK;
+        if (code != SQLITE_OK) return code;
     }
+    return SQLITE_OK;
 }
 
 /* The clause's SELECT, with the names that the connection has for them, where all went well so far. */
@@ -202,6 +181,47 @@ static int finish_select(rst_connection *c, sqlite3_str *select, rst_clause *cla
         }
     }
     sqlite3_free(text);
+    return code;
+}
+
+/* The target of ON CONFLICT, from behind its parenthesis to behind DO. */
+static int read_target(const rst_table *table, const char **p, const char *end, rst_clause *clause, char **message) {
+    rst_span terms = {*p, *p}, where = {NULL, NULL};
+    rst_token token;
+    for (;;) {
+        token = rst_token_next(p, end);
+        if (token.type == TOKEN_END) return SQLITE_ERROR;
+        if (rst_token_mark(&token, ")")) break;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return SQLITE_ERROR;
+        terms.end = *p;
+    }
+    token = rst_token_next(p, end);
+    if (rst_token_is(&token, "WHERE")) {
+        where.start = *p;
+        do {
+            token = rst_token_next(p, end);
+            if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(p, end);
+        } while (token.type != TOKEN_END && !rst_token_is(&token, "DO"));
+        where.end = token.text;
+    }
+    clause->targeted = true;
+    return rst_conflict_target(table, terms, where, &clause->target, message);
+}
+
+/* WHERE of a DO UPDATE, if it stands at *p. */
+static int read_where(const rst_table *table, const char **p, const char *end, const rst_token *alias,
+                      rst_clause *clause, sqlite3_str *select) {
+    const char *q = *p;
+    rst_token token = rst_token_next(&q, end);
+    rst_span condition;
+    bool comma;
+    int code;
+    if (!rst_token_is(&token, "WHERE")) return SQLITE_OK;
+    clause->has_where = true;
+    code = read_expression(&q, end, &condition, &comma);
+    sqlite3_str_appendall(select, ",");
+    append_scalar(select, table, alias, condition.start, (int)(condition.end - condition.start));
+    *p = q;
     return code;
 }
 
@@ -229,49 +249,8 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
         memset(clause, 0, sizeof *clause);
         token = rst_token_next(&p, end);
         if (rst_token_mark(&token, "(")) {
-            int columns[64], found = 0;
-            bool expressions = false, start = true, has_where = false;
-            for (;;) {
-                token = rst_token_next(&p, end);
-                if (token.type == TOKEN_END || rst_token_mark(&token, ")")) break;
-                if (rst_token_mark(&token, "(")) {
-                    if (!rst_token_skip_parentheses(&p, end)) break;
-                    expressions = true;
-                    if (start && found < 64) columns[found++] = -2;
-                    start = false;
-                    continue;
-                }
-                if (rst_token_mark(&token, ",")) {
-                    start = true;
-                    continue;
-                }
-                if (start && found < 64) {
-                    columns[found] = rst_token_names(&token) ? column_by_token(table, &token) : -3;
-                    if (columns[found] == -3) {
-                        columns[found] = -2;
-                        expressions = true;
-                    }
-                    found++;
-                } else if (token.type == TOKEN_PUNCTUATION && found > 0) {
-                    columns[found - 1] = -2;
-                    expressions = true;
-                }
-                start = false;
-            }
-            token = rst_token_next(&p, end);
-            if (rst_token_is(&token, "WHERE")) {
-                has_where = true;
-                do {
-                    token = rst_token_next(&p, end);
-                    if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(&p, end);
-                } while (token.type != TOKEN_END && !rst_token_is(&token, "DO"));
-            }
-            resolve_target(table, columns, found, expressions, has_where, clause);
-            if (clause->target_count == 0) {
-                rst_set_message(message, "ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint");
-                code = SQLITE_ERROR;
-                break;
-            }
+            code = read_target(table, &p, end, clause, message);
+            if (code != SQLITE_OK) break;
         }
         token = rst_token_next(&p, end); /* NOTHING or UPDATE */
         if (rst_token_is(&token, "NOTHING")) continue;
@@ -280,32 +259,7 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
         select = sqlite3_str_new(NULL);
         sqlite3_str_appendall(select, "SELECT ");
         code = read_assignments(table, &p, end, alias, clause, select);
-        if (code == SQLITE_OK) {
-            const char *q = p;
-            token = rst_token_next(&q, end);
-            if (rst_token_is(&token, "WHERE")) {
-                const char *start = q, *last = q;
-                clause->has_where = true;
-                for (;;) {
-                    const char *before = q;
-                    token = rst_token_next(&q, end);
-                    if (token.type == TOKEN_END) break;
-                    if (rst_token_is(&token, "ON")) {
-                        const char *r = q;
-                        rst_token next = rst_token_next(&r, end);
-                        if (rst_token_is(&next, "CONFLICT")) {
-                            q = before;
-                            break;
-                        }
-                    }
-                    if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(&q, end);
-                    last = q;
-                }
-                sqlite3_str_appendall(select, ",");
-                append_scalar(select, table, alias, start, (int)(last - start));
-                p = q;
-            }
-        }
+        if (code == SQLITE_OK) code = read_where(table, &p, end, alias, clause, select);
         sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
                             table->declared_name);
         code = finish_select(c, select, clause, code, message);

@@ -361,7 +361,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
         /* An automatic rowid meets no row: SQLite leaves such a clause out. */
-        if (!table->without_rowid && code->clauses[i].target_count == 1 && code->clauses[i].targets[0] == -1 &&
+        if (!table->without_rowid && code->clauses[i].targeted && code->clauses[i].target == -1 &&
             table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
             code->clauses[i].left_out = true;
             continue;

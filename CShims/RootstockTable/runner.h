@@ -8,8 +8,8 @@
 #include "transform.h"
 
 typedef struct rst_clause {
-    int *targets;     /* -1: the key; else index numbers */
-    int target_count; /* 0: any */
+    bool targeted; /* at the conflicts of one key only: */
+    int target;    /* -1: the key; else an index's number */
     bool update;
     char *select; /* values of the assignments, then the WHERE */
     int *columns; /* assigned columns; -1: rowid */
@@ -80,6 +80,11 @@ extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
                       rst_clause **clauses, int *count, char **message);
+/* conflict_targets.c: the index (or -1, the key) that ON CONFLICT (terms) WHERE where means; where.start null: none. SQLITE_ERROR and
+** *message where there is none, or more than one could be meant. */
+int rst_conflict_target(const rst_table *table, rst_span terms, rst_span where, int *out, char **message);
+/* The column that a name in such a list or in SET means, -1 for the rowid, or -3. */
+int rst_set_column(const rst_table *table, const rst_token *token);
 int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
 void rst_once_free(struct rst_once **list);

@@ -101,9 +101,8 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
     int code = SQLITE_NOTFOUND;
     for (int i = 0; i < count; i++) {
         const rst_clause *clause = &clauses[i];
-        int targets = clause->target_count > 0 ? clause->target_count : table->index_count + 1;
-        for (int t = 0; t < targets; t++) {
-            int index = clause->target_count > 0 ? clause->targets[t] : t - 1;
+        int first = clause->targeted ? clause->target : -1, last = clause->targeted ? first : table->index_count - 1;
+        for (int index = first; index <= last; index++) {
             int result = rst_find_conflict(table, index, row, NULL, &found, message);
             if (result == SQLITE_DONE) continue;
             if (result != SQLITE_ROW) {
