@@ -211,7 +211,7 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
         /* The column's name is the text that was written, without the blanks behind it. */
         size_t size = strlen(*out);
         char *last = *out + size - 2;
-        while (last > *out && (*last == ' ' || *last == '\n' || *last == '\t')) last--;
+        while (last > *out && strchr(" \t\n\v\f\r", *last) != NULL) last--;
         last[1] = '"';
         last[2] = '\0';
     }

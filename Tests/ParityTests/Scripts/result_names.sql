@@ -11,3 +11,7 @@ SELECT (SELECT count(*) FROM sqlite_master) n, (SELECT 1 FROM sqlite_master) AS 
 SELECT count(*), sql LIKE '%x%' FROM sqlite_master; SELECT name || 'sqlite_x' FROM sqlite_master LIMIT 1; SELECT sqlite_version() = sqlite_version(), sqlite_source_id() IS NULL; SELECT sqlite_version() IS NULL x; SELECT length(sqlite_version())>1 AS a, a.b FROM a; SELECT 'sqlite_master', "sqlite_master" FROM sqlite_master LIMIT 1;
 SELECT sum(1) OVER w FROM sqlite_master WINDOW w AS (ORDER BY name) LIMIT 1; SELECT (SELECT count(*) FROM a NOT INDEXED) FROM a NOT INDEXED LIMIT 1; SELECT a.b, (SELECT x FROM (SELECT count(*) AS x FROM sqlite_master)) FROM a LIMIT 1; SELECT * FROM sqlite_master AS m, (SELECT count(*) FROM sqlite_master) LIMIT 1;
 SELECT seq FROM sqlite_sequence; CREATE TABLE au(k INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO au DEFAULT VALUES; SELECT seq, (SELECT max(seq) FROM sqlite_sequence), rowid FROM sqlite_sequence; SELECT sqlite_sequence.seq FROM sqlite_sequence; UPDATE sqlite_sequence SET seq=10 WHERE name='au'; INSERT INTO au DEFAULT VALUES RETURNING k; DELETE FROM sqlite_sequence; INSERT INTO au DEFAULT VALUES RETURNING rowid; SELECT * FROM sqlite_sequence WHERE name='au' OR (name) IN (SELECT name FROM sqlite_sequence);
+-- Lines that end as on Windows.
+SELECT count(*)
+FROM a;
+SELECT count(*)	 FROM n;
