@@ -55,9 +55,9 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
             hand.values[column].as.data = new_name;
             hand.values[column].size = strlen(new_name);
             bytes.size = rootstock_row_size(hand.values, table->column_count);
-            encoded = sqlite3_malloc64(bytes.size + 1);
+            encoded = bytes.size == 0 ? NULL : sqlite3_malloc64(bytes.size);
             if (encoded == NULL) {
-                result = SQLITE_NOMEM;
+                result = bytes.size == 0 ? SQLITE_TOOBIG : SQLITE_NOMEM;
             } else {
                 rootstock_row_write(encoded, hand.values, table->column_count, true);
                 bytes.data = encoded;
@@ -110,8 +110,8 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
     while (code == ROOTSTOCK_OK) {
         rst_hand before, after;
         rootstock_slice own, bytes;
-        int result = rst_hand_begin(old, &before);
-        if (result == SQLITE_OK) result = rst_hand_begin(table, &after);
+        int result = rst_hand_begin(old, &before), second = rst_hand_begin(table, &after); /* both are ended below */
+        if (result == SQLITE_OK) result = second;
         if (result == SQLITE_OK) result = rst_interrupted(c, ++rows);
         if (result == SQLITE_OK) result = rst_hand_fetch(old, &key, &before);
         if (result == SQLITE_ROW) {
@@ -137,6 +137,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
                     if (!compact || table->slot[i] >= 0) listed[count++] = after.values[i];
                 }
                 bytes.size = result == SQLITE_OK ? rootstock_row_size(listed, count) : 0;
+                if (result == SQLITE_OK && bytes.size == 0) result = SQLITE_TOOBIG;
                 encoded = sqlite3_malloc64(bytes.size + 1);
                 if (encoded == NULL) result = SQLITE_NOMEM;
                 if (result == SQLITE_OK) {

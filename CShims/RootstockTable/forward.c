@@ -208,6 +208,12 @@ static bool mirror_has(sqlite3 *mirror, char **list, const char *name, int count
     return found;
 }
 
+/* A list that ended early (sqlite3_interrupt) is none: what it leaves out is not gone. */
+static int finished(sqlite3_stmt *statement, int code) {
+    int result = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? result : code;
+}
+
 static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
     sqlite3_stmt *statement = NULL;
     char *mirrors = NULL;
@@ -237,9 +243,8 @@ static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list
         if (forward != NULL) forward->seen = true;
         if (code == SQLITE_BUSY) code = SQLITE_OK; /* a statement of the mirror runs: as it was, until the next time */
     }
-    sqlite3_finalize(statement);
     sqlite3_free(mirrors);
-    return code;
+    return finished(statement, code);
 }
 
 static int sync_collations(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
@@ -258,8 +263,7 @@ static int sync_collations(rst_connection *c, sqlite3 *mirror, rst_forward **lis
         else
             forward->seen = true;
     }
-    sqlite3_finalize(statement);
-    return code;
+    return finished(statement, code);
 }
 
 /* What is gone from the application's connection, and placeholders, go here too; what a running statement uses stays. */
