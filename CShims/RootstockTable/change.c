@@ -44,7 +44,8 @@ static int foreign_after(rst_table *table, const rst_hand *old, const rst_hand *
     int code = SQLITE_OK;
     if (table->foreign_key_count > 0 || table->is_parent) {
         code = rst_foreign_after(table, old == NULL ? NULL : old->values, old == NULL ? 0 : old->rowid,
-                                 row == NULL ? NULL : row->values, row == NULL ? 0 : row->rowid, changed, message);
+                                 row == NULL ? NULL : row->values, row == NULL ? 0 : row->rowid, changed,
+                                 row == NULL ? NULL : row->beyond, message);
     }
     if (code == SQLITE_OK && rst_shadows_any(table)) code = rst_shadows_after(table, old, row, message);
     return code;
@@ -188,7 +189,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
                 rootstock_buffer swap;
                 code = SQLITE_OK;
                 for (int i = 0; i < table->column_count; i++) {
-                    bool set = (changed & ((uint64_t)1 << (i < 63 ? i : 63))) != 0;
+                    bool set = rst_columns_has(changed, row->beyond, i);
                     if (!set && i != table->rowid_column) row->values[i] = again.values[i];
                     old->values[i] = again.values[i];
                 }

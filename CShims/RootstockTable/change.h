@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_CHANGE_H
 #define ROOTSTOCK_CHANGE_H
 
-#include "internal.h"
+#include "column_sets.h"
 
 /* A row in hand: values (one per column), its rowid or key. The bytes are owned by hold, or by the caller. */
 typedef struct rst_hand {
@@ -12,6 +12,7 @@ typedef struct rst_hand {
     int64_t rowid;
     rootstock_buffer key;  /* logical key in the table's tree */
     rootstock_buffer hold; /* bytes that values point to */
+    uint64_t *beyond;      /* of a row that an UPDATE writes: which columns it sets (column_sets.h) */
     rootstock_value small[24];
 } rst_hand;
 

@@ -18,6 +18,7 @@ enum { CODES_KEPT = 128 };
 static void code_free(rst_code *code) {
     sqlite3_free(code->text);
     sqlite3_free(code->table_name);
+    sqlite3_free(code->set_beyond);
     sqlite3_free(code->inner);
     sqlite3_free(code->clear);
     sqlite3_free(code->returning);
@@ -68,12 +69,11 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
 }
 
 /* The columns that SET names: an UPDATE FROM hands over every column as if it were set. */
-static uint64_t columns_set(const rst_table *table, rst_span set) {
+static int columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
     const char *p = set.start;
     bool name = true;
-    uint64_t bits = 0;
-    int depth = 0;
-    while (p < set.end) {
+    int depth = 0, code = SQLITE_OK;
+    while (p < set.end && code == SQLITE_OK) {
         rst_token token = rst_token_next(&p, set.end);
         if (token.type == TOKEN_END) break;
         if (rst_token_mark(&token, "("))
@@ -85,12 +85,12 @@ static uint64_t columns_set(const rst_table *table, rst_span set) {
         else if (rst_token_mark(&token, ",") && depth == 0)
             name = true;
         else if (name) {
-            for (int i = 0; i < table->column_count; i++) {
-                if (rst_token_same_name(&token, table->columns[i].name)) bits |= (uint64_t)1 << (i < 63 ? i : 63);
+            for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+                if (rst_token_same_name(&token, table->columns[i].name)) code = rst_columns_add(table, i, bits, beyond);
             }
         }
     }
-    return bits;
+    return code;
 }
 
 /* Whether an INSERT into these columns gives the rowid; none named: all. */
@@ -352,7 +352,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->conflict = parts.conflict;
         code->single_insert = is_single_insert(table, &parts);
         code->one_row = is_one_row(table, &parts);
-        if (parts.kind == KIND_UPDATE && parts.set.start != NULL) code->set_columns = columns_set(table, parts.set);
+        if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
+            result = columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
         code->table_name = sqlite3_mprintf("%s", table->name);
         if (code->table_name == NULL) result = SQLITE_NOMEM;
     }

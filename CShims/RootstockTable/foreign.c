@@ -5,6 +5,7 @@
 ** must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does. RESTRICT fails at
 ** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
 */
+#include "column_sets.h"
 #include "foreign_statements.h"
 #include "trigger.h"
 
@@ -61,10 +62,6 @@ static void count_violations(rst_connection *c, const rst_foreign_key *foreign, 
     counter = foreign->deferred || rst_foreign_all_deferred(c) ? &c->deferred_violations : &c->immediate_violations;
     *counter += change;
     if (*counter < 0) *counter = 0;
-}
-
-static bool is_set(uint64_t changed, int column) {
-    return (changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0;
 }
 
 static void forget(char **message) {
@@ -146,7 +143,7 @@ static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_tab
 }
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
-                       const rootstock_value *new_values, uint64_t changed, char **message) {
+                       const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -159,7 +156,8 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         if (old_values != NULL && new_values != NULL) {
             /* As SQLite: a column that is set counts as changed, whatever its value. */
             touched = false;
-            for (int k = 0; k < foreign->column_count; k++) touched |= is_set(changed, foreign->child_columns[k]);
+            for (int k = 0; k < foreign->column_count; k++)
+                touched |= rst_columns_has(changed, beyond, foreign->child_columns[k]);
             if (!touched && !own) continue;
         }
         if (parent == NULL) {
@@ -253,14 +251,16 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
 
 static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
     bool touched = sqlite3_stricmp(foreign->parent, table->name) == 0;
-    for (int k = 0; k < foreign->column_count && !touched; k++) touched = is_set(changed, foreign->child_columns[k]);
+    for (int k = 0; k < foreign->column_count && !touched; k++)
+        touched = rst_columns_has(changed, NULL, foreign->child_columns[k]);
     return touched;
 }
 
-static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
+static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed,
+                            const uint64_t *beyond) {
     bool touched = false;
     for (int n = 0; n < table->column_count && !touched; n++) {
-        if (!is_set(changed, n)) continue;
+        if (!rst_columns_has(changed, beyond, n)) continue;
         for (int k = 0; k < foreign->column_count && !touched; k++) {
             touched = foreign->parent_columns[0] == NULL
                           ? table->columns[n].primary_key > 0
@@ -272,7 +272,7 @@ static bool sets_parent_key(const rst_table *table, const rst_foreign_key *forei
 
 /* As SQLite: all keys that refer to the table are counted first, then acted for, the newest first in both. */
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
-                        const rootstock_value *new_values, uint64_t changed, char **message) {
+                        const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
     for (int turn = 0; turn < 2; turn++) {
         for (int t = c->table_count - 1; t >= 0; t--) {
             rst_table *child = c->tables[t];
@@ -283,7 +283,8 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 code = rst_foreign_parent_columns(child, foreign, table, columns, message);
                 if (code != SQLITE_OK) {
                     /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
-                    if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed)) ||
+                    if (old_values == NULL ||
+                        (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
                         (code == SQLITE_ERROR && c->dropping_rows)) {
                         forget(message);
                         continue;
@@ -327,14 +328,16 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char
 }
 
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
-                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message) {
+                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, const uint64_t *beyond,
+                      char **message) {
     rst_connection *c = table->connection;
     int code;
     UNUSED(old_rowid);
     UNUSED(new_rowid);
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
-    code = check_child(c, table, old_values, new_values, changed, message);
-    if (code == SQLITE_OK && table->is_parent) code = check_parent(c, table, old_values, new_values, changed, message);
+    code = check_child(c, table, old_values, new_values, changed, beyond, message);
+    if (code == SQLITE_OK && table->is_parent)
+        code = check_parent(c, table, old_values, new_values, changed, beyond, message);
     return code;
 }
 
@@ -365,7 +368,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
             int code;
             if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
             if (!looked_at && deferred_only && !foreign->deferred && !rst_foreign_all_deferred(c)) continue;
-            if (!all && !looked_at && !sets_parent_key(table, foreign, changed)) continue;
+            if (!all && !looked_at && !sets_parent_key(table, foreign, changed, NULL)) continue;
             code = rst_foreign_parent_columns(c->tables[t], foreign, table, columns, message);
             if (code != SQLITE_OK) return code;
         }

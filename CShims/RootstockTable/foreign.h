@@ -27,10 +27,11 @@ struct rst_foreign_key {
 /* Before a row of `table` is removed or overwritten: what it violates itself, of keys into the table itself, is counted down. Once it is
 ** gone nobody can tell whether it was its own parent. */
 int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char **message);
-/* After a row of `table` changes: old and new values, one per column, or null. changed: bits of the
-** columns that an UPDATE sets, all for an INSERT or DELETE. */
+/* After a row of `table` changes: old and new values, one per column, or null. changed, beyond: the
+** columns that an UPDATE sets (column_sets.h), all for an INSERT or DELETE. */
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
-                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, char **message);
+                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, const uint64_t *beyond,
+                      char **message);
 /* changed: bits of the columns that an UPDATE sets, else all. deferred_only: of the keys that refer to the table, only those
 ** that are deferred. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message);

@@ -29,6 +29,7 @@ static void give_spare(rst_connection *c, rootstock_buffer *buffer) {
 int rst_hand_begin(rst_table *table, rst_hand *hand) {
     hand->values = hand->small;
     hand->rowid = 0;
+    hand->beyond = NULL;
     hand->key = take_spare(table->connection);
     hand->hold = take_spare(table->connection);
     if (table->column_count > (int)(sizeof hand->small / sizeof hand->small[0])) {
@@ -46,7 +47,10 @@ int rst_hand_begin(rst_table *table, rst_hand *hand) {
 }
 
 void rst_hand_end(rst_table *table, rst_hand *hand) {
-    if (hand->values != hand->small) sqlite3_free(hand->values);
+    if (hand->values != hand->small) {
+        sqlite3_free(hand->values);
+        sqlite3_free(hand->beyond); /* a row of so many columns never fits `small` */
+    }
     give_spare(table->connection, &hand->key);
     give_spare(table->connection, &hand->hold);
 }

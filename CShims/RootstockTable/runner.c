@@ -193,10 +193,11 @@ int rst_program_conflict(rst_table *table, int told) {
     return program->code->conflict;
 }
 
-uint64_t rst_program_set_columns(const rst_table *table) {
+uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond) {
     const rst_program *program = table->connection->program;
-    return program != NULL && program->table == table && program->code->set_columns != 0 ? program->code->set_columns
-                                                                                         : UINT64_MAX;
+    bool known = program != NULL && program->table == table && program->code->set_columns != 0;
+    *beyond = known ? program->code->set_beyond : NULL;
+    return known ? program->code->set_columns : UINT64_MAX;
 }
 
 bool rst_program_rowwise(const rst_table *table) {

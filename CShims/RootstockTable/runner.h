@@ -35,10 +35,11 @@ typedef struct rst_code {
     int clause_count;
     bool single_insert; /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
     bool one_row;       /* an INSERT of one row: it can neither make nor cure an immediate violation of its children */
-    uint64_t set_columns; /* bits of the columns that an UPDATE sets; 0: not known */
-    bool judged;          /* its text stands in a schema and has been found fit to run (untrusted.h) */
-    bool rowwise;         /* an UPDATE evaluated row by row: its SET list is clauses[0] */
-    char **sequences;     /* other AUTOINCREMENT tables that its triggers could insert into */
+    uint64_t set_columns; /* the columns that an UPDATE sets (column_sets.h); 0: not known */
+    uint64_t *set_beyond;
+    bool judged;      /* its text stands in a schema and has been found fit to run (untrusted.h) */
+    bool rowwise;     /* an UPDATE evaluated row by row: its SET list is clauses[0] */
+    char **sequences; /* other AUTOINCREMENT tables that its triggers could insert into */
     int sequence_count;
     rst_parameters parameters;
 } rst_code;

@@ -25,22 +25,28 @@ void rst_triggers_free(rst_table *table) {
         sqlite3_free(trigger->name);
         sqlite3_free(trigger->fire_sql);
         sqlite3_free(trigger->text);
+        sqlite3_free(trigger->beyond);
         sqlite3_free(trigger);
     }
 }
 
-static uint64_t columns_of(const rst_table *table, rst_span of) {
+/* The columns that a list names; 0: there is no list. */
+static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint64_t **beyond) {
     const char *p = of.start;
-    uint64_t bits = 0;
-    if (of.start == NULL) return 0;
+    *bits = 0;
+    *beyond = NULL;
+    if (of.start == NULL) return SQLITE_OK;
     for (;;) {
         rst_token token = rst_token_next(&p, of.end);
         if (token.type == TOKEN_END) break;
         for (int i = 0; i < table->column_count; i++) {
-            if (rst_token_same_name(&token, table->columns[i].name)) bits |= (uint64_t)1 << (i < 63 ? i : 63);
+            if (rst_token_same_name(&token, table->columns[i].name) &&
+                rst_columns_add(table, i, bits, beyond) != SQLITE_OK)
+                return SQLITE_NOMEM;
         }
     }
-    return bits == 0 ? (uint64_t)1 << 62 : bits;
+    if (*bits == 0) *bits = (uint64_t)1 << 62;
+    return SQLITE_OK;
 }
 
 static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
@@ -121,7 +127,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
             trigger->text = sqlite3_mprintf("%.*s", (int)(parsed.body.end - start), start);
             if (trigger->text == NULL) code = SQLITE_NOMEM;
         }
-        trigger->columns = columns_of(table, parsed.of);
+        if (columns_of(table, parsed.of, &trigger->columns, &trigger->beyond) != SQLITE_OK) code = SQLITE_NOMEM;
         /* SQLite fires the newest first. */
         trigger->next = table->triggers;
         table->triggers = trigger;
@@ -229,19 +235,27 @@ static int judge(rst_connection *c, rst_trigger *trigger, char **message) {
     return SQLITE_OK;
 }
 
+/* Whether the trigger is of one of these columns, or of all. */
+static bool is_of(const rst_table *table, const rst_trigger *trigger, uint64_t changed, const uint64_t *beyond) {
+    return trigger->columns == 0 || rst_columns_meet(table, trigger->columns, trigger->beyond, changed, beyond);
+}
+
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message) {
     rst_connection *c = table->connection;
-    uint64_t changed = set == NULL ? UINT64_MAX : columns_of(table, *set);
-    for (rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+    uint64_t changed = UINT64_MAX, *beyond = NULL;
+    int code = set == NULL ? SQLITE_OK : columns_of(table, *set, &changed, &beyond);
+    for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
         sqlite3_stmt *statement = NULL;
-        int code;
-        if (trigger->event != event || (trigger->columns != 0 && (trigger->columns & changed) == 0)) continue;
+        if (trigger->event != event || !is_of(table, trigger, changed, beyond)) continue;
         code = judge(c, trigger, message);
-        if (code != SQLITE_OK) return code;
-        if (rst_statement_get(c, trigger->fire_sql, &statement) != SQLITE_OK) return trigger_error(c, trigger, message);
-        rst_statement_done(c, statement);
+        if (code != SQLITE_OK) break;
+        if (rst_statement_get(c, trigger->fire_sql, &statement) == SQLITE_OK)
+            rst_statement_done(c, statement);
+        else
+            code = trigger_error(c, trigger, message);
     }
-    return SQLITE_OK;
+    sqlite3_free(beyond);
+    return code;
 }
 
 int rst_depth_check(rst_connection *c, char **message) {
@@ -317,7 +331,7 @@ int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *o
     int code = SQLITE_OK;
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
         if (trigger->before != before || trigger->event != event) continue;
-        if (event == TRIGGER_UPDATE && trigger->columns != 0 && (trigger->columns & changed) == 0) continue;
+        if (event == TRIGGER_UPDATE && !is_of(table, trigger, changed, row->beyond)) continue;
         if (trigger->firing && !rst_recursive_triggers(c)) continue;
         code = fire(table, trigger, old, row, message);
     }

@@ -15,8 +15,9 @@ struct rst_trigger {
     bool before;
     bool temporary;
     int event;
-    uint64_t columns; /* UPDATE OF these (bit 63: column 63 and on); 0: any */
-    char *fire_sql;   /* statement on the view whose INSTEAD OF trigger has the body */
+    uint64_t columns; /* UPDATE OF these (column_sets.h); 0: any */
+    uint64_t *beyond;
+    char *fire_sql; /* statement on the view whose INSTEAD OF trigger has the body */
     char *
         text; /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
     bool firing;
@@ -45,7 +46,7 @@ int rst_program_conflict(rst_table *table, int told);
 ** nothing); an extended code and *message. */
 int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
 /* Bits of the columns that the program's UPDATE sets; all where that is not known. */
-uint64_t rst_program_set_columns(const rst_table *table);
+uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond);
 /* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
 bool rst_program_rowwise(const rst_table *table);
 /* Whether the rows that the program is given are to go: a DELETE, whatever statement finds them. */

@@ -37,16 +37,17 @@ static inline bool fits(const rootstock_value *value, char affinity) {
 static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old,
                        uint64_t *changed) {
     size_t text = 0;
-    uint64_t named = old != NULL ? rst_program_set_columns(table) : UINT64_MAX;
+    const uint64_t *named_beyond = NULL;
+    uint64_t named = old != NULL ? rst_program_set_columns(table, &named_beyond) : UINT64_MAX;
     bool all_fit = true;
     *changed = 0;
     for (int i = 0; i < table->column_count; i++) {
-        if (old != NULL && (sqlite3_value_nochange(values[i]) || (named & ((uint64_t)1 << (i < 63 ? i : 63))) == 0 ||
+        if (old != NULL && (sqlite3_value_nochange(values[i]) || !rst_columns_has(named, named_beyond, i) ||
                             table->columns[i].generated)) {
             row->values[i] = old->values[i];
             continue;
         }
-        *changed |= (uint64_t)1 << (i < 63 ? i : 63);
+        if (rst_columns_add(table, i, changed, &row->beyond) != SQLITE_OK) return SQLITE_NOMEM;
         rst_value_from(values[i], &row->values[i]);
         if (fits(&row->values[i], table->columns[i].affinity)) continue;
         all_fit = false;
@@ -56,7 +57,7 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
     if (all_fit) return SQLITE_OK;
     for (int i = 0; i < table->column_count; i++) {
         int code;
-        if ((*changed & ((uint64_t)1 << (i < 63 ? i : 63))) == 0) continue;
+        if (!rst_columns_has(*changed, row->beyond, i)) continue;
         if (old != NULL && sqlite3_value_nochange(values[i])) continue;
         code = rst_value_affinity(&row->values[i], values[i], table->columns[i].affinity, &row->hold);
         if (code != SQLITE_OK) return code;
@@ -117,7 +118,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
                 if (code == SQLITE_OK && column >= 0) {
                     row.values[column].type = VALUE_INTEGER;
                     row.values[column].as.integer = row.rowid;
-                    if (row.rowid != old.rowid) changed |= (uint64_t)1 << (column < 63 ? column : 63);
+                    if (row.rowid != old.rowid) code = rst_columns_add(table, column, &changed, &row.beyond);
                 }
             }
             if (code == SQLITE_OK) code = rst_row_update(table, &old, &row, conflict, changed, message);

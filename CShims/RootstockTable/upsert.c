@@ -84,7 +84,7 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
             code = rst_value_affinity(&converted, copy, table->columns[column].affinity, &row.hold);
             row.values[column] = converted;
         }
-        if (column >= 0) changed |= (uint64_t)1 << (column < 63 ? column : 63);
+        if (column >= 0 && code == SQLITE_OK) code = rst_columns_add(table, column, &changed, &row.beyond);
         sqlite3_value_free(copy);
     }
     if (code == SQLITE_OK) code = rst_row_update(table, old, &row, conflict, changed, message);
