@@ -21,7 +21,8 @@ static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *hig
         double real = v.as.real;
         int64_t floor_value;
         bool exact;
-        if (op == SQLITE_INDEX_CONSTRAINT_EQ) return false; /* a whole one would be an integer by now ... */
+        /* A whole one is an integer by now, but for -2^63, by which SQLite finds no row either. */
+        if (op == SQLITE_INDEX_CONSTRAINT_EQ) return false;
         if (real >= 9223372036854775808.0) return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
         if (real < -9223372036854775808.0) return op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
         floor_value = (int64_t)real;
@@ -76,10 +77,7 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     int64_t rowid;
     int code;
     k->eof = true;
-    if (sqlite3_value_type(value) == SQLITE_FLOAT && sqlite3_value_double(value) == -9223372036854775808.0)
-        rowid = INT64_MIN; /* the extreme reals that equal an integer limit stay reals under affinity */
-    else if (!rst_rowid_meant(value, &rowid))
-        return SQLITE_OK;
+    if (!rst_rowid_meant(value, &rowid)) return SQLITE_OK;
     rootstock_rowid_encode(rowid, k->rowid_bytes);
     k->found_key.size = 8;
     k->found_key.data = k->rowid_bytes;
