@@ -47,6 +47,15 @@ static int free_name(rst_connection *c, const char *name, char **out) {
     return code;
 }
 
+/* Whether the schema has a table, view or index of that name: triggers have names of their own. */
+static bool is_in_schema(const rst_connection *c, const char *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        const rst_object *object = &c->loaded.objects[i];
+        if (strcmp(object->type, "trigger") != 0 && sqlite3_stricmp(object->name, name) == 0) return true;
+    }
+    return false;
+}
+
 /* The name as SQLite writes it into a text: in quotes if it must. */
 static char *quoted_name(const char *name) {
     bool plain = name[0] != '\0' && !(name[0] >= '0' && name[0] <= '9');
@@ -110,7 +119,7 @@ int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message
     if (!rst_token_is(&token, "AS")) return SQLITE_OK;
     text = rst_token_name(&name);
     if (text == NULL) return SQLITE_NOMEM;
-    if (rst_table_find(c, text) != NULL) {
+    if (is_in_schema(c, text)) {
         sqlite3_free(text); /* the mirror says what there is to say */
         return SQLITE_OK;
     }

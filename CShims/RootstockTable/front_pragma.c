@@ -93,6 +93,8 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "ignore_check_constraints") && argument.type != TOKEN_END) {
+        static const char off[] = "off"; /* as SQLite reads what is negative */
+        if (negative) return rst_quoted_call("rootstock_ignore_checks", off, off + sizeof off - 1, out);
         return rst_quoted_call("rootstock_ignore_checks", argument.text, argument.text + argument.size, out);
     }
     if (rst_token_same_name(&name, "foreign_key_check")) {
