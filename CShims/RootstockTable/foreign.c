@@ -193,7 +193,7 @@ static int count_others(rst_connection *c, rst_table *child, const rst_foreign_k
                         sqlite3_int64 *count, char **message) {
     likeness like;
     bool itself;
-    int code = rst_foreign_child_count(c, child, foreign, table, columns, key, count, message);
+    int code = rst_foreign_child_count(c, child, foreign, table, columns, key, false, count, message);
     if (code != SQLITE_OK || *count == 0 || child != table || new_values == NULL) return code;
     code = compare_key(foreign, table, columns, new_values, key, &like);
     itself = like >= LIKE_FOUND;
@@ -243,7 +243,7 @@ static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *fo
     }
     if (action != ACTION_RESTRICT)
         return rst_foreign_act(c, child, foreign, table, columns, action, old_values, new_values, message);
-    code = rst_foreign_child_count(c, child, foreign, table, columns, old_values, &count, message);
+    code = rst_foreign_child_count(c, child, foreign, table, columns, old_values, true, &count, message);
     if (code != SQLITE_OK || count == 0 || rst_foreign_all_deferred(c)) return code;
     rst_set_message(message, "FOREIGN KEY constraint failed");
     return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */

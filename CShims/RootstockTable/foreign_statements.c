@@ -125,12 +125,14 @@ int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign,
     return code;
 }
 
-/* The comparison has the parent column's affinity and collation. */
+/* The comparison has the parent column's affinity and collation. acting: only its collation, because an action is to SQLite a trigger of
+** the parent's, and OLD.column has no affinity there but for the rowid. */
 static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
-                            const rst_table *parent, const int *columns, const rootstock_value *values) {
+                            const rst_table *parent, const int *columns, const rootstock_value *values, bool acting) {
     for (int k = 0; k < foreign->column_count; k++) {
         int type = values[columns[k]].type;
-        bool number_to_text = child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
+        bool converts = !acting || columns[k] == parent->rowid_column;
+        bool number_to_text = converts && child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
                               (type == VALUE_INTEGER || type == VALUE_REAL);
         bool numeric = number_to_text && parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC;
         /* A parent without affinity: SQLite compares two columns then, and neither is converted. */
@@ -142,11 +144,12 @@ static void append_children(sqlite3_str *text, const rst_table *child, const rst
 }
 
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
-                            const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message) {
+                            const int *columns, const rootstock_value *values, bool acting, sqlite3_int64 *count,
+                            char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     *count = 0;
     sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
-    append_children(text, child, foreign, parent, columns, values);
+    append_children(text, child, foreign, parent, columns, values, acting);
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
 }
 
@@ -165,7 +168,7 @@ int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst
     text = sqlite3_str_new(NULL);
     if (as_child) {
         sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, table->declared_name);
-        append_children(text, table, foreign, table, columns, key);
+        append_children(text, table, foreign, table, columns, key, false);
     } else {
         append_parent(text, c, foreign, table, columns);
     }
@@ -199,7 +202,7 @@ int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *
                 sqlite3_str_appendall(text, "NULL");
         }
     }
-    append_children(text, child, foreign, parent, columns, old);
+    append_children(text, child, foreign, parent, columns, old, true);
     /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
     c->override_conflict = SQLITE_ABORT;
     code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);

@@ -14,9 +14,10 @@ int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign,
 /* Whether the parent of these child values is there. */
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                               const rootstock_value *values, bool *exists, char **message);
-/* How many children refer to these parent values. */
+/* How many children refer to these parent values; acting: by the comparison that finds them for an action, RESTRICT among them. */
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
-                            const int *columns, const rootstock_value *values, sqlite3_int64 *count, char **message);
+                            const int *columns, const rootstock_value *values, bool acting, sqlite3_int64 *count,
+                            char **message);
 /* Whether that row of a table which refers to itself, looked at alone, is one of the children of the parent values in `key`
 ** (as_child), or else the parent of the child values in `key`; by the same comparison. */
 int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
