@@ -9,8 +9,29 @@
 
 #include <string.h>
 
+/* The text with "x" as `x`: a name of the row's in double quotes would else be a string where the row is not there. */
+static char *strictly_quoted(const char *text, int size) {
+    const char *p = text, *end = text + size, *copied = text;
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (token.type != TOKEN_NAME || token.text[0] != '"') continue;
+        sqlite3_str_append(out, copied, (int)(token.text - copied));
+        sqlite3_str_appendchar(out, 1, '`');
+        for (size_t i = 1; i + 1 < token.size; i++) {
+            if (token.text[i] == '"') i++;
+            sqlite3_str_appendchar(out, token.text[i] == '`' ? 2 : 1, token.text[i]);
+        }
+        sqlite3_str_appendchar(out, 1, '`');
+        copied = p;
+    }
+    sqlite3_str_append(out, copied, (int)(end - copied));
+    return sqlite3_str_finish(out);
+}
+
 bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size) {
-    char *sql = sqlite3_mprintf("%.*s", size, text), *named = NULL;
+    char *sql = strictly_quoted(text, size), *named = NULL;
     sqlite3_stmt *statement = NULL;
     bool alone;
     if (sql == NULL) return false;

@@ -1,0 +1,23 @@
+-- A double-quoted name in a subquery that is of the row around it, and a string where there is none.
+CREATE TABLE t(k PRIMARY KEY, v, "back`tick");
+CREATE TABLE w(z);
+INSERT INTO w VALUES(3), (30);
+INSERT INTO t VALUES(1, 10, 100);
+INSERT INTO t VALUES(1, 20, 200) ON CONFLICT(k) DO UPDATE SET v = (SELECT "v" + 1);
+SELECT * FROM t;
+INSERT INTO t VALUES(1, 20, 200) ON CONFLICT(k) DO UPDATE SET v = (SELECT max(z) FROM w WHERE z < "v");
+SELECT * FROM t;
+INSERT INTO t VALUES(1, 20, 200) ON CONFLICT(k) DO UPDATE SET v = (SELECT "back`tick"), "back`tick" = (SELECT max("z") FROM "w");
+SELECT * FROM t;
+INSERT INTO t VALUES(1, 20, 200) ON CONFLICT(k) DO UPDATE SET v = (SELECT "nowhere");
+SELECT * FROM t;
+INSERT INTO t VALUES(1, 20, 200) ON CONFLICT(k) DO UPDATE SET (v, "back`tick") = (SELECT "k", "v");
+SELECT * FROM t;
+INSERT INTO t VALUES(2, 5, 6);
+CREATE TRIGGER tt AFTER UPDATE ON t BEGIN INSERT INTO w VALUES("new"."v"); END;
+UPDATE t SET v = (SELECT "v" + (SELECT count(*) FROM "w")) RETURNING v;
+SELECT * FROM t;
+SELECT * FROM w;
+INSERT OR REPLACE INTO t VALUES(3, (SELECT "z" FROM w LIMIT 1), (SELECT "nowhere")) RETURNING *;
+UPDATE OR REPLACE t SET v = (SELECT "k" * 2);
+SELECT * FROM t;
