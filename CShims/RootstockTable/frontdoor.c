@@ -248,14 +248,15 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
             rst_glance_remember(c, sql, end);
         return code;
     }
+    if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
+        return rst_rewrite_schema(c, sql, last, stop, rewritten, message);
+    }
+    last = rst_token_last_end(sql, last); /* of a schema's own text SQLite keeps the comment behind it */
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
         if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
         return code;
-    }
-    if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
-        return rst_rewrite_schema(c, sql, last, stop, rewritten, message);
     }
     if (rst_token_is(&token, "PRAGMA")) return rst_rewrite_pragma(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);

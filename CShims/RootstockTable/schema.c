@@ -10,6 +10,7 @@
 #include "predicate.h"
 #include "shadow.h"
 #include "shown.h"
+#include "tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,12 @@ static int size_estimate(const rst_column *column) {
     return v > 255 ? 255 : v;
 }
 
+/* A DEFAULT's text, to be put between parentheses: without a comment behind it. */
+static char *default_of(const char *text) {
+    return text == NULL ? NULL
+                        : sqlite3_mprintf("%.*s", (int)(rst_token_last_end(text, text + strlen(text)) - text), text);
+}
+
 static int read_columns(rst_table *table, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
@@ -176,7 +183,7 @@ static int read_columns(rst_table *table, char **message) {
         column->name = rst_text_duplicate(rst_text_at(s, 1));
         column->type = sqlite3_mprintf("%s", rst_text_at(s, 2) == NULL ? "" : rst_text_at(s, 2));
         column->not_null = sqlite3_column_int(s, 3) != 0;
-        column->default_text = rst_text_duplicate(rst_text_at(s, 4));
+        column->default_text = default_of(rst_text_at(s, 4));
         column->primary_key = sqlite3_column_int(s, 5);
         column->generated = sqlite3_column_int(s, 6) >= 2 ? sqlite3_column_int(s, 6) : 0;
         column->missing.type = VALUE_NULL;

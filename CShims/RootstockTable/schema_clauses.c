@@ -66,7 +66,7 @@ int rst_describe_expressions(rst_index *index, const char *sql) {
     }
     token = rst_token_next(&p, end);
     if (rst_token_is(&token, "WHERE")) {
-        index->where = without_schemas(p, end);
+        index->where = without_schemas(p, rst_token_last_end(p, end));
         if (index->where == NULL) return SQLITE_NOMEM;
     }
     return SQLITE_OK;

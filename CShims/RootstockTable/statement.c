@@ -147,8 +147,7 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
     const char *p = sql;
     rst_token token;
     memset(parts, 0, sizeof *parts);
-    while (end > sql && (end[-1] == ';' || end[-1] == ' ' || end[-1] == '\n' || end[-1] == '\t' || end[-1] == '\r'))
-        end--;
+    end = rst_token_last_end(sql, end);
     parts->whole.start = sql;
     parts->whole.end = end;
     if (!skip_with(&p, end)) return;

@@ -24,6 +24,8 @@ static const char *skip_blank(const char *p, const char *end) {
     while (p < end) {
         if (is_space((unsigned char)*p)) {
             p++;
+        } else if (end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
+            p += 3; /* to SQLite a byte order mark is blank where a token could begin */
         } else if (*p == '-' && p + 1 < end && p[1] == '-') {
             while (p < end && *p != '\n') p++;
         } else if (*p == '/' && p + 1 < end && p[1] == '*') {
@@ -140,6 +142,27 @@ rst_token rst_token_next(const char **position, const char *end) {
     token.size = (size_t)(p - start);
     *position = p;
     return token;
+}
+
+static bool may_have_comment(const char *text, const char *end) {
+    for (const char *p = text; (p = memchr(p, '-', (size_t)(end - p))) != NULL; p++) {
+        if (end - p >= 2 && p[1] == '-') return true;
+    }
+    for (const char *p = text; (p = memchr(p, '/', (size_t)(end - p))) != NULL; p++) {
+        if (end - p >= 2 && p[1] == '*') return true;
+    }
+    return false;
+}
+
+const char *rst_token_last_end(const char *text, const char *end) {
+    const char *p = text, *last = text;
+    while (end > text && (end[-1] == ';' || is_space((unsigned char)end[-1]))) end--;
+    if (!may_have_comment(text, end)) return end;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return last;
+        if (!rst_token_mark(&token, ";")) last = p;
+    }
 }
 
 bool rst_token_is(const rst_token *token, const char *word) {

@@ -27,6 +27,8 @@ typedef struct rst_token {
 
 /* The token at or behind *position (white space and comments skipped); moves *position behind it. */
 rst_token rst_token_next(const char **position, const char *end);
+/* The end of the last token in [text, end) that is no semicolon: what is put behind it is in no comment. */
+const char *rst_token_last_end(const char *text, const char *end);
 /* Whether an unquoted word equals `word` (upper case), without case. */
 bool rst_token_is(const rst_token *token, const char *word);
 /* Whether it is this one-character (or two-character) punctuation. */
