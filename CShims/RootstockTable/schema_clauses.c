@@ -138,8 +138,21 @@ static int read_conflict(const char **p, const char *end, bool *any) {
     return SQLITE_ABORT;
 }
 
+/* A column of UNIQUE or PRIMARY KEY, and the collation that stands behind it (TOKEN_END: the column's own). */
+typedef struct listed_column {
+    int column;
+    rst_token collation;
+} listed_column;
+
+static bool is_part(const rst_table *table, const rst_part *part, const listed_column *listed) {
+    if (part->column != listed->column) return false;
+    if (listed->collation.type != TOKEN_END) return rst_token_same_name(&listed->collation, part->collation_name);
+    return listed->column < 0 ||
+           sqlite3_stricmp(table->columns[listed->column].collation_name, part->collation_name) == 0;
+}
+
 /* The constraint over these columns is the primary key or one of the automatic indexes. */
-static void set_conflict(rst_table *table, const int *columns, int count, bool primary, int conflict) {
+static void set_conflict(rst_table *table, const listed_column *columns, int count, bool primary, int conflict) {
     if (conflict == CONFLICT_DEFAULT) return;
     if (primary && table->rowid_column >= 0) {
         table->rowid_on_conflict = conflict;
@@ -152,9 +165,38 @@ static void set_conflict(rst_table *table, const int *columns, int count, bool p
     for (int i = 0; i < table->index_count; i++) {
         rst_index *index = &table->indexes[i];
         bool same = index->automatic && index->part_count == count;
-        for (int k = 0; same && k < count; k++) same = index->parts[k].column == columns[k];
+        for (int k = 0; same && k < count; k++) same = is_part(table, &index->parts[k], &columns[k]);
         if (same) index->on_conflict = conflict;
     }
+}
+
+static int list_column(listed_column **columns, int *count, int column) {
+    listed_column *more = rst_array_grown(*columns, *count, sizeof *more);
+    if (more == NULL) return SQLITE_NOMEM;
+    *columns = more;
+    more[(*count)++].column = column; /* and a collation of TOKEN_END, which is 0 */
+    return SQLITE_OK;
+}
+
+/* The columns of a constraint's list; *p stands behind its parenthesis, and is moved behind the closing one. */
+static int read_list(const rst_table *table, const char **p, const char *end, listed_column **columns, int *count) {
+    int depth = 1, code = SQLITE_OK;
+    bool first = true;
+    while (depth > 0 && code == SQLITE_OK) {
+        rst_token token = rst_token_next(p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")")) depth--;
+        if (first && depth == 1 && rst_token_names(&token)) {
+            char *name = rst_token_name(&token);
+            code = name == NULL ? SQLITE_NOMEM : list_column(columns, count, column_number(table, name));
+            sqlite3_free(name);
+        } else if (depth == 1 && *count > 0 && rst_token_is(&token, "COLLATE")) {
+            (*columns)[*count - 1].collation = rst_token_next(p, end);
+        }
+        first = rst_token_mark(&token, ",");
+    }
+    return code;
 }
 
 int rst_describe_clauses(rst_table *table) {
@@ -216,7 +258,8 @@ int rst_describe_clauses(rst_table *table) {
         if (rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "PRIMARY")) {
             bool primary = rst_token_is(&token, "PRIMARY");
             const char *q = p;
-            int columns[64], count = 0;
+            listed_column *columns = NULL;
+            int count = 0, code = SQLITE_OK;
             token = rst_token_next(&q, end);
             if (primary) {
                 if (!rst_token_is(&token, "KEY")) continue;
@@ -224,27 +267,16 @@ int rst_describe_clauses(rst_table *table) {
                 token = rst_token_next(&q, end);
             }
             if (rst_token_mark(&token, "(")) {
-                int depth = 1;
-                bool first = true;
-                while (depth > 0) {
-                    token = rst_token_next(&q, end);
-                    if (token.type == TOKEN_END) return SQLITE_OK;
-                    if (rst_token_mark(&token, "(")) depth++;
-                    if (rst_token_mark(&token, ")")) depth--;
-                    if (first && depth == 1 && rst_token_names(&token) && count < 64) {
-                        char *name = rst_token_name(&token);
-                        if (name == NULL) return SQLITE_NOMEM;
-                        columns[count++] = column_number(table, name);
-                        sqlite3_free(name);
-                    }
-                    first = rst_token_mark(&token, ",");
-                }
                 p = q;
+                code = read_list(table, &p, end, &columns, &count);
             } else {
-                columns[count++] = column;
+                code = list_column(&columns, &count, column);
                 if (rst_token_is(&token, "ASC") || rst_token_is(&token, "DESC")) p = q;
             }
-            set_conflict(table, columns, count, primary, read_conflict(&p, end, &table->has_conflict_clauses));
+            if (code == SQLITE_OK)
+                set_conflict(table, columns, count, primary, read_conflict(&p, end, &table->has_conflict_clauses));
+            sqlite3_free(columns);
+            if (code != SQLITE_OK) return code;
         }
     }
     return SQLITE_OK;
