@@ -315,7 +315,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             *out = code;
             return SQLITE_OK;
         }
-        if (c->program == NULL && c->trigger_depth == 0) {
+        if (c->programs_running == 0 && c->trigger_depth == 0) {
             *link = code->next;
             code_free(code);
             c->code_count--;
@@ -419,7 +419,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code_free(code);
         return result;
     }
-    if (c->code_count >= CODES_KEPT && c->program == NULL && c->trigger_depth == 0) {
+    if (c->code_count >= CODES_KEPT && c->programs_running == 0 && c->trigger_depth == 0) {
         while (c->codes != NULL) {
             rst_code *old = c->codes;
             c->codes = old->next;

@@ -131,7 +131,8 @@ struct rst_connection {
     int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
     int last_mode;               /* conflict mode that the last refusal came from */
     int last_error;              /* extended code, see rootstock_last_error */
-    struct rst_program *program; /* the front-door statement being run, innermost */
+    struct rst_program *program; /* the front-door statement being run, innermost; null where it must not be asked */
+    int programs_running;        /* their code must stay */
     int trigger_depth;
     int trigger_objects;       /* views and triggers made for triggers */
     uint64_t triggers_epoch;   /* the schema they were made for */

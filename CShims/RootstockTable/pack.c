@@ -77,15 +77,16 @@ static void pack_function(sqlite3_context *context, int count, sqlite3_value **v
 
 static const char row_type[] = "rootstock_row";
 
-void rst_pack_row(sqlite3_context *context, sqlite3_value **values) {
-    sqlite3_result_pointer(context, values, row_type, NULL);
+void rst_pack_row(sqlite3_context *context, rst_result_row *row) {
+    sqlite3_result_pointer(context, row, row_type, NULL);
 }
 
 /* rootstock_value(row, n): the n-th column of a row of RETURNING. */
 static void value_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    sqlite3_value **row = sqlite3_value_pointer(values[0], row_type);
+    const rst_result_row *row = sqlite3_value_pointer(values[0], row_type);
+    int number = sqlite3_value_int(values[1]);
     UNUSED(count);
-    if (row != NULL) sqlite3_result_value(context, row[sqlite3_value_int(values[1])]);
+    if (row != NULL && number >= 0 && number < row->count) sqlite3_result_value(context, row->values[number]);
 }
 
 /* Names [from, to) as arguments, no more than GROUP in a call. */

@@ -4,13 +4,13 @@
 #ifndef ROOTSTOCK_PACK_H
 #define ROOTSTOCK_PACK_H
 
-#include "transform.h"
+#include "runner.h"
 
 /* Arguments with packs opened: *flat is from sqlite3_malloc, its values are the caller's. SQLITE_OK or SQLITE_NOMEM. */
 int rst_pack_open(int count, sqlite3_value **values, sqlite3_value ***flat, int *total);
 /* ",?1,?2 ..." for a call, packed where they are many. */
 int rst_pack_arguments(const rst_parameters *parameters, sqlite3_str *out);
 /* A result that stands for a row, for rootstock_value(); the row must outlive the statement's step. */
-void rst_pack_row(sqlite3_context *context, sqlite3_value **values);
+void rst_pack_row(sqlite3_context *context, rst_result_row *row);
 
 #endif

@@ -104,8 +104,8 @@ static int returning_eof(sqlite3_vtab_cursor *base) {
 static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     returning_cursor *cursor = (returning_cursor *)base;
     if (column == RETURNING_COLUMNS - 1)
-        rst_pack_row(context, cursor->row->values);
-    else if (column < cursor->program.code->returning_columns)
+        rst_pack_row(context, cursor->row);
+    else if (column < cursor->row->count)
         sqlite3_result_value(context, cursor->row->values[column]);
     return SQLITE_OK;
 }

@@ -19,8 +19,7 @@ void rst_program_clear(rst_program *program) {
     while (program->first != NULL) {
         rst_result_row *row = program->first;
         program->first = row->next;
-        for (int i = 0; program->code != NULL && i < program->code->returning_columns; i++)
-            sqlite3_value_free(row->values[i]);
+        for (int i = 0; i < row->count; i++) sqlite3_value_free(row->values[i]);
         sqlite3_free(row);
     }
     program->last = NULL;
@@ -110,9 +109,11 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->table->references++;
         program->outer = c->program;
         c->program = program;
+        c->programs_running++;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         c->program = program->outer;
+        c->programs_running--;
         rst_once_free(&program->once);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
@@ -291,6 +292,7 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
         code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
         if (result != NULL) {
             result->next = NULL;
+            result->count = columns;
             for (int i = 0; i < columns; i++) {
                 result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
                 if (result->values[i] == NULL) code = SQLITE_NOMEM;

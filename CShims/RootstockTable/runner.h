@@ -44,8 +44,10 @@ typedef struct rst_code {
     rst_parameters parameters;
 } rst_code;
 
+/* Outlives the code that it comes of, which others' statements may have thrown away when it is read. */
 typedef struct rst_result_row {
     struct rst_result_row *next;
+    int count;
     sqlite3_value *values[];
 } rst_result_row;
 
