@@ -160,7 +160,9 @@ static int index_statistics(rst_table *table, rst_index *index, char **text) {
         out = sqlite3_str_new(NULL);
         sqlite3_str_appendf(out, "%llu", (unsigned long long)rows);
         for (int p = 0; p < index->part_count; p++) {
-            sqlite3_str_appendf(out, " %llu", (unsigned long long)((rows + distinct[p] - 1) / distinct[p]));
+            uint64_t each = (rows + distinct[p] - 1) / distinct[p];
+            if (each == 2 && rows * 10 <= distinct[p] * 11) each = 1; /* close to one: as SQLite rounds it */
+            sqlite3_str_appendf(out, " %llu", (unsigned long long)each);
         }
         *text = sqlite3_str_finish(out);
     }
@@ -206,6 +208,12 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
         code = rst_schema_change(c, sql, message);
         if (code == SQLITE_OK) code = rst_schema_declare(c, message);
     }
+    if (code == SQLITE_OK && text == NULL) {
+        /* Of all tables: what was there is forgotten, whatever it is about. */
+        rst_table *figures = rst_table_find(c, "sqlite_stat1");
+        code = figures == NULL ? SQLITE_CORRUPT_VTAB : rst_clear(c, &figures->tree);
+        rst_positions_forget(c);
+    }
     for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
         rst_table *table = c->tables[t];
         bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0;
@@ -223,7 +231,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
             }
             entries = statistics.entries;
         }
-        if (whole) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
+        if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
         for (int i = table->index_count - 1; i >= 0 && code == SQLITE_OK; i--) {
             rst_index *index = &table->indexes[i];
             char *line = NULL;

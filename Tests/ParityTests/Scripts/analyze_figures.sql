@@ -1,0 +1,24 @@
+-- What ANALYZE writes: figures rounded as SQLite's, and nothing left of before.
+CREATE TABLE a(a, b);
+CREATE INDEX ai ON a(a, b);
+WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 11) INSERT INTO a SELECT min(x, 10), x FROM c;
+CREATE TABLE w(a, b, c, PRIMARY KEY(a, b)) WITHOUT ROWID;
+WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 110) INSERT INTO w SELECT min(x, 100), x, x / 2 FROM c;
+CREATE INDEX wc ON w(c);
+ANALYZE;
+SELECT * FROM sqlite_stat1 ORDER BY 1, 2;
+INSERT INTO sqlite_stat1 VALUES('gone', NULL, '5'), ('a', 'gone', '5 5'), (NULL, NULL, NULL);
+ANALYZE a;
+SELECT * FROM sqlite_stat1 ORDER BY 1, 2;
+ANALYZE;
+SELECT count(*), max(rowid) FROM sqlite_stat1;
+DELETE FROM w WHERE b = 1;
+BEGIN;
+INSERT INTO sqlite_stat1 VALUES('gone', NULL, '5');
+SAVEPOINT s;
+ANALYZE;
+ROLLBACK TO s;
+SELECT * FROM sqlite_stat1 ORDER BY 1, 2;
+ANALYZE main;
+COMMIT;
+SELECT * FROM sqlite_stat1 ORDER BY 1, 2;
