@@ -310,7 +310,11 @@ int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_ro
         sqlite3_str_appendf(text, "%s%s=?%d", any ? "," : "", rowid_word(table), table->column_count + 1);
         any = true;
     }
-    if (!any) sqlite3_str_appendf(text, "\"%w\"=\"%w\"", table->columns[0].name, table->columns[0].name);
+    /* Nothing is another: SET rowid = rowid, of which no CHECK of a column is asked. */
+    if (!any && rowid_word(table) != NULL)
+        sqlite3_str_appendf(text, "%s=%s", rowid_word(table), rowid_word(table));
+    else if (!any)
+        sqlite3_str_appendf(text, "\"%w\"=\"%w\"", table->columns[0].name, table->columns[0].name);
     code = prepare_mirror(table, text, &statement, message);
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {

@@ -155,13 +155,12 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
 
 static int table_disconnect(sqlite3_vtab *base) {
     rst_vtab *vtab = (rst_vtab *)base;
-    if (vtab->table == NULL) {
-        sqlite3_free(vtab);
-        return SQLITE_OK;
+    if (vtab->table != NULL) {
+        *vtab->link = vtab->next;
+        if (vtab->next != NULL) vtab->next->link = vtab->link;
+        rst_table_release(vtab->table);
     }
-    *vtab->link = vtab->next;
-    if (vtab->next != NULL) vtab->next->link = vtab->link;
-    rst_table_release(vtab->table);
+    sqlite3_free(base->zErrMsg); /* of a method whose words SQLite did not ask for */
     sqlite3_free(vtab);
     return SQLITE_OK;
 }

@@ -45,8 +45,8 @@ typedef struct pragma_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *statement;
     bool eof;
-    bool others; /* table_list: the other schemas' part is under way */
-    char *name;  /* table_list's argument */
+    bool others;         /* table_list: the other schemas' part is under way */
+    char *name, *schema; /* the arguments, or nulls */
     sqlite3_int64 number;
 } pragma_cursor;
 
@@ -61,7 +61,9 @@ static int pragma_connect(sqlite3 *db, void *context, int count, const char *con
         if (sqlite3_stricmp(arguments[0], definitions[i].name) == 0) definition = &definitions[i];
     }
     if (definition == NULL) return SQLITE_ERROR;
-    columns = sqlite3_mprintf("%s, arg HIDDEN, schema_ HIDDEN", definition->columns);
+    /* Named as SQLite's own; table_list has another column of that name. */
+    columns = sqlite3_mprintf("%s, arg HIDDEN, %s HIDDEN", definition->columns,
+                              strncmp(definition->columns, "schema ", 7) == 0 ? "schema_" : "schema");
     code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_INNOCUOUS, definition, out);
     sqlite3_free(columns);
     return code;
@@ -95,6 +97,7 @@ static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
 static int pragma_close(sqlite3_vtab_cursor *base) {
     sqlite3_finalize(((pragma_cursor *)base)->statement);
     sqlite3_free(((pragma_cursor *)base)->name);
+    sqlite3_free(((pragma_cursor *)base)->schema);
     sqlite3_free(base);
     return SQLITE_OK;
 }
@@ -212,7 +215,9 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     cursor->eof = true;
     cursor->others = false;
     sqlite3_free(cursor->name);
+    sqlite3_free(cursor->schema);
     cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
+    cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
     if (vtab->connection->mirror == NULL) return SQLITE_OK;
     if (strcmp(definition_of(base)->name, "rootstock_schema") == 0) code = hold_snapshot(vtab->connection, base);
     if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
@@ -232,9 +237,12 @@ static int pragma_eof(sqlite3_vtab_cursor *base) {
 
 static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     pragma_cursor *cursor = (pragma_cursor *)base;
-    if (column < definition_of(base)->column_count) {
+    int hidden = column - definition_of(base)->column_count;
+    const char *argument = hidden == 0 ? cursor->name : cursor->schema;
+    if (hidden < 0)
         sqlite3_result_value(context, sqlite3_column_value(cursor->statement, column));
-    }
+    else if (argument != NULL)
+        sqlite3_result_text(context, argument, -1, SQLITE_TRANSIENT);
     return SQLITE_OK;
 }
 

@@ -21,7 +21,8 @@
 
 #include <string.h>
 
-enum { DEEPEST = 50 };
+/* Of parentheses; and of terms beside each other, of which the tree is as deep as they are many. */
+enum { DEEPEST = 50, WIDEST = 1000 };
 
 typedef rst_predicate predicate;
 
@@ -38,7 +39,7 @@ void rst_predicate_free(predicate *node) {
 typedef struct reader {
     const rst_table *table;
     const char *p, *end;
-    int depth;
+    int depth, joins;
     int code; /* SQLITE_NOMEM; else what is not understood */
 } reader;
 
@@ -67,7 +68,7 @@ static predicate *new_node(reader *r, int kind) {
 }
 
 static predicate *join(reader *r, int kind, predicate *left, predicate *right) {
-    predicate *node = left == NULL || right == NULL ? NULL : new_node(r, kind);
+    predicate *node = left == NULL || right == NULL || ++r->joins > WIDEST ? NULL : new_node(r, kind);
     if (node == NULL) {
         rst_predicate_free(left);
         rst_predicate_free(right);
@@ -360,7 +361,7 @@ static predicate *read_or(reader *r) {
 }
 
 int rst_predicate_parse(const rst_table *table, const char *text, predicate **out) {
-    reader r = {table, text, text + strlen(text), 0, SQLITE_OK};
+    reader r = {.table = table, .p = text, .end = text + strlen(text)};
     rst_token token;
     *out = read_or(&r);
     token = peek(&r);

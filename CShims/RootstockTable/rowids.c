@@ -131,17 +131,15 @@ int rst_sequence_raise(rst_table *table, int64_t rowid) {
     rst_table *sequence = rst_table_find(c, "sqlite_sequence");
     int64_t at = 0, value = 0;
     rootstock_value columns[2] = {{.type = VALUE_TEXT, .size = strlen(table->name)}, {.type = VALUE_INTEGER}};
-    unsigned char bytes[8], encoded[512];
+    unsigned char bytes[8], small[512], *encoded = small;
     rootstock_slice key = {8, bytes}, row;
     int code;
     if (sequence == NULL) return SQLITE_CORRUPT_VTAB;
     code = sequence_find(c, sequence, table->name, &at, &value);
     if (code == SQLITE_ROW && value >= rowid) return SQLITE_OK;
     if (code == SQLITE_DONE) {
-        bool empty;
-        code = last_rowid(sequence, &at, &empty);
+        code = rst_rowid_next(sequence, &at, NULL);
         if (code != SQLITE_OK) return code;
-        at = empty ? 1 : at + 1;
         sequence->last_rowid_known = false;
     } else if (code != SQLITE_ROW) {
         return code;
@@ -149,11 +147,15 @@ int rst_sequence_raise(rst_table *table, int64_t rowid) {
     columns[0].as.data = table->name;
     columns[1].as.integer = rowid < value ? value : rowid; /* value is 0 for a new entry */
     row.size = rootstock_row_size(columns, 2);
-    if (row.size > sizeof encoded) return SQLITE_TOOBIG;
+    if (row.size == 0) return SQLITE_TOOBIG;
+    if (row.size > sizeof small) encoded = sqlite3_malloc64(row.size); /* of a table with a long name */
+    if (encoded == NULL) return SQLITE_NOMEM;
     rootstock_row_write(encoded, columns, 2, true);
     row.data = encoded;
     rootstock_rowid_encode(at, bytes);
-    return rst_put(c, &sequence->tree, &key, &row, 0);
+    code = rst_put(c, &sequence->tree, &key, &row, 0);
+    if (encoded != small) sqlite3_free(encoded);
+    return code;
 }
 
 int rst_sequence_touch(rst_table *table) {

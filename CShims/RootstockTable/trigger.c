@@ -45,7 +45,6 @@ static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint6
                 return SQLITE_NOMEM;
         }
     }
-    if (*bits == 0) *bits = (uint64_t)1 << 62;
     return SQLITE_OK;
 }
 
@@ -62,7 +61,8 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         return SQLITE_CORRUPT_VTAB;
     }
     table = rst_table_find(c, parsed.table);
-    if (table == NULL || parsed.instead) {
+    /* One of UPDATE OF nothing that the table has never fires, as on SQLite. */
+    if (table == NULL || parsed.instead || (parsed.of.start != NULL && columns_of(table, parsed.of) == 0)) {
         rst_trigger_parsed_free(&parsed);
         return SQLITE_OK;
     }
