@@ -300,11 +300,11 @@ static int kv_disconnect(sqlite3_vtab *base) {
 }
 
 /* DROP TABLE forgets the table; the tree is another program's. SQLite would not tell a dropped table that its transaction
-** commits, so what was written must have been committed before. */
+** commits, so what was written must have been committed before; and what it began for other tables of the file, ended. */
 static int kv_destroy(sqlite3_vtab *base) {
     kv_table *table = (kv_table *)base;
-    if (table->file != NULL && table->file->writer != NULL && table->file->wrote) {
-        char *message = sqlite3_mprintf("%s has been written in this transaction: COMMIT before DROP TABLE %s",
+    if (table->file != NULL && table->file->writer != NULL && (table->file->wrote || table->file->references > 1)) {
+        char *message = sqlite3_mprintf("%s is being written in this transaction: COMMIT before DROP TABLE %s",
                                         table->path, table->name);
         return kv_take_message(base, SQLITE_LOCKED, message);
     }

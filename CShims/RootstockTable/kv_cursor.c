@@ -17,8 +17,9 @@
 **   4  key > ?      8  key >= ?
 **  16  key < ?     32  key <= ?
 **  64  backwards
+** 128  the upper bound is a constant
 */
-enum { BY_KEY = 1, BY_PAIR = 2, BY_GT = 4, BY_GE = 8, BY_LT = 16, BY_LE = 32, BACKWARDS = 64 };
+enum { BY_KEY = 1, BY_PAIR = 2, BY_GT = 4, BY_GE = 8, BY_LT = 16, BY_LE = 32, BACKWARDS = 64, PLAIN_UPPER = 128 };
 
 /* Is the tree's order of keys (of values) that of SQL? Text is UTF-8 here (see kv_notice_attach), so its bytes' order is its own. */
 static bool keys_ordered(const kv_table *table) {
@@ -104,7 +105,12 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     if (key < 0 || !duplicates) value = -1;
     info->idxNum = (key >= 0 ? BY_KEY : 0) | (value >= 0 ? BY_PAIR : 0);
     if (lower >= 0) info->idxNum |= info->aConstraint[lower].op == SQLITE_INDEX_CONSTRAINT_GT ? BY_GT : BY_GE;
-    if (upper >= 0) info->idxNum |= info->aConstraint[upper].op == SQLITE_INDEX_CONSTRAINT_LT ? BY_LT : BY_LE;
+    if (upper >= 0) {
+        sqlite3_value *constant = NULL;
+        info->idxNum |= info->aConstraint[upper].op == SQLITE_INDEX_CONSTRAINT_LT ? BY_LT : BY_LE;
+        if (sqlite3_vtab_rhs_value(info, upper, &constant) == SQLITE_OK && constant != NULL)
+            info->idxNum |= PLAIN_UPPER;
+    }
     for (int i = 0; i < 4; i++) {
         int used = i == 0 ? key : i == 1 ? value : i == 2 ? lower : upper;
         if (used >= 0) info->aConstraintUsage[used].argvIndex = ++arguments;
@@ -182,6 +188,12 @@ int kv_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     cursor->link = &cursor->file->cursors;
     if (cursor->next != NULL) cursor->next->link = &cursor->next;
     cursor->file->cursors = cursor;
+    /* From here on it holds the snapshot: a subquery that is opened again for each row sees the same one. */
+    code = attach(cursor, &message);
+    if (code != SQLITE_OK) {
+        kv_cursor_close(&cursor->base);
+        return kv_take_message(base, code, message);
+    }
     *out = &cursor->base;
     return SQLITE_OK;
 }
@@ -259,7 +271,8 @@ static int start(kv_cursor *cursor, char **message) {
 }
 
 /* Sets a bound from `key <operation> value`. False: no row can match. Negative code in *code: no memory. */
-static bool set_bound(kv_cursor *cursor, int operation, sqlite3_value *value, int *code) {
+static bool set_bound(kv_cursor *cursor, int operation, sqlite3_value *value, bool plain, int *code) {
+    static const char colon = ':';
     kv_table *table = cursor->table;
     bool above = operation == SQLITE_INDEX_CONSTRAINT_GT || operation == SQLITE_INDEX_CONSTRAINT_GE;
     bool equal = operation == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -270,6 +283,13 @@ static bool set_bound(kv_cursor *cursor, int operation, sqlite3_value *value, in
     if (reach < 0) *code = SQLITE_NOMEM;
     if (reach == KV_REACH_NONE || reach < 0) return false;
     if (reach == KV_REACH_ALL) return true;
+    if (table->key_type == KV_TEXT && !plain && !above && !equal && (bytes->size == 0 || bytes->data[0] < ':')) {
+        /* A column of numbers may hold this text: compared with it, keys that look like numbers are numbers, which stand before it. */
+        bytes->size = 0;
+        operation = SQLITE_INDEX_CONSTRAINT_LE;
+        *code = rootstock_buffer_append(bytes, &colon, 1);
+        if (*code != SQLITE_OK) return false;
+    }
     if (bytes->size == 0) return above; /* no key is empty */
     if ((table->tree.flags & ROOTSTOCK_KV_INTEGER_KEYS) != 0 && bytes->size != cursor->width) return false;
     if (above || equal)
@@ -316,7 +336,7 @@ static int find_pair(kv_cursor *cursor, sqlite3_value *value, char **message) {
 static int filter(kv_cursor *cursor, int plan, sqlite3_value **values, char **message) {
     kv_table *table = cursor->table;
     int code = attach(cursor, message), argument = 0;
-    bool possible = true;
+    bool possible = true, plain = (plan & PLAIN_UPPER) != 0;
     sqlite3_value *pair = NULL;
     cursor->at_entry = cursor->single = cursor->one_key = false;
     cursor->lower = cursor->upper = 0;
@@ -331,13 +351,17 @@ static int filter(kv_cursor *cursor, int plan, sqlite3_value **values, char **me
                         (int)cursor->width);
         return SQLITE_MISMATCH;
     }
-    if (plan & BY_KEY) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_EQ, values[argument++], &code);
+    if (plan & BY_KEY) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_EQ, values[argument++], false, &code);
     if (plan & BY_PAIR) pair = values[argument++];
-    if (possible && plan & BY_GT) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_GT, values[argument], &code);
-    if (possible && plan & BY_GE) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_GE, values[argument], &code);
+    if (possible && plan & BY_GT)
+        possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_GT, values[argument], false, &code);
+    if (possible && plan & BY_GE)
+        possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_GE, values[argument], false, &code);
     argument += (plan & (BY_GT | BY_GE)) != 0;
-    if (possible && plan & BY_LT) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_LT, values[argument], &code);
-    if (possible && plan & BY_LE) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_LE, values[argument], &code);
+    if (possible && plan & BY_LT)
+        possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_LT, values[argument], plain, &code);
+    if (possible && plan & BY_LE)
+        possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_LE, values[argument], plain, &code);
     if (code != SQLITE_OK || !possible) return code;
     return pair != NULL && cursor->one_key ? find_pair(cursor, pair, message) : start(cursor, message);
 }

@@ -145,6 +145,7 @@ int kv_write_begin(kv_file *file, char **message) {
         if (code == SQLITE_OK && file->writer == NULL) code = SQLITE_BUSY;
     }
     if (code != SQLITE_OK) {
+        if (file->writer != NULL) writer_abandon(file); /* interrupted when it had the lock already */
         if (code == SQLITE_BUSY)
             rst_set_message(message, "database is locked");
         else

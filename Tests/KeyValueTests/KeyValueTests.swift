@@ -299,6 +299,58 @@ import Testing
         #expect(try readTree(folder.path("f")).count == 5)
     }
 
+    @Test func aDropLeavesNoLockBehind() throws {
+        try writeTree(folder.path("f"), "t", entries: Self.fruit)
+        try writeTree(folder.path("f"), "u", entries: Self.fruit)
+        try declare("t", "f", "t, key=text, value=text")
+        try declare("u", "f", "u, key=text, value=text")
+        #expect(try session.run("SELECT count(*) FROM u") == ["3"])
+        try session.run("BEGIN")
+        try session.run("DELETE FROM t WHERE key = 'nothing'")
+        guard case .error(let code, _) = session.answer("DROP TABLE t") else {
+            Issue.record("the table was dropped")
+            return
+        }
+        #expect(code == SQLITE_LOCKED)
+        try session.run("COMMIT")
+        try session.run("DROP TABLE t")
+        let other = try SQLSession()
+        try other.run("CREATE VIRTUAL TABLE u USING kv('\(folder.path("f"))', 'u', key=text, value=text)")
+        try other.run("INSERT INTO u VALUES('new', '1')")
+    }
+
+    @Test func aStatementThatOpensItsSubqueryAnewSeesOneSnapshot() throws {
+        try writeTree(folder.path("f"), entries: Self.fruit)
+        try declare("k", "f", "key=text, value=text")
+        try session.run("CREATE TABLE t(x)")
+        try session.run("INSERT INTO t VALUES('apple'), ('fig'), ('fig')")
+        let other = try SQLSession()
+        try other.run("CREATE VIRTUAL TABLE k USING kv('\(folder.path("f"))', key=text, value=text)")
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        let sql = "SELECT (SELECT value FROM k WHERE key = t.x) FROM t"
+        #expect(sqlite3_prepare_v2(session.database, sql, -1, &statement, nil) == SQLITE_OK)
+        var values: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            values.append(String(cString: sqlite3_column_text(statement, 0)))
+            try other.run("UPDATE k SET value = value || '!'")
+        }
+        #expect(values == ["red", "violet", "violet"])
+    }
+
+    @Test func aColumnOfNumbersThatHoldsTextBoundsKeys() throws {
+        try writeTree(folder.path("f"), entries: ["1", "5", "abc", "x"].map { Entry($0, "") })
+        try declare("k", "f", "key=text, value=text")
+        try session.run("CREATE TABLE n(i INT)")
+        try session.run("INSERT INTO n VALUES('!'), (3)")
+        for comparison in ["<", "<=", ">", ">="] {
+            let rows = try session.run("SELECT i, key FROM n CROSS JOIN k WHERE key \(comparison) i ORDER BY 1, 2")
+            #expect(
+                rows == (try session.run("SELECT i, key FROM n CROSS JOIN k WHERE +key \(comparison) i ORDER BY 1, 2")))
+        }
+        #expect(try session.run("SELECT key FROM k WHERE key < '5' ORDER BY key DESC") == ["'1'"])
+    }
+
     @Test func aTreeThatIsGoneIsAnErrorAndLocksNothing() throws {
         try writeTree(folder.path("f"), "t", entries: Self.fruit)
         try writeTree(folder.path("f"), "u", entries: Self.fruit)
