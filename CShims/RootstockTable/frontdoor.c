@@ -219,17 +219,20 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
 }
 
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
-    /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. */
-    const char *nul = bytes > 0 ? memchr(sql, 0, (size_t)bytes) : NULL;
-    const char *end = bytes < 0 ? sql + strlen(sql) : nul != NULL ? nul : sql + bytes;
-    const char *stop, *p = sql, *last;
+    const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
+    const char *stop, *nul, *p = sql, *last;
     rst_token token;
     bool plain = false;
     int code = SQLITE_OK;
     *rewritten = NULL;
     c->last_error = 0;
     if (c->shared != NULL && !c->sidecar) code = rst_schema_refresh(c, message);
-    last = stop = rst_statement_end(sql, end);
+    stop = rst_statement_end(sql, end);
+    /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. Looked for in the statement alone: behind it a script
+    ** may go on for megabytes. */
+    nul = stop > sql ? memchr(sql, 0, (size_t)(stop - sql)) : NULL;
+    if (nul != NULL) end = stop = nul;
+    last = stop;
     token = rst_token_next(&p, stop);
     if (tail != NULL) *tail = stop;
     if (c->shared == NULL || c->sidecar || token.type == TOKEN_END) return SQLITE_OK;

@@ -139,7 +139,10 @@ extension Connection {
             }
             consumed = rewrite.consumed
         } else {
-            (handle, consumed) = try prepareBytes(text, in: database)
+            // SQLite copies what it is given: of a long script the statement alone, where its end is known.
+            let statement = rewrite.map { UnsafeBufferPointer(rebasing: text.prefix($0.consumed)) } ?? text
+            (handle, consumed) = try prepareBytes(statement, in: database)
+            consumed = rewrite?.consumed ?? consumed
         }
         let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
         let writesUnseen = rewrite?.replacement.map(FrontDoor.writes) ?? false

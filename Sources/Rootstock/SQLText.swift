@@ -39,6 +39,8 @@ enum SQLText {
             switch (byte(0), byte(1)) {
             case (0x20, _), (0x09...0x0d, _), (UInt8(ascii: ";"), _):
                 index += 1
+            case (0xef, 0xbb) where byte(2) == 0xbf:
+                index += 3  // to SQLite a byte order mark is blank
             case (UInt8(ascii: "-"), UInt8(ascii: "-")):
                 while index < text.count, byte(0) != 0x0a { index += 1 }
             case (UInt8(ascii: "/"), UInt8(ascii: "*")):
@@ -69,18 +71,35 @@ enum SQLText {
     private static func words(of text: Bytes) -> Set<String> {
         var words: Set<String> = []
         var rest = text
-        while !rest.isEmpty {
+        while true {
             rest = UnsafeBufferPointer(rebasing: rest[firstWord(rest)...])
-            let word = keyword(rest)
-            var length = max(1, word.utf8.count)
-            if word.isEmpty, let first = rest.first, let quote = quotes[UInt8(bitPattern: first)] {
+            guard let first = rest.first.map({ UInt8(bitPattern: $0) }) else { return words }
+            var length = 1
+            if let quote = quotes[first] {
                 length = 2 + rest.dropFirst().prefix { UInt8(bitPattern: $0) != quote }.count
+            } else {
+                // Whole: `update_time` is no UPDATE, and the parameter `:returning` no RETURNING.
+                length += rest.dropFirst().prefix { isNamePart(UInt8(bitPattern: $0)) }.count
+                if isNamePart(first) {
+                    let word = rest.prefix(length).lazy.map { UInt8(bitPattern: $0) }
+                    words.insert(
+                        String(decoding: word.map { (0x61...0x7a).contains($0) ? $0 & 0xdf : $0 }, as: UTF8.self))
+                } else if !parameterMarks.contains(first) {
+                    length = 1
+                }
             }
-            words.insert(word)
             rest = UnsafeBufferPointer(rebasing: rest.dropFirst(length))
         }
-        return words
     }
+
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...: true
+        default: false
+        }
+    }
+
+    private static let parameterMarks = Set(":@#?".utf8)
 
     /// What ends a quotation, by what begins it. A doubled quote ends one and begins the next, which comes to the same.
     private static let quotes = Dictionary(

@@ -36,6 +36,29 @@ import Testing
         #expect(try !statement.step())
     }
 
+    @Test(arguments: engines) func namesThatBeginLikeKeywordsAreNames(engine: Engine) throws {
+        let connection = try connection(engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE u (update_time, returning_x);
+            CREATE TRIGGER ut AFTER UPDATE ON u BEGIN INSERT INTO t VALUES (9, 'fired'); END;
+            INSERT INTO u VALUES (1, 2);
+            """)
+        // The front door has something to do with both, and what it makes of the second is a query to SQLite.
+        let rows = try connection.query(
+            "WITH c AS (SELECT update_time FROM u) SELECT update_time, name FROM c, sqlite_master WHERE name = 'u'")
+        #expect(rows.map(\.values) == [[1, "u"]])
+        let change = try connection.prepare("UPDATE u SET returning_x = :returning")
+        #expect(change.columnCount == 0)
+        try change.bind([3])
+        try change.run()
+        #expect(try connection.queryValue("SELECT returning_x FROM u") == 3)
+        #expect(try connection.queryValue("SELECT a FROM t WHERE id = 9") == "fired")
+        // A byte order mark is blank to SQLite.
+        try connection.execute("\u{feff}CREATE TABLE v (a)")
+        #expect(try connection.queryValue("SELECT count(*) FROM sqlite_master WHERE name = 'v'") == 1)
+    }
+
     @Test(arguments: engines) func aStatementRunsAgainAfterItsEndAndAfterAReset(engine: Engine) throws {
         let statement = try connection(engine).prepare("SELECT id FROM t WHERE id >= ? ORDER BY id")
         for first in 1...4 {
