@@ -5,6 +5,7 @@
 ** the connection it asked about last is void once any store of this process has been closed.
 */
 #include "declare.h"
+#include "disguise.h"
 #include "expressions.h"
 #include "shown.h"
 #include "temporary.h"
@@ -43,6 +44,7 @@ static __thread struct {
 void rst_store_close(rst_connection *c) {
     atomic_fetch_add_explicit(&stores_closed, 1, memory_order_release);
     rst_glance_forget(c);
+    rst_disguises_free(c);
     for (int i = 0; i < c->table_count; i++) {
         rst_cursors_drop_spare(c->tables[i]);
         rst_triggers_free(c->tables[i]);

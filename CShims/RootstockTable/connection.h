@@ -148,6 +148,9 @@ struct rst_connection {
     struct rst_hint_function *hint_functions; /* registered, see expressions.c */
     struct rst_shown *shown;                  /* see shown.c */
     struct rst_glances *glances;              /* texts that need no rewriting, see glance.c; or null */
+    uint64_t planned;                         /* calls of xBestIndex, by which a new statement is known */
+    uint64_t plain_planned;                   /* planned, when no statement could disguise a number (disguise.c) */
+    struct rst_disguise_notes *disguises;     /* what is known of those that could; or null */
     struct rst_code *codes;                   /* compiled front-door statements */
     int code_count;
     struct rst_once **once; /* answers of subqueries that the running program runs once */

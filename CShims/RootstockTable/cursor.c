@@ -119,6 +119,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     table->references++;
     table->open_cursors++;
     k->plan = NULL;
+    k->ranges.disguised = 0;
     k->began = transaction != NULL;
     k->transaction = transaction;
     k->on_writer = false;

@@ -161,7 +161,7 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
         switch (value.type) {
         case VALUE_BLOB: break;
         case VALUE_TEXT:
-            if (affinity != AFFINITY_TEXT) return SQLITE_NOTFOUND;
+            if (affinity != AFFINITY_TEXT || rst_value_is_disguised(table, &value, &k->ranges)) return SQLITE_NOTFOUND;
             break;
         case VALUE_INTEGER:
             if (affinity < AFFINITY_NUMERIC) return SQLITE_NOTFOUND;

@@ -258,6 +258,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     const char *hinted = NULL;
     rst_known known[KNOWN];
     rootstock_buffer hold = {0};
+    table->connection->planned++;
     if (table->missing_collation != NULL) {
         sqlite3_free(vtab->zErrMsg);
         vtab->zErrMsg = sqlite3_mprintf("no such collation sequence: %s", table->missing_collation);

@@ -14,8 +14,12 @@
 ** | none    | blob         | exact                          | exact                        | exact                       |
 ** | none    | text         | exact, and the number it spells| from the first number on     | at least texts below ':'    |
 ** | none    | number       | exact, and every text          | exact                        | up to the last text         |
+**
+** A text that spells a number is one of these numbers where a running statement may have it compared as one (disguise.c).
 */
 #include "ranges.h"
+
+#include "disguise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,16 +115,34 @@ static int between(rst_range *range, const rootstock_buffer *prefix, const edge 
     return code;
 }
 
+/* Whether a number may begin so. */
+static bool begins_a_number(const rootstock_value *text) {
+    char first = text->size > 0 ? ((const char *)text->as.data)[0] : 'x';
+    return (first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.' ||
+           (first >= '\t' && first <= '\r') || first == ' ';
+}
+
 static bool looks_numeric(const rootstock_value *text, sqlite3_value *source, rootstock_value *number) {
     rootstock_buffer unused = {0};
-    char first = text->size > 0 ? ((const char *)text->as.data)[0] : 'x';
-    if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.' ||
-          (first >= '\t' && first <= '\r') || first == ' ')) {
-        return false;
-    }
+    if (!begins_a_number(text)) return false;
     *number = *text;
     if (rst_value_affinity(number, source, AFFINITY_NUMERIC, &unused) != SQLITE_OK) return false;
     return number->type == VALUE_INTEGER || number->type == VALUE_REAL;
+}
+
+bool rst_value_is_disguised(const rst_table *table, const rootstock_value *value, rst_ranges *ranges) {
+    if (value->type != VALUE_TEXT || !begins_a_number(value)) return false;
+    if (ranges->disguised == 0) ranges->disguised = rst_disguises(table->connection) ? 'y' : 'n';
+    return ranges->disguised == 'y';
+}
+
+/* A text that may be compared as the number that it spells is taken for that number, against a column that has no numeric affinity. */
+static void unmask(const rst_table *table, char affinity, sqlite3_value *source, rootstock_value *value,
+                   rst_ranges *ranges) {
+    rootstock_value number;
+    if (affinity < AFFINITY_NUMERIC && rst_value_is_disguised(table, value, ranges) &&
+        looks_numeric(value, source, &number))
+        *value = number;
 }
 
 /* Widens a bound as the table above says. upper: the edge bounds from above. */
@@ -213,6 +235,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         argument++;
         if (code != SQLITE_OK) goto done;
         if (affinity < AFFINITY_NUMERIC) {
+            unmask(table, affinity, values[argument - 1], &value, ranges);
             bool number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
             bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
                           looks_numeric(&value, values[argument - 1], &spelled);
@@ -247,6 +270,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             if (from.value.type == VALUE_NULL) goto done;
             if (affinity >= AFFINITY_NUMERIC)
                 code = rst_value_affinity(&from.value, values[argument], AFFINITY_NUMERIC, &hold);
+            unmask(table, affinity, values[argument], &from.value, ranges);
             from.after = plan->lower == SQLITE_INDEX_CONSTRAINT_GT;
             widen(&from, affinity, false);
             argument++;
@@ -257,6 +281,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             if (to.value.type == VALUE_NULL) goto done;
             if (affinity >= AFFINITY_NUMERIC)
                 code = rst_value_affinity(&to.value, values[argument], AFFINITY_NUMERIC, &hold);
+            unmask(table, affinity, values[argument], &to.value, ranges);
             to.after = plan->upper == SQLITE_INDEX_CONSTRAINT_LE;
             widen(&to, affinity, true);
         }

@@ -21,10 +21,13 @@ typedef struct rst_ranges {
     int count;      /* 0: nothing can match */
     bool ambiguous; /* an equality stands for several key values: rows need the order of the columns after it */
     size_t prefix;  /* bytes that every key of range[0] shares */
+    char disguised; /* 'y' or 'n': what rst_disguises said since the cursor was opened; 0: not asked */
 } rst_ranges;
 
 /* Fills ranges (buffers are reused). affinity: of the column at each place, 'D' for the rowid. rowid: keys are bare
 ** rowids. SQLITE_OK or SQLITE_NOMEM. */
+/* Whether the value is a text that may have to be compared as a number, though the column has no numeric affinity. */
+bool rst_value_is_disguised(const rst_table *table, const rootstock_value *value, rst_ranges *ranges);
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges);
 /* The same for a plan with an IN (plan->in): the union over its values. */

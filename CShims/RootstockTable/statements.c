@@ -6,6 +6,7 @@
 ** of them: SQLite disconnects it on close before it looks for statements, and its xDisconnect finalizes ours.
 ** Invariant: after the sentinel is gone no statement of ours lives on db.
 */
+#include "disguise.h"
 #include "internal.h"
 
 #include <stdarg.h>
@@ -109,6 +110,7 @@ void rst_statement_done(rst_connection *c, sqlite3_stmt *statement) {
 }
 
 void rst_statements_finalize(rst_connection *c) {
+    rst_disguises_rest(c);
     while (c->statements != NULL) {
         rst_statement *kept = c->statements;
         c->statements = kept->next;
