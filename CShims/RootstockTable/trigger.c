@@ -48,6 +48,14 @@ static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint6
     return SQLITE_OK;
 }
 
+/* An UPDATE OF nothing that the table has: it never fires, as on SQLite. */
+static bool names_no_column(const rst_table *table, rst_span of) {
+    uint64_t bits, *beyond;
+    int code = columns_of(table, of, &bits, &beyond);
+    sqlite3_free(beyond);
+    return of.start != NULL && code == SQLITE_OK && bits == 0;
+}
+
 static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
     rst_trigger_parsed parsed;
     rst_trigger *trigger = NULL;
@@ -61,8 +69,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         return SQLITE_CORRUPT_VTAB;
     }
     table = rst_table_find(c, parsed.table);
-    /* One of UPDATE OF nothing that the table has never fires, as on SQLite. */
-    if (table == NULL || parsed.instead || (parsed.of.start != NULL && columns_of(table, parsed.of) == 0)) {
+    if (table == NULL || parsed.instead || names_no_column(table, parsed.of)) {
         rst_trigger_parsed_free(&parsed);
         return SQLITE_OK;
     }
