@@ -17,6 +17,8 @@ typedef struct rst_declared {
     int64_t identifier;
 } rst_declared;
 
+enum { RUNNING_STATEMENTS = 16 };
+
 struct rst_connection {
     sqlite3 *db;
     int references; /* SQLite modules and functions that hold it */
@@ -144,14 +146,16 @@ struct rst_connection {
     struct rst_firing *firing;
     struct rst_upsert *upserts;
     int64_t upsert_count;
-    bool has_expressions;                     /* some index is on an expression */
-    struct rst_hint_function *hint_functions; /* registered, see expressions.c */
-    struct rst_shown *shown;                  /* see shown.c */
-    struct rst_glances *glances;              /* texts that need no rewriting, see glance.c; or null */
-    uint64_t planned;                         /* calls of xBestIndex, by which a new statement is known */
-    uint64_t plain_planned;                   /* planned, when no statement could disguise a number (disguise.c) */
-    struct rst_disguise_notes *disguises;     /* what is known of those that could; or null */
-    struct rst_code *codes;                   /* compiled front-door statements */
+    bool has_expressions;                      /* some index is on an expression */
+    struct rst_hint_function *hint_functions;  /* registered, see expressions.c */
+    struct rst_shown *shown;                   /* see shown.c */
+    struct rst_glances *glances;               /* texts that need no rewriting, see glance.c; or null */
+    sqlite3_stmt *running[RUNNING_STATEMENTS]; /* when the schema was loaded; only compared (plan_carry.c) */
+    int running_count;
+    uint64_t planned;                     /* calls of xBestIndex, by which a new statement is known */
+    uint64_t plain_planned;               /* planned, when no statement could disguise a number (disguise.c) */
+    struct rst_disguise_notes *disguises; /* what is known of those that could; or null */
+    struct rst_code *codes;               /* compiled front-door statements */
     int code_count;
     struct rst_once **once; /* answers of subqueries that the running program runs once */
     bool before_fired;      /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */

@@ -5,6 +5,7 @@
 ** of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
 */
 #include "cursor.h"
+#include "plan_carry.h"
 
 #include <string.h>
 
@@ -285,6 +286,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     rst_table *table = k->table;
     const rst_plan *plan = rst_plan_of(table, number, k->opened_epoch);
     UNUSED(text);
+    if (plan == NULL) plan = rst_plan_carried(k->connection, table, number);
     if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
     k->plan = plan;
     k->single = false;

@@ -8,6 +8,7 @@
 #include "declare.h"
 
 #include "foreign.h"
+#include "plan_carry.h"
 #include "shown.h"
 #include "temporary.h"
 #include "trigger.h"
@@ -51,6 +52,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
         int old_count = c->table_count;
         c->tables = tables;
         c->table_count = count;
+        rst_plans_note_running(c);
         /* Declared virtual tables whose text is unchanged go on with the new description. */
         for (rst_vtab *vtab = c->vtabs; vtab != NULL; vtab = vtab->next) {
             rst_table *fresh = rst_table_find(c, vtab->table->declared_name);
@@ -62,6 +64,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
                         fresh->missing_collation = fresh->columns[i].collation_name;
                 }
             }
+            if (code == SQLITE_OK) code = rst_plans_carry(vtab->table, fresh);
             fresh->references++;
             rst_table_release(vtab->table);
             vtab->table = fresh;
@@ -77,7 +80,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
         }
     }
     c->epoch++;
-    return SQLITE_OK;
+    return code;
 }
 
 int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
