@@ -199,18 +199,6 @@ static int ask_mirror_clauses(rst_connection *c, const rst_table *table, const r
     return code;
 }
 
-/* The target of an UPDATE or DELETE takes no index hint here. */
-static const char *skip_hint(const char *p, const char *end) {
-    const char *q = p;
-    rst_token first = rst_token_next(&q, end), second = rst_token_next(&q, end);
-    if (rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED")) return q;
-    if (rst_token_is(&first, "INDEXED") && rst_token_is(&second, "BY")) {
-        (void)rst_token_next(&q, end);
-        return q;
-    }
-    return p;
-}
-
 static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
                          char **message) {
     char *text = NULL, *named = NULL;
@@ -238,7 +226,7 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
             int column = 0;
             while (column < table->column_count - 1 && table->columns[column].generated) column++;
             sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
-            if (code->rowwise) sqlite3_str_append(out, parts->set.end, (int)(parts->after_table.end - parts->set.end));
+            if (code->rowwise) rst_append_hinted(table, parts, parts->set.end, parts->after_table.end, out);
         }
         if (rst_update_has_from(parts)) {
             char *joined = NULL;
@@ -250,8 +238,7 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
                 return result;
             }
         } else if (!code->rowwise) {
-            const char *from = skip_hint(parts->after_table.start, parts->after_table.end);
-            sqlite3_str_append(out, from, (int)(parts->after_table.end - from));
+            rst_append_hinted(table, parts, parts->after_table.start, parts->after_table.end, out);
         }
         if (parts->limit.start != NULL && !rst_update_has_from(parts))
             sqlite3_str_appendf(out, " %.*s", (int)(parts->limit.end - parts->limit.start), parts->limit.start);

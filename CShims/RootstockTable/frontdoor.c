@@ -102,6 +102,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         code = rst_refuse_generated(table, &parts, message);
         if (code != SQLITE_OK) return code;
     }
+    if (rst_has_target_hint(&parts)) return rst_transform_target(c, table, &parts, out, message);
     return rst_transform_names(c, sql, end, out, message);
 }
 
@@ -150,7 +151,10 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
         if (code != SQLITE_OK) return code;
         inner = sqlite3_mprintf("%s", compiled->inner);
     } else {
-        code = with_expressions(c, p, end, rst_transform_names(c, p, end, &inner, message), &inner);
+        code = table != NULL && parts.kind != KIND_INSERT && rst_has_target_hint(&parts)
+                   ? rst_transform_target(c, table, &parts, &inner, message)
+                   : rst_transform_names(c, p, end, &inner, message);
+        code = with_expressions(c, p, end, code, &inner);
         if (code != SQLITE_OK) return code;
         if (inner == NULL) inner = rst_span_text(p, end);
     }

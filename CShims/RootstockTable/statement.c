@@ -83,6 +83,21 @@ static void read_alias(const char **p, const char *end, rst_statement_parts *par
     }
 }
 
+/* INDEXED BY and NOT INDEXED of such a target. */
+static void read_hint(const char **p, const char *end, rst_statement_parts *parts) {
+    const char *q = *p;
+    rst_token first = rst_token_next(&q, end), second = rst_token_next(&q, end);
+    parts->hint = *p;
+    if (rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED")) {
+        parts->not_indexed = true;
+    } else if (rst_token_is(&first, "INDEXED") && rst_token_is(&second, "BY")) {
+        parts->index = rst_token_next(&q, end);
+    } else {
+        return;
+    }
+    *p = q;
+}
+
 /* ORDER BY and LIMIT behind the list of RETURNING, which ends there. */
 static void read_limit(const char *p, const char *end, rst_statement_parts *parts) {
     rst_token previous = {TOKEN_END, p, 0};
@@ -211,6 +226,7 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
     } else {
         return;
     }
+    if (parts->kind != KIND_INSERT) read_hint(&p, end, parts);
     parts->after_table.start = p;
     parts->after_table.end = end;
     read_rest(p, end, parts);
@@ -218,13 +234,10 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
 
 bool rst_statement_clears(const rst_statement_parts *parts) {
     const char *p = parts->after_table.start, *q = parts->whole.start;
-    rst_token first, second;
+    rst_token first;
     if (parts->kind != KIND_DELETE || parts->has_where || parts->returning.start != NULL) return false;
     first = rst_token_next(&q, parts->whole.end);
     if (first.text != parts->verb.start) return false; /* a WITH: SQLite says whether it is one */
     first = rst_token_next(&p, parts->after_table.end);
-    second = rst_token_next(&p, parts->after_table.end);
-    if (first.type == TOKEN_END) return true;
-    return rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED") &&
-           rst_token_next(&p, parts->after_table.end).type == TOKEN_END;
+    return first.type == TOKEN_END && parts->index.type == TOKEN_END;
 }

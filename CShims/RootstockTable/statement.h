@@ -21,6 +21,8 @@ typedef struct rst_statement_parts {
     rst_token schema; /* type TOKEN_END if absent */
     rst_token table;
     rst_token alias;  /* type TOKEN_END if absent */
+    bool not_indexed; /* of the target of an UPDATE or DELETE */
+    rst_token index;  /* of its INDEXED BY; type TOKEN_END if absent */
     rst_span columns; /* inside the parentheses */
     rst_source source;
     rst_span source_text; /* VALUES ..., SELECT ... */
@@ -28,7 +30,8 @@ typedef struct rst_statement_parts {
     rst_span returning;   /* behind RETURNING */
     rst_span set;         /* behind SET, to FROM, WHERE, ... */
     bool has_where;       /* WHERE, ORDER BY or LIMIT of an UPDATE or DELETE */
-    rst_span after_table; /* from behind the table (and alias) to RETURNING */
+    rst_span after_table; /* from behind the table (and alias, and index hint) to RETURNING */
+    const char *hint;     /* where the index hint begins, or would */
     rst_span limit;       /* ORDER BY and LIMIT of an UPDATE or DELETE that stand behind RETURNING, or nulls */
 } rst_statement_parts;
 

@@ -23,6 +23,14 @@ bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, c
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out: null
 ** where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
+/* target_hint.c: whether the target of the UPDATE or DELETE has an index hint. */
+bool rst_has_target_hint(const rst_statement_parts *parts);
+/* Appends [text, end), the statement's rest behind its target, with the hint as a term of its WHERE. */
+void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts, const char *text, const char *end,
+                       sqlite3_str *out);
+/* The whole statement so, and rst_transform_names over it. What is wrong with the hint is said in SQLite's words. */
+int rst_transform_target(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out,
+                         char **message);
 /* A DELETE of every row of the table that empties its trees; the caller frees it with sqlite3_free. NULL: out of memory. */
 char *rst_transform_clear(const rst_table *table);
 /* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null. The

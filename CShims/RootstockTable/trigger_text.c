@@ -205,7 +205,7 @@ static int transform_statement(rst_connection *c, const char *text, const char *
         char *joined = NULL;
         code = rst_update_from(table, &parts, &joined, message);
         if (code != SQLITE_OK) return code;
-        changed = sqlite3_mprintf("%.*s %s", (int)(parts.after_table.start - text), text, joined);
+        changed = sqlite3_mprintf("%.*s %s", (int)(parts.hint - text), text, joined);
         sqlite3_free(joined);
         if (changed == NULL) return SQLITE_NOMEM;
     }

@@ -236,7 +236,13 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
         }
     }
     if (!limited && !one_row) sqlite3_str_appendall(text, ",row_number() OVER () AS \"rootstock n\"");
-    sqlite3_str_appendf(text, " FROM main.\"%w\" AS ", table->declared_name);
+    sqlite3_str_appendf(text, " FROM main.\"%w\"", table->declared_name);
+    if (rst_has_target_hint(parts)) {
+        char *index = parts->not_indexed ? NULL : rst_token_name(&parts->index);
+        sqlite3_str_appendf(text, "(%Q)", index == NULL ? "" : index);
+        sqlite3_free(index);
+    }
+    sqlite3_str_appendall(text, " AS ");
     append_name(text, table, &parts->alias);
     sqlite3_str_appendf(text, ",%s%.*s%s %.*s", several ? "(" : "", (int)(from.end - from.start), from.start,
                         several ? ")" : "", (int)(where.end - where.start), where.start);
@@ -284,7 +290,7 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
     int code = make(table, parts, false, out, message);
     if (code != SQLITE_OK) return code;
     whole = sqlite3_str_new(NULL);
-    sqlite3_str_append(whole, parts->whole.start, (int)(parts->after_table.start - parts->whole.start));
+    sqlite3_str_append(whole, parts->whole.start, (int)(parts->hint - parts->whole.start));
     sqlite3_str_appendf(whole, " %s", *out);
     text = sqlite3_str_finish(whole);
     if (text == NULL) {
