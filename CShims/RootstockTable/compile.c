@@ -148,57 +148,6 @@ bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_stat
     return table->foreign_key_count > 0 || table->is_parent;
 }
 
-/* unknown: the mirror could say nothing, because the statement names what only this connection has. */
-static int ask_mirror(rst_connection *c, const char *text, bool *unknown, char **message) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(c->mirror, text, -1, &statement, NULL);
-    const char *words;
-    sqlite3_finalize(statement);
-    *unknown = false;
-    if (code == SQLITE_OK) return SQLITE_OK;
-    words = sqlite3_errmsg(c->mirror);
-    if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
-        strncmp(words, "unknown function", 16) == 0 || strncmp(words, "no such collation", 17) == 0 ||
-        strncmp(words, "unknown database", 16) == 0 || strncmp(words, "no such module", 14) == 0 ||
-        strncmp(words, "wrong number of arguments", 25) == 0) {
-        *unknown = true;
-        return SQLITE_OK;
-    }
-    rst_set_message(message, "%s", words);
-    return sqlite3_extended_errcode(c->mirror);
-}
-
-/* SQLite's own word on the statement, from the mirror, where it has one about the statement itself. */
-int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
-    bool unknown;
-    return ask_mirror(c, text, &unknown, message);
-}
-
-/* The same about the ON CONFLICT clauses alone, over a row of NULLs: whether each names a constraint of the table. */
-static int ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
-                              char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *separator = "";
-    bool unknown;
-    char *built;
-    int code;
-    sqlite3_str_appendf(text, "INSERT INTO main.\"%w\"", table->name);
-    if (parts->alias.type != TOKEN_END)
-        sqlite3_str_appendf(text, " AS %.*s", (int)parts->alias.size, parts->alias.text);
-    sqlite3_str_appendall(text, " VALUES (");
-    for (int i = 0; i < table->column_count; i++) {
-        if (table->columns[i].generated != 0) continue;
-        sqlite3_str_appendf(text, "%sNULL", separator);
-        separator = ",";
-    }
-    sqlite3_str_appendf(text, ") %.*s", (int)(parts->upsert.end - parts->upsert.start), parts->upsert.start);
-    built = sqlite3_str_finish(text);
-    if (built == NULL) return SQLITE_NOMEM;
-    code = ask_mirror(c, built, &unknown, message);
-    sqlite3_free(built);
-    return code;
-}
-
 static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
                          char **message) {
     char *text = NULL, *named = NULL;
@@ -330,9 +279,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     if (result == SQLITE_OK) {
         bool unknown;
-        result = ask_mirror(c, normal, &unknown, message);
+        result = rst_ask_mirror_known(c, normal, &unknown, message);
         if (result == SQLITE_OK && unknown && parts.upsert.start != NULL)
-            result = ask_mirror_clauses(c, table, &parts, message);
+            result = rst_ask_mirror_clauses(c, table, &parts, message);
     }
     if (result == SQLITE_OK) {
         code->kind = parts.kind;

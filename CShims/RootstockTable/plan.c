@@ -264,6 +264,31 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         vtab->zErrMsg = sqlite3_mprintf("no such collation sequence: %s", table->missing_collation);
         return SQLITE_ERROR;
     }
+    /* INDEXED BY and NOT INDEXED arrive as an argument of the table, the front door's work; it has no others. */
+    for (int i = 0; i < info->nConstraint; i++) {
+        sqlite3_value *value = NULL;
+        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT ||
+            info->aConstraint[i].op >= SQLITE_INDEX_CONSTRAINT_FUNCTION)
+            continue;
+        if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ && info->aConstraint[i].usable)
+            (void)sqlite3_vtab_rhs_value(info, i, &value);
+        hint = i;
+        hinted = value == NULL ? NULL : (const char *)sqlite3_value_text(value);
+        if (hinted != NULL && strcmp(hinted, "rootstock clear") == 0) {
+            /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there were. */
+            memset(&k, 0, sizeof k);
+            k.source = PLAN_CLEAR;
+            k.lower = k.upper = -1;
+            k.hint = hint;
+            return choose(table, info, &k);
+        }
+        if (hinted == NULL || strncmp(hinted, ROOTSTOCK_INDEX_HINT, sizeof ROOTSTOCK_INDEX_HINT - 1) != 0) {
+            sqlite3_free(vtab->zErrMsg);
+            vtab->zErrMsg = sqlite3_mprintf("'%s' is not a function", table->name);
+            return SQLITE_ERROR;
+        }
+        hinted += sizeof ROOTSTOCK_INDEX_HINT - 1;
+    }
     for (int i = 0; i < info->nConstraint; i++) {
         if (info->aConstraint[i].iColumn == hidden && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
             if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
@@ -272,27 +297,6 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             k.lower = k.upper = k.hint = -1;
             info->aConstraintUsage[i].argvIndex = 1;
             info->aConstraintUsage[i].omit = 1;
-            return choose(table, info, &k);
-        }
-    }
-    /* INDEXED BY and NOT INDEXED arrive as t('name') and t(''), the front door's work. */
-    for (int i = 0; i < info->nConstraint; i++) {
-        sqlite3_value *value = NULL;
-        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT ||
-            info->aConstraint[i].op >= SQLITE_INDEX_CONSTRAINT_FUNCTION)
-            continue;
-        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || !info->aConstraint[i].usable ||
-            sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK) {
-            return SQLITE_CONSTRAINT;
-        }
-        hint = i;
-        hinted = (const char *)sqlite3_value_text(value);
-        if (hinted != NULL && strcmp(hinted, "rootstock clear") == 0) {
-            /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there were. */
-            memset(&k, 0, sizeof k);
-            k.source = PLAN_CLEAR;
-            k.lower = k.upper = -1;
-            k.hint = hint;
             return choose(table, info, &k);
         }
     }

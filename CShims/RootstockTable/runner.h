@@ -69,6 +69,10 @@ typedef struct rst_program {
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
 /* SQLite's own word on a statement, from the mirror, where it has one about the statement itself. */
 int rst_ask_mirror(rst_connection *c, const char *text, char **message);
+/* unknown: the mirror could say nothing, because the statement names what only this connection has. */
+int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, char **message);
+/* The same about the ON CONFLICT clauses alone, over a row of NULLs: whether each names a constraint of the table. */
+int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **message);
 void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,

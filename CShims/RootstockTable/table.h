@@ -95,6 +95,9 @@ typedef struct rst_plan {
 ** a table's earlier description must not find another plan under its number. */
 enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 
+/* What the argument of a table begins with that stands for an index hint: INDEXED BY i is this and the name, NOT INDEXED this alone. */
+#define ROOTSTOCK_INDEX_HINT "rootstock index "
+
 enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5 };
 
 /* Statements of a table's twin on a mirror. */

@@ -21,7 +21,7 @@ static void append_term(const rst_table *table, const rst_statement_parts *parts
         sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
     else
         sqlite3_str_appendf(out, "\"%w\"", table->name);
-    sqlite3_str_appendf(out, ".\"rootstock hint\"=%Q", index == NULL ? "" : index);
+    sqlite3_str_appendf(out, ".\"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "%q'", index == NULL ? "" : index);
     sqlite3_free(index);
 }
 

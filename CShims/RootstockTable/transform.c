@@ -61,7 +61,7 @@ static rst_table *named_table(rst_connection *c, const rst_token *name, const ch
     return p - text >= 4 && sqlite3_strnicmp(p - 4, "main", 4) == 0 ? rst_target(c, &main_schema, name) : NULL;
 }
 
-/* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('i') AS x. The target of an UPDATE
+/* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The target of an UPDATE
 ** or DELETE takes none: there they are left out. name: of INDEXED BY. False: of no table of the store, or an index that it does not
 ** have, and SQLite has to say what that means. */
 static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, const char **copied,
@@ -87,7 +87,7 @@ static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, c
     if (known) {
         if (place->text >= *copied && !target) {
             sqlite3_str_append(str, *copied, (int)(place->text + place->size - *copied));
-            sqlite3_str_appendf(str, "(%Q)", index == NULL ? "" : index);
+            sqlite3_str_appendf(str, "('" ROOTSTOCK_INDEX_HINT "%q')", index == NULL ? "" : index);
             *copied = place->text + place->size;
         }
         sqlite3_str_append(str, *copied, (int)(hint->text - *copied));

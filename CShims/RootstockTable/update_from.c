@@ -239,7 +239,7 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
     sqlite3_str_appendf(text, " FROM main.\"%w\"", table->declared_name);
     if (rst_has_target_hint(parts)) {
         char *index = parts->not_indexed ? NULL : rst_token_name(&parts->index);
-        sqlite3_str_appendf(text, "(%Q)", index == NULL ? "" : index);
+        sqlite3_str_appendf(text, "('" ROOTSTOCK_INDEX_HINT "%q')", index == NULL ? "" : index);
         sqlite3_free(index);
     }
     sqlite3_str_appendall(text, " AS ");

@@ -1,0 +1,23 @@
+-- A table takes no arguments, whatever the hidden columns of a store's table are good for.
+CREATE TABLE t(id INTEGER PRIMARY KEY, a);
+CREATE TABLE u(a, x);
+CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+CREATE INDEX ta ON t(a);
+INSERT INTO t VALUES (1, 1), (2, 2);
+INSERT INTO u VALUES (1, 10), (2, 20);
+SELECT * FROM t(1);
+SELECT * FROM t('ta');
+SELECT * FROM t('x', 2);
+SELECT * FROM t(NULL);
+SELECT * FROM main.t('') AS q;
+SELECT * FROM w('k', 1, 2);
+SELECT * FROM t AS q, u(3);
+SELECT * FROM t AS q, u(q.a);
+SELECT * FROM t LEFT JOIN u(t.a) ON 1;
+SELECT (SELECT count(*) FROM u(t.a)) FROM t;
+INSERT INTO t SELECT * FROM u(1);
+DELETE FROM t WHERE id IN (SELECT a FROM u('x'));
+SELECT * FROM t INDEXED BY ta WHERE a = 2;
+SELECT * FROM t NOT INDEXED WHERE a = 2;
+SELECT * FROM u, t AS q INDEXED BY ta WHERE q.a = u.a;
+SELECT * FROM t INDEXED BY nosuch;
