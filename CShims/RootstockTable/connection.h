@@ -90,6 +90,7 @@ struct rst_connection {
     rootstock_transaction *writer;
     struct rst_cursor *writer_cursors; /* open cursors in the write transaction */
     bool writer_broken;
+    bool writer_unseen; /* it shows another schema than the one declared, which no statement has been told yet */
     bool writer_locked;
     bool writer_patience_known; /* see writer.c */
     uint64_t writer_patience;   /* nanoseconds */
@@ -193,8 +194,8 @@ int rst_stop(void *connection);
 void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes);
 /* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with rst_statement_done. */
 sqlite3_stmt *rst_interruptible(rst_connection *c);
-/* Before a statement of ours is kept: see statements.c. */
-void rst_sentinel_touch(rst_connection *c);
+/* Before a statement of ours is kept: see statements.c. SQLITE_OK, SQLITE_INTERRUPT, SQLITE_NOMEM. */
+int rst_sentinel_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
 extern const sqlite3_module rst_sentinel_module;
 void rst_set_message(char **message, const char *format, ...);

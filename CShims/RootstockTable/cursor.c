@@ -43,8 +43,9 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     code = rst_read_begin_renewing(c, transaction, &is_writer, NULL);
     if (code == SQLITE_OK) return SQLITE_OK; /* the cursor keeps the snapshot */
     *transaction = NULL;
-    /* Any other failure the statement's own begin will say. */
-    return code == SQLITE_SCHEMA && !c->schema_stale ? SQLITE_SCHEMA : SQLITE_OK;
+    /* Declared anew by half (an interrupt, no memory): the tables are others already, and nothing planned for the old ones may run. Any
+    ** other failure the statement's own begin will say. */
+    return code == SQLITE_SCHEMA || c->schema_stale ? code : SQLITE_OK;
 }
 
 /* A cursor that is not open. Null: out of memory. */

@@ -106,6 +106,7 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
     if (code == SQLITE_OK) {
         c->generation = (uint64_t)catalog.generation;
         c->schema_stale = false;
+        if (transaction == c->writer) c->writer_unseen = false;
         rst_catalog_free(&c->loaded);
         c->loaded = catalog;
         memset(&catalog, 0, sizeof catalog);

@@ -152,9 +152,10 @@ void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction
 }
 
 int rst_control_statement(rst_connection *c) {
+    int code;
     if (c->control_read != NULL) return SQLITE_OK;
-    rst_sentinel_touch(c);
-    if (!c->sentinel_alive) return SQLITE_NOMEM;
+    code = rst_sentinel_touch(c);
+    if (code != SQLITE_OK) return code;
     return sqlite3_prepare_v3(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, SQLITE_PREPARE_PERSISTENT,
                               &c->control_read, NULL);
 }
@@ -178,6 +179,7 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
             rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
             return SQLITE_FULL;
         }
+        if (c->writer_unseen) return SQLITE_SCHEMA;
         *transaction = c->writer;
         *is_writer = true;
         return SQLITE_OK;
@@ -207,7 +209,10 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
 int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message) {
     bool first = rst_reads_first(c);
     int code = rst_read_begin(c, transaction, is_writer, message);
-    if (code == SQLITE_SCHEMA && first) (void)rst_schema_refresh(c, NULL);
+    if (code == SQLITE_SCHEMA && first) {
+        int refreshed = rst_schema_refresh(c, NULL);
+        if (refreshed != SQLITE_OK) code = refreshed;
+    }
     return code;
 }
 

@@ -39,9 +39,12 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...) {
     return code;
 }
 
-void rst_sentinel_touch(rst_connection *c) {
-    if (c->sentinel_alive) return;
+int rst_sentinel_touch(rst_connection *c) {
+    if (c->sentinel_alive) return SQLITE_OK;
     (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_sentinel");
+    if (c->sentinel_alive) return SQLITE_OK;
+    /* Of an interrupt SQLite says no more than that the table cannot be made. */
+    return rst_execute(c, NULL, "SELECT 1") == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_NOMEM;
 }
 
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement) {
@@ -77,8 +80,8 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
             sqlite3_free(old);
         }
     }
-    rst_sentinel_touch(c);
-    if (!c->sentinel_alive) return SQLITE_NOMEM; /* without it nothing would finalize the statement */
+    code = rst_sentinel_touch(c); /* without it nothing would finalize the statement */
+    if (code != SQLITE_OK) return code;
     kept = sqlite3_malloc64(sizeof *kept);
     if (kept == NULL) return SQLITE_NOMEM;
     kept->sql = sqlite3_mprintf("%s", sql);

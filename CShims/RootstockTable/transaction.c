@@ -21,6 +21,7 @@ void rst_writer_finished(rst_connection *c) {
     c->rewinds++;
     c->got = false;
     c->writer_broken = false;
+    c->writer_unseen = false;
     c->wrote = false;
     undo_reset(c);
     c->deferred_violations = 0;
@@ -67,6 +68,17 @@ int rst_write_try(rst_connection *c) {
         writer_abandon(c);
         return SQLITE_BUSY_SNAPSHOT;
     }
+    /* Another connection may have changed the schema since the statement was prepared, while this one waited perhaps. In BEGIN IMMEDIATE
+    ** nothing can be declared: the transaction's first statement is told. */
+    if (c->checked_transaction + 1 != c->writer_identifier) {
+        code = rst_generation_check(c, c->writer, c->writer_identifier - 1, NULL);
+        if (code == SQLITE_SCHEMA) {
+            c->writer_unseen = true;
+        } else if (code != SQLITE_OK) {
+            writer_abandon(c);
+            return code;
+        }
+    }
     return SQLITE_OK;
 }
 
@@ -78,6 +90,7 @@ int rst_write_begin(rst_connection *c, char **message) {
             rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
             code = SQLITE_FULL;
         }
+        if (code == SQLITE_OK && c->writer_unseen) code = SQLITE_SCHEMA;
         return code;
     }
     code = rst_check_usable(c, message);
@@ -115,12 +128,9 @@ int rst_write_begin(rst_connection *c, char **message) {
             return code;
         }
     }
-    if (c->checked_transaction + 1 != c->writer_identifier) {
-        code = rst_generation_check(c, c->writer, c->writer_identifier - 1, message);
-        if (code != SQLITE_OK) {
-            writer_abandon(c);
-            return code;
-        }
+    if (c->writer_unseen) {
+        writer_abandon(c);
+        return SQLITE_SCHEMA;
     }
     return SQLITE_OK;
 }

@@ -16,12 +16,12 @@ int rst_check_usable(rst_connection *c, char **message);
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 /* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared anew. */
 static inline bool rst_reads_first(const rst_connection *c) {
-    return c->writer == NULL && !c->reader_live && c->open_cursors == 0 && !c->refreshing && c->trigger_depth == 0 &&
-           c->program == NULL && !c->sidecar;
+    return (c->writer == NULL || c->writer_unseen) && !c->reader_live && c->open_cursors == 0 && !c->refreshing &&
+           c->trigger_depth == 0 && c->program == NULL && !c->sidecar;
 }
 /* The same where a statement reads first: if another connection changed the schema, it is declared anew before SQLITE_SCHEMA is
 ** returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet, and no cursor holds a
-** table. */
+** table. If that fails, its code: tables that a caller found before are gone by then. */
 int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 void rst_read_end(rst_connection *c, bool was_writer);
 /* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the reader's. */

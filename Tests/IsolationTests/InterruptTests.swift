@@ -142,6 +142,33 @@ private let writing = [
     func anInterruptEndsWhatWrites(_ engine: String?, _ begins: Bool) throws {
         try expectWritingEnds(engine, begins, by: .interrupt)
     }
+
+    /// The statement was planned for tables that are gone by then.
+    @Test(arguments: everywhere) func anInterruptMeetsASchemaThatIsBeingReadAnew(_ engine: String?) throws {
+        let database = try Database(engine: engine)
+        let (session, other) = (try database.session(), try database.session())
+        for sql in [
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a)", "CREATE VIEW v AS SELECT a FROM t",
+            "INSERT INTO t VALUES (1, 'x'), (2, 'y')",
+        ] { #expect(session.run(sql).code == SQLITE_OK, "\(sql)") }
+        for at in stride(from: 1, to: 250, by: 4) {
+            #expect(session.open(0, "SELECT group_concat(a) FROM t").code == SQLITE_OK)
+            for sql in ["ALTER TABLE t ADD COLUMN c\(at) DEFAULT 5", "CREATE INDEX i\(at) ON t(c\(at))"] {
+                #expect(other.run(sql).code == SQLITE_OK, "\(sql)")
+            }
+            let calls = Calls(database: session.database, end: .interrupt, at: at)
+            let outcome = withExtendedLifetime(calls) {
+                sqlite3_progress_handler(
+                    session.database, 1,
+                    { Unmanaged<Calls>.fromOpaque($0!).takeUnretainedValue().next() },
+                    Unmanaged.passUnretained(calls).toOpaque())
+                defer { sqlite3_progress_handler(session.database, 0, nil, nil) }
+                return session.step(0, .max)
+            }
+            #expect(outcome.code == SQLITE_DONE || outcome.code == SQLITE_INTERRUPT, "\(at): \(outcome)")
+            #expect(session.run("SELECT group_concat(a), sum(c\(at)) FROM t").rows == ["x,y|10"], "\(at)")
+        }
+    }
 }
 
 private enum End { case refusal, interrupt }
@@ -150,17 +177,19 @@ private enum End { case refusal, interrupt }
 private final class Calls {
     private let database: OpaquePointer
     private let end: End
+    private let at: Int
     private var count = 0
 
-    init(database: OpaquePointer, end: End) {
+    init(database: OpaquePointer, end: End, at: Int = 4) {
         self.database = database
         self.end = end
+        self.at = at
     }
 
     /// What the handler answers: other than 0 ends the statement.
     func next() -> Int32 {
         count += 1
-        if end == .interrupt && count == 4 { sqlite3_interrupt(database) }
-        return end == .refusal && count >= 4 ? 1 : 0
+        if end == .interrupt && count == at { sqlite3_interrupt(database) }
+        return end == .refusal && count >= at ? 1 : 0
     }
 }

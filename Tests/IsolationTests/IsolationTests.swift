@@ -71,6 +71,52 @@ private let everywhere: [String?] = [nil] + storeEngines
         #expect(questions.pointee == 5)
     }
 
+    /// BEGIN IMMEDIATE may wait long, and what it waits for may be a change of the schema.
+    @Test(arguments: everywhere, ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+    func aWriteTransactionWritesByTheSchemaOfItsSnapshot(_ engine: String?, _ begin: String) throws {
+        let database = try filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        _ = first.open(0, begin)
+        _ = first.open(1, "INSERT INTO t VALUES (100, 7)")
+        _ = first.open(2, "DELETE FROM u")
+        for sql in ["CREATE UNIQUE INDEX late ON t(b)", "DROP INDEX tb", "DROP TABLE u"] {
+            #expect(second.run(sql).code == SQLITE_OK, "\(sql)")
+        }
+        #expect(first.step(0, 1).code == SQLITE_DONE)
+        let early = first.step(1, 1)
+        #expect(early.code == SQLITE_DONE || early.code == SQLITE_SCHEMA, "\(early)")
+        let gone = first.step(2, 1)
+        #expect(gone.code == SQLITE_ERROR || gone.code == SQLITE_SCHEMA, "\(gone)")
+        #expect(first.run("INSERT INTO t VALUES (101, 90)").code == SQLITE_CONSTRAINT | 8 << 8, "the index is unique")
+        #expect(first.run("INSERT INTO t VALUES (101, 8)").code == SQLITE_OK)
+        #expect(first.run("UPDATE t SET b = b + 1 WHERE a = 101").code == SQLITE_OK)
+        #expect(first.run("SELECT a FROM t INDEXED BY late WHERE b = 9").rows == ["101"])
+        #expect(first.run("COMMIT").code == SQLITE_OK)
+        for session in [first, second] {
+            #expect(session.run("SELECT a FROM t INDEXED BY late WHERE b = 9").rows == ["101"])
+            #expect(session.run("PRAGMA integrity_check").rows == ["ok"])
+        }
+    }
+
+    @Test(arguments: everywhere) func aWriterThatWaitedForAChangeOfTheSchemaGoesByIt(_ engine: String?) throws {
+        let database = try filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        #expect(first.run("BEGIN IMMEDIATE").code == SQLITE_OK)
+        #expect(first.run("CREATE INDEX late ON t(b, a)").code == SQLITE_OK)
+        sqlite3_busy_handler(
+            second.database,
+            { context, number in
+                if number == 1 { _ = Unmanaged<Session>.fromOpaque(context!).takeUnretainedValue().run("COMMIT") }
+                return number < 4 ? 1 : 0
+            }, Unmanaged.passUnretained(first).toOpaque())
+        #expect(second.run("BEGIN IMMEDIATE").code == SQLITE_OK)
+        #expect(!first.inTransaction)
+        #expect(second.run("INSERT INTO t VALUES (101, 9)").code == SQLITE_OK)
+        #expect(second.run("COMMIT").code == SQLITE_OK)
+        #expect(first.run("SELECT a FROM t INDEXED BY late WHERE b = 9").rows == ["101"])
+        #expect(first.run("PRAGMA integrity_check").rows == ["ok"])
+    }
+
     @Test(arguments: everywhere) func anOwnCommitIsSeenBesideAnOpenStatement(_ engine: String?) throws {
         let database = try Database.filled(engine)
         let session = try database.session()
