@@ -11,7 +11,7 @@
 
 int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, bool create, char **message) {
     const char *file = sqlite3_db_filename(c->db, schema);
-    const rootstock_engine *engine = rootstock_engine_find(module);
+    const rootstock_engine *engine;
     rootstock_options options;
     char *path, *name;
     int code;
@@ -20,7 +20,8 @@ int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, 
                         c->schema, schema);
         return SQLITE_ERROR;
     }
-    if (c->shared != NULL) return SQLITE_OK;
+    if (c->shared != NULL) return SQLITE_OK; /* before the registry is asked: opening a store takes its lock first */
+    engine = rootstock_engine_find(module);
     if (engine == NULL || file == NULL || file[0] == '\0') {
         rst_set_message(message, "no store is open: SELECT rootstock_open('path') first, or use a database file");
         return SQLITE_ERROR;
