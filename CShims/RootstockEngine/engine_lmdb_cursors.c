@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine_lmdb.h"
+#include "engine_lmdb_entries.h"
 
 int rootstock_lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree,
                                rootstock_cursor **result_cursor) {
@@ -150,7 +151,8 @@ __attribute__((noinline)) static int stop(rootstock_cursor *cursor, int code) {
 static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *key, MDB_val *value) {
     const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
     switch (move) {
-    case ROOTSTOCK_NEXT: /* from nowhere: steps go another way (rootstock_lmdb_cursor_move) */
+    case ROOTSTOCK_NEXT:
+        if (cursor->positioned) return rootstock_lmdb_pages_next(snapshot, &cursor->path, key, value);
         return rootstock_lmdb_pages_edge(snapshot, cursor->root, 0, &cursor->path, key, value);
     case ROOTSTOCK_PREVIOUS:
         if (cursor->positioned) return rootstock_lmdb_pages_previous(snapshot, &cursor->path, key, value);
@@ -165,7 +167,23 @@ static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *k
     return EINVAL;
 }
 
-/* Every move but a walking cursor's step forward. Not inlined, to keep that short. */
+/* To the neighbour in the leaf (step is 1 or -1), if it is an entry of the usual kind. 0: the cursor has not moved. */
+static inline int step_in_leaf(const lmdb_snapshot *snapshot, lmdb_path *path, int32_t step, rootstock_slice *key,
+                               rootstock_slice *value) {
+    lmdb_place *leaf = &path->places[path->height - 1];
+    uint32_t index = leaf->index + (uint32_t)step, ahead = index + 2 * (uint32_t)step;
+    entry at;
+    if (index >= leaf->count || !read_entry(snapshot, leaf->page, index, &at)) return 0;
+    uint32_t size = (uint32_t)at.header;
+    if ((at.header & FLAGS) != 0 || at.key_size - 1 >= KEY_LIMIT || size > at.room - at.key_size) return 0;
+    if (ahead < leaf->count) expect_entry(leaf->page, ahead);
+    leaf->index = index;
+    *key = (rootstock_slice){at.key_size, at.key};
+    *value = (rootstock_slice){size, at.key + at.key_size};
+    return 1;
+}
+
+/* Every move but a walking cursor's step in its leaf. Not inlined, to keep that short. */
 __attribute__((noinline)) static int move_otherwise(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
                                                     MDB_val *value) {
     if (!cursor->walking || !cursor->transaction->snapshot.walks) {
@@ -179,14 +197,15 @@ __attribute__((noinline)) static int move_otherwise(rootstock_cursor *cursor, ro
     return ROOTSTOCK_OK;
 }
 
-/* A step of a read snapshot's cursor is most of a scan. */
+/* A step of a read snapshot's cursor is most of a scan: to the leaf's next entry, whose value lies in the leaf, in place and with no call. */
 int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
                                rootstock_slice *value) {
     const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
-    if (move != ROOTSTOCK_NEXT || !cursor->positioned || !cursor->walking || !snapshot->walks)
-        return move_otherwise(cursor, move, (MDB_val *)key, (MDB_val *)value);
-    int code = rootstock_lmdb_pages_next(snapshot, &cursor->path, (MDB_val *)key, (MDB_val *)value);
-    return code == MDB_SUCCESS ? ROOTSTOCK_OK : stop(cursor, code);
+    _Static_assert(ROOTSTOCK_NEXT == 2 && ROOTSTOCK_PREVIOUS == 3, "a step's direction is counted from its name");
+    if ((move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS) && cursor->positioned && cursor->walking &&
+        snapshot->walks && step_in_leaf(snapshot, &cursor->path, 5 - 2 * (int32_t)move, key, value))
+        return ROOTSTOCK_OK;
+    return move_otherwise(cursor, move, (MDB_val *)key, (MDB_val *)value);
 }
 
 uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys,

@@ -26,6 +26,7 @@
 #define KIND_FLAGS 0x6fu /* branch, leaf, overflow, meta, fixed-size duplicates, sub-page */
 #define LONG_VALUE 0x01u
 #define TREE_VALUE 0x02u
+#define FLAGS 0xffff00000000u /* of an entry's header */
 #define META_PAGES 2
 #define KEY_LIMIT 511u
 #define VALUE_LIMIT 0x7fffffffu
@@ -133,58 +134,11 @@ static inline int probe(const lmdb_snapshot *snapshot, const unsigned char *page
     return 0;
 }
 
-/* Keys of eight bytes are rowids, as a rule, and close to evenly spaced: where the sought one stands can be guessed from a page's first
-** key, or from its first and last one, at two or three entries touched instead of one at each halving. An entry touched is a line of
-** memory that no cache holds when rows are looked up at random. A wrong guess costs a few comparisons. As probe. */
-static inline int guess(const lmdb_snapshot *snapshot, const unsigned char *page, const MDB_val *key, uint32_t *low,
-                        uint32_t *high) {
-    enum { NEAR = 3 };
-    uint32_t first = *low, last = *high - 1, at;
-    uint64_t sought = __builtin_bswap64(word(key->mv_data)), lowest, highest;
-    entry edge;
-    if (!read_entry(snapshot, page, first, &edge)) return -1;
-    if (edge.key_size != 8) return 0;
-    lowest = __builtin_bswap64(word(edge.key));
-    if (sought <= lowest) {
-        *high = first;
-        return sought == lowest;
-    }
-    *low = first + 1;
-    if (sought - lowest <= last - first) /* no key missing between them: then this is it, and it stands no later */
-        return probe(snapshot, page, first + (uint32_t)(sought - lowest), key, low, high);
-    if (!read_entry(snapshot, page, last, &edge)) return -1;
-    if (edge.key_size != 8) return 0;
-    highest = __builtin_bswap64(word(edge.key));
-    if (sought > highest) {
-        *low = last + 1;
-        return 0;
-    }
-    at = first + (uint32_t)((double)(sought - lowest) / (double)(highest - lowest) * (last - first));
-    if (at < *low) at = *low;
-    int result = probe(snapshot, page, at, key, low, high);
-    if (result != 0 || *low >= *high) return result;
-    if (*high == at)
-        at = at - *low > NEAR ? at - NEAR : *low;
-    else
-        at = *high - at > NEAR + 1 ? at + NEAR : *high - 1;
-    return probe(snapshot, page, at, key, low, high);
-}
-
 /* In [low, high), entries of a page: the first whose key is not below the sought one, or high. *exact: it is the
 ** sought one. */
 static inline int search(const lmdb_snapshot *snapshot, const unsigned char *page, uint32_t low, uint32_t high,
                          const MDB_val *key, uint32_t *index, int *exact) {
-    enum { WORTH_GUESSING = 8 };
     *exact = 0;
-    if (key->mv_size == 8 && low + WORTH_GUESSING <= high) {
-        int guessed = guess(snapshot, page, key, &low, &high);
-        if (guessed < 0) return MDB_CORRUPTED;
-        if (guessed > 0) {
-            *exact = 1;
-            *index = low;
-            return MDB_SUCCESS;
-        }
-    }
     while (low < high) {
         int found = probe(snapshot, page, (low + high) >> 1, key, &low, &high);
         if (found < 0) return MDB_CORRUPTED;

@@ -4,7 +4,7 @@
 ** Invariant: a walk ends. Descents stop at LMDB_DEPTH_LIMIT, and the keys must rise from leaf to leaf and from a leaf's first to its
 ** last, so that a scan comes to no leaf twice, whatever leads there.
 */
-#include "engine_lmdb_entries.h"
+#include "engine_lmdb_rowids.h"
 
 /* Misses after which a seek looks near the last one's key only now and then. */
 #define PATIENCE 2
@@ -14,6 +14,8 @@
 ** count. path->height is where the page goes; on return the leaf's, or 0 if the code is not MDB_SUCCESS. */
 static inline int descend(const lmdb_snapshot *snapshot, uint64_t number, const MDB_val *key, lmdb_path *path,
                           int *exact) {
+    key_span span = EVERY_KEY;
+    int is_rowid = key->mv_size == 8;
     for (uint32_t height = path->height; height < LMDB_DEPTH_LIMIT;) {
         lmdb_place *place = &path->places[height++];
         entry at;
@@ -21,9 +23,14 @@ static inline int descend(const lmdb_snapshot *snapshot, uint64_t number, const 
         if (code != MDB_SUCCESS) break;
         if (leaf) {
             path->height = height;
-            code = search(snapshot, place->page, 0, place->count, key, &place->index, exact);
+            code = is_rowid ? search_rowid(snapshot, place->page, 0, place->count, key, span, &place->index, exact, &at)
+                            : search(snapshot, place->page, 0, place->count, key, &place->index, exact);
             if (code != MDB_SUCCESS) break;
             return MDB_SUCCESS;
+        }
+        if (is_rowid) {
+            if (choose_child(snapshot, place, key, &span, &number) != MDB_SUCCESS) break;
+            continue;
         }
         if (search(snapshot, place->page, 1, place->count, key, &place->index, exact) != MDB_SUCCESS) break;
         place->index -= !*exact;
@@ -53,6 +60,15 @@ static int descend_edge(const lmdb_snapshot *snapshot, uint64_t number, int high
     return MDB_CORRUPTED;
 }
 
+/* search among entries that follow `before`, or begin with it. */
+static inline int search_beside(const lmdb_snapshot *snapshot, const unsigned char *page, uint32_t low, uint32_t high,
+                                const MDB_val *key, const entry *before, uint32_t *index, int *exact) {
+    entry found;
+    if (key->mv_size != 8 || before->key_size != 8) return search(snapshot, page, low, high, key, index, exact);
+    uint64_t lowest = rowid_of(before->key) + (low > 0);
+    return search_rowid(snapshot, page, low, high, key, (key_span){lowest, UINT64_MAX}, index, exact, &found);
+}
+
 /* Is the key's place in this leaf, near where it stands? 1: *index and *exact say where; 0: it may be in another leaf; -1: damaged. */
 static inline int look_near(const lmdb_snapshot *snapshot, const lmdb_place *place, const MDB_val *key, uint32_t *index,
                             int *exact) {
@@ -70,7 +86,7 @@ static inline int look_near(const lmdb_snapshot *snapshot, const lmdb_place *pla
         if (here == 0) return 0;
         if (!read_entry(snapshot, place->page, 0, &at)) return -1;
         if (compare(at.key, at.key_size, sought, key->mv_size) > 0) return 0;
-        return search(snapshot, place->page, 0, here, key, index, exact) == MDB_SUCCESS ? 1 : -1;
+        return search_beside(snapshot, place->page, 0, here, key, &at, index, exact) == MDB_SUCCESS ? 1 : -1;
     }
     if (here == last) return 0;
     if (!read_entry(snapshot, place->page, here + 1, &at)) return -1;
@@ -81,9 +97,10 @@ static inline int look_near(const lmdb_snapshot *snapshot, const lmdb_place *pla
         return 1;
     }
     if (here + 1 == last) return 0;
+    entry before = at;
     if (!read_entry(snapshot, place->page, last, &at)) return -1;
     if (compare(at.key, at.key_size, sought, key->mv_size) < 0) return 0;
-    return search(snapshot, place->page, here + 2, last + 1, key, index, exact) == MDB_SUCCESS ? 1 : -1;
+    return search_beside(snapshot, place->page, here + 2, last + 1, key, &before, index, exact) == MDB_SUCCESS ? 1 : -1;
 }
 
 static inline int is_worth_a_look(uint32_t misses) {

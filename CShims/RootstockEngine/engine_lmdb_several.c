@@ -7,7 +7,7 @@
 **
 ** Invariant: as of engine_lmdb_pages.c; a descent stops at LMDB_DEPTH_LIMIT.
 */
-#include "engine_lmdb_entries.h"
+#include "engine_lmdb_rowids.h"
 
 uint32_t rootstock_lmdb_pages_peek(const lmdb_snapshot *snapshot, const lmdb_path *path, int backward, MDB_val *keys,
                                    uint32_t limit) {
@@ -22,72 +22,74 @@ uint32_t rootstock_lmdb_pages_peek(const lmdb_snapshot *snapshot, const lmdb_pat
     return limit;
 }
 
-/* The pages of one level have been named: what a search of one asks for first is named, too. */
-static inline void expect_edges(const lmdb_place *place) {
-    __builtin_prefetch(place->page + half(place->page + PAGE_HEADER));
-    __builtin_prefetch(place->page + half(place->page + PAGE_HEADER + 2 * (size_t)(place->count - 1)));
+/* choose_child, of keys of any length. */
+static inline int choose(const lmdb_snapshot *snapshot, lmdb_place *place, const MDB_val *key, key_span *span,
+                         uint64_t *number) {
+    entry at;
+    int exact;
+    if (key->mv_size == 8) return choose_child(snapshot, place, key, span, number);
+    if (search(snapshot, place->page, 1, place->count, key, &place->index, &exact) != MDB_SUCCESS ||
+        !read_entry(snapshot, place->page, place->index - !exact, &at))
+        return MDB_CORRUPTED;
+    *number = child_of(&at);
+    return MDB_SUCCESS;
 }
 
-/* In a leaf of rowids, whose first and last entry are at hand: names the entry where the key is guessed to be. */
-static inline void expect_guess(const lmdb_snapshot *snapshot, const lmdb_place *place, const MDB_val *key) {
-    entry edge;
-    uint64_t sought, lowest, highest, last = place->count - 1, at;
-    if (key->mv_size != 8 || !read_entry(snapshot, place->page, 0, &edge) || edge.key_size != 8) return;
-    sought = __builtin_bswap64(word(key->mv_data));
-    lowest = __builtin_bswap64(word(edge.key));
-    if (sought <= lowest) return;
-    at = sought - lowest;
-    if (at > last) {
-        if (!read_entry(snapshot, place->page, (uint32_t)last, &edge) || edge.key_size != 8) return;
-        highest = __builtin_bswap64(word(edge.key));
-        if (sought >= highest) return;
-        at = (uint64_t)((double)at / (double)(highest - lowest) * (double)last);
-    }
-    expect_entry(place->page, (uint32_t)at);
+/* The entry of a leaf. */
+static inline int find(const lmdb_snapshot *snapshot, lmdb_place *place, const MDB_val *key, key_span span, int *exact,
+                       entry *found) {
+    if (key->mv_size == 8)
+        return search_rowid(snapshot, place->page, 0, place->count, key, span, &place->index, exact, found);
+    int code = search(snapshot, place->page, 0, place->count, key, &place->index, exact);
+    if (code == MDB_SUCCESS && *exact && !read_entry(snapshot, place->page, place->index, found)) return MDB_CORRUPTED;
+    return code;
 }
 
 int rootstock_lmdb_pages_get_several(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *keys, MDB_val *values,
                                      uint32_t count, int *close) {
     lmdb_place places[LMDB_TOGETHER];
     uint64_t numbers[LMDB_TOGETHER];
+    key_span spans[LMDB_TOGETHER];
     uint32_t same = 0;
     *close = 0;
     for (uint32_t i = 0; i < count; i++) {
         values[i] = (MDB_val){0, NULL};
         numbers[i] = root;
+        spans[i] = EVERY_KEY;
     }
     if (root == LMDB_NO_ROOT) return MDB_SUCCESS;
-    for (uint32_t height = 0; height < LMDB_DEPTH_LIMIT; height++) {
+    for (uint32_t height = 0;; height++) {
         int leaf = 0, code;
-        entry at;
+        if (height == LMDB_DEPTH_LIMIT) return MDB_CORRUPTED;
         for (uint32_t i = 0; i < count; i++) {
             int is_leaf;
+            if (i > 0 && numbers[i] == numbers[i - 1]) {
+                places[i] = places[i - 1];
+                same++;
+                continue;
+            }
             code = open_page(snapshot, numbers[i], &places[i], &is_leaf);
             if (code != MDB_SUCCESS) return code;
             if (i > 0 && is_leaf != leaf) return MDB_CORRUPTED; /* leaves lie at one depth */
             leaf = is_leaf;
-            if (leaf) expect_edges(&places[i]);
         }
         if (leaf) break;
+        same = 0;
         for (uint32_t i = 0; i < count; i++) {
-            int exact;
-            code = search(snapshot, places[i].page, 1, places[i].count, &keys[i], &places[i].index, &exact);
+            code = choose(snapshot, &places[i], &keys[i], &spans[i], &numbers[i]);
             if (code != MDB_SUCCESS) return code;
-            if (!read_entry(snapshot, places[i].page, places[i].index - !exact, &at)) return MDB_CORRUPTED;
-            numbers[i] = child_of(&at);
             if (numbers[i] < snapshot->pages) expect_page(snapshot, numbers[i]);
         }
-        if (height + 1 == LMDB_DEPTH_LIMIT) return MDB_CORRUPTED;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        same += i > 0 && numbers[i] == numbers[i - 1];
-        expect_guess(snapshot, &places[i], &keys[i]);
     }
     *close = 2 * same > count;
+    for (uint32_t i = 0; i < count; i++)
+        if (keys[i].mv_size == 8)
+            expect_entry(places[i].page, place_of(spans[i], rowid_of(keys[i].mv_data), 0, places[i].count));
     for (uint32_t i = 0; i < count; i++) {
-        MDB_val found;
-        int exact, code = search(snapshot, places[i].page, 0, places[i].count, &keys[i], &places[i].index, &exact);
-        if (code == MDB_SUCCESS && exact) code = give_at(snapshot, &places[i], &found, &values[i]);
+        MDB_val key;
+        entry found;
+        int exact, code = find(snapshot, &places[i], &keys[i], spans[i], &exact, &found);
+        if (code == MDB_SUCCESS && exact) code = give(snapshot, &found, &key, &values[i]);
         if (code != MDB_SUCCESS) return code;
     }
     return MDB_SUCCESS;

@@ -38,7 +38,7 @@ static void result(sqlite3_context *context, const rootstock_value *value, bool 
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column);
 
 /*
-** A column of an index entry: the rowid, and NULLs, numbers and texts that stand behind nothing but such. All that is longer to tell
+** A column of an index entry: the rowid, and NULLs, numbers, texts and blobs that stand behind nothing but such. All that is longer to tell
 ** is left to column_slowly.
 */
 __attribute__((noinline)) static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) {
@@ -73,12 +73,17 @@ __attribute__((noinline)) static int column_of_entry(rst_cursor *k, sqlite3_cont
             }
             bytes += KEY_NUMBER_SIZE;
             left -= KEY_NUMBER_SIZE;
-        } else if (bytes[0] == KEY_RAW_TEXT && !parts[p].key.final) {
+        } else if ((bytes[0] == KEY_RAW_TEXT || bytes[0] == KEY_RAW_BLOB) && !parts[p].key.final) {
             /* Its first NUL is the terminator, unless it is an escaped one. */
             const unsigned char *end = memchr(bytes + 1, 0, left - 1);
             if (end == NULL || end + 1 == bytes + left || end[1] != KEY_TEXT_END) break;
-            if (p == place) {
+            if (p == place && bytes[0] == KEY_RAW_TEXT) {
                 sqlite3_result_text(context, (const char *)bytes + 1, -1, k->lifetime);
+                return SQLITE_OK;
+            }
+            if (p == place) {
+                if (end == bytes + 1) break; /* of no bytes: zeroblob() */
+                sqlite3_result_blob(context, bytes + 1, (int)(end - bytes - 1), k->lifetime);
                 return SQLITE_OK;
             }
             left -= (size_t)(end + 2 - bytes);

@@ -75,8 +75,9 @@ static int leave_range(rst_cursor *k, int code) {
     return rst_cursor_enter_range(k);
 }
 
-/* Rows that are not the tree's next entry, entries of long keys, write transactions. */
-static int next_slowly(rst_cursor *k) {
+/* Rows that are not the tree's next entry, entries of long keys, write transactions. Not inlined, as moved is not: the common row
+** should save no registers for it. */
+__attribute__((noinline)) static int next_slowly(rst_cursor *k) {
     int code;
     if (k->transient != NULL) return rst_automatic_next(k);
     if (k->remaining > 0) {
@@ -114,7 +115,7 @@ static int next_slowly(rst_cursor *k) {
 }
 
 /* What next_slowly does after its move, for a move that the hot path made. */
-static int moved(rst_cursor *k, int code) {
+__attribute__((noinline)) static int moved(rst_cursor *k, int code) {
     if (code == ROOTSTOCK_OK && k->entry_key.size >= k->connection->second_look) {
         code = rst_walker_slow_move(&k->walker, (rootstock_move)(k->plan->descending ? 101 : 100), &k->entry_key,
                                     &k->entry_value);
