@@ -12,6 +12,9 @@
 /* ---- hand.c ---- */
 /* The twin's bytes go with it: the row in hand keeps its own. */
 int rst_hand_own_bytes(const rst_table *table, rst_hand *row);
+/* An empty buffer, with what room there is from earlier ones; and back. */
+rootstock_buffer rst_spare_take(rst_connection *c);
+void rst_spare_give(rst_connection *c, rootstock_buffer *buffer);
 
 /* ---- rowids.c ---- */
 /* The next automatic rowid, not yet used up. SQLITE_FULL: there is none. */
@@ -23,6 +26,11 @@ int rst_sequence_raise(rst_table *table, int64_t rowid);
 /* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK; SQLITE_DONE, there is no
 ** such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an error. */
 int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
+
+/* ---- row_add.c ---- */
+/* xUpdate's arguments of an INSERT into a table on which only plain indexes hang: as rst_row_insert, and *rowid; SQLITE_NOTFOUND, nothing
+** was done because the row is another one. */
+int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message);
 
 /* ---- row_write.c ---- */
 /* Puts the row, appending where its key is the highest. SQLITE_DONE: refuse_existing, and it is there. */

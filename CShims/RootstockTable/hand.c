@@ -8,13 +8,13 @@
 #include <string.h>
 
 /* A row's change takes two buffers or four; to allocate them anew would cost more than the rest of a small row. */
-static rootstock_buffer take_spare(rst_connection *c) {
+rootstock_buffer rst_spare_take(rst_connection *c) {
     rootstock_buffer buffer = {0};
     if (c->spare_count > 0) buffer = c->spares[--c->spare_count];
     return buffer;
 }
 
-static void give_spare(rst_connection *c, rootstock_buffer *buffer) {
+void rst_spare_give(rst_connection *c, rootstock_buffer *buffer) {
     enum { KEPT_CAPACITY = 64 * 1024 };
     if (buffer->capacity > 0 && buffer->capacity <= KEPT_CAPACITY &&
         c->spare_count < (int)(sizeof c->spares / sizeof c->spares[0])) {
@@ -30,8 +30,8 @@ int rst_hand_begin(rst_table *table, rst_hand *hand) {
     hand->values = hand->small;
     hand->rowid = 0;
     hand->beyond = NULL;
-    hand->key = take_spare(table->connection);
-    hand->hold = take_spare(table->connection);
+    hand->key = rst_spare_take(table->connection);
+    hand->hold = rst_spare_take(table->connection);
     if (table->column_count > (int)(sizeof hand->small / sizeof hand->small[0])) {
         hand->values = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *hand->values);
         if (hand->values == NULL) {
@@ -51,8 +51,8 @@ void rst_hand_end(rst_table *table, rst_hand *hand) {
         sqlite3_free(hand->values);
         sqlite3_free(hand->beyond); /* a row of so many columns never fits `small` */
     }
-    give_spare(table->connection, &hand->key);
-    give_spare(table->connection, &hand->hold);
+    rst_spare_give(table->connection, &hand->key);
+    rst_spare_give(table->connection, &hand->hold);
 }
 
 int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,

@@ -136,7 +136,9 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     bool has_rowid = false;
     sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
     rst_connection *c = table->connection;
-    int code = rst_hand_begin(table, &row);
+    int code = rst_row_add(table, values, conflict, rowid, message);
+    if (code != SQLITE_NOTFOUND) return code;
+    code = rst_hand_begin(table, &row);
     if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
     if (code == SQLITE_OK && !table->without_rowid) {
         sqlite3_value *source = NULL;
