@@ -124,12 +124,14 @@ struct rootstock_environment {
 };
 
 /* A cursor of a write transaction that stays where the last get or put of its tree was. */
-enum { LMDB_KEPT = 8 };
+enum { LMDB_KEPT = 8, LMDB_KEPT_KEY = 32 };
 typedef struct lmdb_kept {
     MDB_cursor *cursor;
     MDB_dbi tree;
     int appended; /* since pages was asked */
-    size_t pages; /* of the tree: if a put changes it, a page was split */
+    size_t pages; /* of the tree: if a change changes it, pages were split or merged */
+    size_t key_size;
+    unsigned char key[LMDB_KEPT_KEY]; /* of the entry under the cursor, or key_size is 0 */
 } lmdb_kept;
 
 struct rootstock_transaction {

@@ -2,12 +2,15 @@
 ** engine_lmdb_kept.c - gets, puts and removes of a write transaction, each through a cursor that stays on its tree.
 **
 ** A statement's changes are rarely far apart: an UPDATE puts the row that it has just got, its rows come in key order, a batch
-** appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves the descent.
+** appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves the descent; and what
+** was got just now is put or removed where the cursor stands, without a search.
 **
 ** Invariant: everything that changes a tree goes through its kept cursor, or forgets that first, because LMDB's repair of cursors
-** after changes made elsewhere is not to be relied on (engine_lmdb.c). A cursor that has removed an entry or split a page, whose
-** path may be another now, is not used again, save by appends, which descend anyhow. The transaction's end frees them.
+** after changes made elsewhere is not to be relied on (engine_lmdb.c). A cursor that has split or merged pages, whose path may be
+** another now, is not used again, save by appends, which descend anyhow. The transaction's end frees them.
 */
+#include <string.h>
+
 #include "engine_lmdb.h"
 
 static lmdb_kept *find(rootstock_transaction *transaction, MDB_dbi tree) {
@@ -52,16 +55,40 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     } else {
         *kept = &transaction->kept[transaction->kept_count++];
     }
-    **kept = (lmdb_kept){cursor, tree, 0, pages(transaction, tree)};
+    (*kept)->cursor = cursor;
+    (*kept)->tree = tree;
+    (*kept)->appended = 0;
+    (*kept)->pages = pages(transaction, tree);
+    (*kept)->key_size = 0;
     return MDB_SUCCESS;
+}
+
+/* Whether the cursor stands on the key's entry. */
+static inline int stands_on(const lmdb_kept *kept, const MDB_val *key) {
+    return kept->key_size == key->mv_size && key->mv_size != 0 && memcmp(kept->key, key->mv_data, key->mv_size) == 0;
+}
+
+/* The cursor has been moved to the key's entry. */
+static inline void stand_on(lmdb_kept *kept, const MDB_val *key) {
+    kept->key_size = key->mv_size <= LMDB_KEPT_KEY ? key->mv_size : 0;
+    memcpy(kept->key, key->mv_data, kept->key_size);
+}
+
+/* After a change by the cursor that ended with this code. */
+static void settle(rootstock_transaction *transaction, lmdb_kept *kept, int code) {
+    if (code != MDB_SUCCESS || pages(transaction, kept->tree) != kept->pages) forget(transaction, kept);
 }
 
 int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value) {
     lmdb_kept *kept;
     int code = keep(transaction, tree, 0, &kept);
     if (code != MDB_SUCCESS) return code;
+    kept->key_size = 0;
     code = mdb_cursor_get(kept->cursor, key, value, MDB_SET);
-    if (code != MDB_SUCCESS && code != MDB_NOTFOUND) forget(transaction, kept);
+    if (code == MDB_SUCCESS)
+        stand_on(kept, key);
+    else if (code != MDB_NOTFOUND)
+        forget(transaction, kept);
     return code;
 }
 
@@ -70,10 +97,16 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
     lmdb_kept *kept;
     int append = (flags & MDB_APPEND) != 0, code = keep(transaction, tree, append, &kept);
     if (code != MDB_SUCCESS) return code;
+    if (flags == 0 && stands_on(kept, key)) {
+        code = mdb_cursor_put(kept->cursor, key, value, MDB_CURRENT);
+        settle(transaction, kept, code);
+        return code;
+    }
+    kept->key_size = 0;
     code = mdb_cursor_put(kept->cursor, key, value, flags);
     if (code == MDB_SUCCESS && append) kept->appended = 1;
     if (code == MDB_KEYEXIST || (code == MDB_SUCCESS && append)) return code;
-    if (code != MDB_SUCCESS || pages(transaction, tree) != kept->pages) forget(transaction, kept);
+    settle(transaction, kept, code);
     return code;
 }
 
@@ -82,9 +115,10 @@ int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree,
     MDB_val value;
     int code = keep(transaction, tree, 0, &kept);
     if (code != MDB_SUCCESS) return code;
-    code = mdb_cursor_get(kept->cursor, key, &value, MDB_SET);
+    if (!stands_on(kept, key)) code = mdb_cursor_get(kept->cursor, key, &value, MDB_SET);
+    kept->key_size = 0;
     if (code == MDB_NOTFOUND) return code;
     if (code == MDB_SUCCESS) code = mdb_cursor_del(kept->cursor, 0);
-    forget(transaction, kept);
+    settle(transaction, kept, code);
     return code;
 }
