@@ -9,6 +9,7 @@
 #include "expressions.h"
 #include "shown.h"
 #include "temporary.h"
+#include "texts.h"
 #include "trigger.h"
 #include "untrusted.h"
 
@@ -80,6 +81,7 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->checksum_scratch);
     sqlite3_free(c->damage);
     while (c->spare_count > 0) rootstock_buffer_free(&c->spares[--c->spare_count]);
+    rst_texts_free(c);
     rootstock_buffer_free(&c->retired);
     rootstock_buffer_free(&c->retired_key);
     rst_paths_free(c);

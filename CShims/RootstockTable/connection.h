@@ -128,6 +128,7 @@ struct rst_connection {
     rootstock_buffer row_scratch;
     rootstock_buffer spares[4]; /* of rows in hand, for the next ones */
     int spare_count;
+    struct rst_texts *texts; /* see texts.c; or null */
     rootstock_buffer retired_key;
     rootstock_buffer retired;    /* bytes that a row in hand may still point to */
     sqlite3_stmt *interruptible; /* of the change under way: see rst_interrupted_rollback */

@@ -8,6 +8,7 @@
 #include "change.h"
 #include "cursor.h"
 #include "shown.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -119,8 +120,8 @@ __attribute__((noinline)) static int column_apart(rst_cursor *k, sqlite3_context
 
 /* A value of a row from its type and its bytes. False: it is malformed, or one of the few that are longer to tell. In place, so that
 ** nothing is live across SQLite's calls and no register has to be saved. */
-__attribute__((always_inline)) static inline bool give(sqlite3_context *context, int type, const unsigned char *data,
-                                                       size_t size, sqlite3_destructor_type lifetime) {
+__attribute__((always_inline)) static inline bool give(const rst_cursor *k, sqlite3_context *context, int type,
+                                                       const unsigned char *data, size_t size) {
     int64_t integer;
     switch (type) {
     case ROW_INTEGER:
@@ -130,7 +131,10 @@ __attribute__((always_inline)) static inline bool give(sqlite3_context *context,
     case ROW_TEXT:
         if (size == 0 || data[size - 1] != 0) return false;
         /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
-        sqlite3_result_text(context, (const char *)data, -1, lifetime);
+        if (k->single && k->lifetime == SQLITE_TRANSIENT)
+            rst_texts_result(k->connection, context, data, size);
+        else
+            sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
         return true;
     case ROW_REAL: {
         double real;
@@ -142,7 +146,7 @@ __attribute__((always_inline)) static inline bool give(sqlite3_context *context,
     case ROW_NULL: return size == 0;
     case ROW_BLOB:
         if (size == 0) return false;
-        sqlite3_result_blob(context, data, (int)size, lifetime);
+        sqlite3_result_blob(context, data, (int)size, k->lifetime);
         return true;
     default: return false;
     }
@@ -156,7 +160,7 @@ static inline int column_of_usual(rst_cursor *k, sqlite3_context *context, int c
     end = ends[slot];
     start = slot > 0 ? ends[slot - 1] : 0;
     if (start > end || end > k->body_size ||
-        !give(context, types[slot], k->row_bytes + k->usual_body + start, end - start, k->lifetime)) {
+        !give(k, context, types[slot], k->row_bytes + k->usual_body + start, end - start)) {
         return column_slowly(k, context, column);
     }
     return SQLITE_OK;
@@ -177,7 +181,7 @@ __attribute__((noinline)) static int column_of_narrow(rst_cursor *k, sqlite3_con
         end = (size_t)(ends[0] | ends[1] << 8);
     }
     if (start > end || end > k->row.body_size ||
-        !give(context, k->row.types[slot], k->row.body + start, end - start, k->lifetime)) {
+        !give(k, context, k->row.types[slot], k->row.body + start, end - start)) {
         return column_slowly(k, context, column);
     }
     return SQLITE_OK;
