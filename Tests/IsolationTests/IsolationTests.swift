@@ -74,7 +74,7 @@ private let everywhere: [String?] = [nil] + storeEngines
     /// BEGIN IMMEDIATE may wait long, and what it waits for may be a change of the schema.
     @Test(arguments: everywhere, ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
     func aWriteTransactionWritesByTheSchemaOfItsSnapshot(_ engine: String?, _ begin: String) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (first, second) = (try database.session(), try database.session())
         _ = first.open(0, begin)
         _ = first.open(1, "INSERT INTO t VALUES (100, 7)")
@@ -99,7 +99,7 @@ private let everywhere: [String?] = [nil] + storeEngines
     }
 
     @Test(arguments: everywhere) func aWriterThatWaitedForAChangeOfTheSchemaGoesByIt(_ engine: String?) throws {
-        let database = try filled(engine)
+        let database = try Database.filled(engine)
         let (first, second) = (try database.session(), try database.session())
         #expect(first.run("BEGIN IMMEDIATE").code == SQLITE_OK)
         #expect(first.run("CREATE INDEX late ON t(b, a)").code == SQLITE_OK)

@@ -42,7 +42,9 @@ private func firstDifference(_ script: [String], actual make: () throws -> any T
 private func compare(
     _ script: [String], actual make: () throws -> any Target
 ) throws -> (difference: Difference, isOfRandomRowids: Bool)? {
-    let parity = Parity(expected: try NativeTarget(), actual: try make())
+    // Of a join of a text under RTRIM with a number SQLite's transient index misses rows that its scan finds (Vendor-notes/sqlite.md).
+    let native = try NativeTarget(setup: "PRAGMA automatic_index = OFF")
+    let parity = Parity(expected: native, actual: try make())
     defer {
         parity.expected.close()
         parity.actual.close()

@@ -29,10 +29,13 @@ func temporaryFolder() throws -> URL {
 final class NativeTarget: Target {
     let name = "sqlite"
     private let folder: URL
+    private let setup: String
     private var db: OpaquePointer?
 
-    init() throws {
+    /// setup: SQL to run whenever the file has been opened.
+    init(setup: String = "") throws {
         folder = try temporaryFolder()
+        self.setup = setup
         try open()
     }
 
@@ -42,7 +45,7 @@ final class NativeTarget: Target {
         }
         sqlite3_extended_result_codes(db, 1)
         // The data is thrown away: waiting for the disk would buy nothing.
-        sqlite3_exec(db, "PRAGMA synchronous=OFF", nil, nil, nil)
+        sqlite3_exec(db, "PRAGMA synchronous=OFF; \(setup)", nil, nil, nil)
         registerApplicationFunctions(on: db)
     }
 
