@@ -1,6 +1,6 @@
 /*
 ** engine_lmdb_entries.h - pages and entries of LMDB's file as they lie in the map, for the files that walk them (engine_lmdb_pages.c,
-** engine_lmdb_several.c). All inline: they are most of what a row costs.
+** engine_lmdb_several.c, engine_lmdb_cursors.c). All inline: they are most of what a row costs.
 **
 ** The format is LMDB's data version 1 on a 64-bit machine that has the lowest byte first (others never get here). A page begins with
 ** its number (8 bytes), padding (2), flags (2), the end of its list of offsets (2) and the start of its entries (2); the offsets, two
