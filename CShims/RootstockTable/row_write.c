@@ -36,8 +36,15 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
         }
         listed = copied;
     }
-    size = rootstock_row_size(listed, count);
     c->row_scratch.size = 0;
+    if (count <= 24 && rootstock_row_bound(listed, count) <= ROW_SHORT &&
+        rootstock_buffer_reserve(&c->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
+        out->size = rootstock_row_write_short(c->row_scratch.data, listed, count, compact);
+        out->data = c->row_scratch.data;
+        if (copied != small) sqlite3_free(copied);
+        return SQLITE_OK;
+    }
+    size = rootstock_row_size(listed, count);
     code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(&c->row_scratch, size);
     if (code == SQLITE_OK) {
         rootstock_row_write_sized(c->row_scratch.data, size, listed, count, compact);

@@ -191,6 +191,34 @@ void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_
     }
 }
 
+size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact) {
+    unsigned char *types = out + 1, *ends = types + count, *body = ends + count, *next = body;
+    out[0] = (unsigned char)((compact ? COMPACT_BIT : 0) | count);
+    for (int i = 0; i < count; i++) {
+        const rootstock_value *value = &values[i];
+        uint64_t bits;
+        switch (value->type) {
+        case VALUE_INTEGER:
+            /* All eight bytes: what is too much is written over, or lies in the room behind. */
+            types[i] = ROW_INTEGER;
+            bits = little64((uint64_t)value->as.integer);
+            memcpy(next, &bits, 8);
+            next += integer_size(value->as.integer);
+            break;
+        case VALUE_REAL:
+            types[i] = ROW_REAL;
+            memcpy(&bits, &value->as.real, 8);
+            bits = little64(bits);
+            memcpy(next, &bits, 8);
+            next += 8;
+            break;
+        default: next += write_value(&types[i], next, value);
+        }
+        ends[i] = (unsigned char)(next - body);
+    }
+    return (size_t)(next - out);
+}
+
 int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size) {
     const unsigned char *next = bytes;
     if (size < 1) return SQLITE_CORRUPT;

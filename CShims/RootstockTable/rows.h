@@ -26,6 +26,20 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
 /* The same where the caller has asked rootstock_row_size already: it said `size`, and not 0. */
 void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count, bool compact);
 
+/* The same bytes for a row of at most 24 columns whose bound is at most ROW_SHORT, without asking for the size before: out has room for 64
+** bytes beside the bound. How many bytes they are. */
+enum { ROW_SHORT = 255 };
+size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact);
+/* A bound for the body of such a row: its values' bytes, and nine for each of them. */
+static inline size_t rootstock_row_bound(const rootstock_value *values, int count) {
+    size_t bound = 9 * (size_t)count;
+    for (int i = 0; i < count; i++) {
+        size_t size = values[i].type == VALUE_TEXT || values[i].type == VALUE_BLOB ? values[i].size : 0;
+        bound += size < ROW_SHORT ? size : ROW_SHORT;
+    }
+    return bound;
+}
+
 static inline uint64_t rootstock_row_bytes4(const unsigned char *bytes) {
     return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
 }
