@@ -109,9 +109,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         return marked ? rst_settle(c, mark, may_fail_late ? conflict : -1, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
-        bool known = false;
-        code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &known, message);
-        key_free |= known;
+        code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &key_free, message);
     }
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) {

@@ -56,7 +56,7 @@ int rst_row_remove(rst_table *table, const rst_hand *old, char **message);
 ** IGNORE, else the constraint's code and words. */
 int rst_refuse(const rst_table *table, int number, int mode, char **message);
 /* Key and unique indexes: first those that refuse, then those that replace. SQLITE_DONE: passed over, or gone with a row that was
-** replaced. */
+** replaced. *key_known_free: the key was chosen because no row has it, or has been found so. */
 int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
                      bool *key_known_free, char **message);
 /* BEFORE triggers see the generated columns of the row to be. */

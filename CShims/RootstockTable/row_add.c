@@ -77,7 +77,7 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
     const int mode = rst_mode_of(conflict, table->rowid_on_conflict);
     rst_hand row;
     unsigned char bytes[8];
-    bool free = false, known;
+    bool free = false;
     int code = SQLITE_OK;
     if (!is_plain(table) || (mode == SQLITE_REPLACE && (conflict != SQLITE_REPLACE || table->index_count > 0)) ||
         sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) == SQLITE_INTEGER)
@@ -102,7 +102,7 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
     if (code == SQLITE_OK && mode == SQLITE_REPLACE) {
         code = rst_row_put(table, &row, false); /* nothing hangs on a row that was there */
     } else if (code == SQLITE_OK) {
-        if (has_unique_index(table)) code = rst_check_unique(table, &row, NULL, conflict, UINT64_MAX, &known, message);
+        if (has_unique_index(table)) code = rst_check_unique(table, &row, NULL, conflict, UINT64_MAX, &free, message);
         if (code == SQLITE_OK) {
             code = rst_row_put(table, &row, true);
             if (code == SQLITE_DONE) code = rst_refuse(table, -1, mode, message);

@@ -130,12 +130,13 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
     bool same_key =
         old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
     bool replaced = false;
-    *key_known_free = false;
+    const bool key_is_free = *key_known_free;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
             int i = turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
             int mode = i < 0 ? key_mode : rst_mode_of(conflict, table->indexes[i].on_conflict);
             if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
+            if (i < 0 && key_is_free) continue;
             if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
                 continue; /* the put itself finds out */
             }
