@@ -58,7 +58,7 @@ int rst_control_attach(rst_connection *c, char **message);
 /* The connection whose store db has open, or null; without preparing a statement. */
 rst_connection *rst_control_connection(sqlite3 *db);
 
-/* ---- the virtual tables: cursor*.c, plan.c, module.c ---- */
+/* ---- the virtual tables: cursor*.c, plan.c, module.c, marker.c ---- */
 typedef struct rst_row_image {
     rootstock_value *values; /* one per column */
     int64_t rowid;
@@ -80,6 +80,14 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
+/* marker.c: SQLite's notices of transactions, of whichever table. */
+int rst_vtab_begin(sqlite3_vtab *base);
+int rst_vtab_sync(sqlite3_vtab *base);
+int rst_vtab_commit(sqlite3_vtab *base);
+int rst_vtab_rollback(sqlite3_vtab *base);
+int rst_vtab_savepoint(sqlite3_vtab *base, int number);
+int rst_vtab_release(sqlite3_vtab *base, int number);
+int rst_vtab_rollback_to(sqlite3_vtab *base, int number);
 /* Hidden columns come after the declared ones. */
 enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 

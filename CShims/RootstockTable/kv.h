@@ -1,6 +1,7 @@
 /*
-** kv.h - what the files of module kv share: kv.c (the module and its tables), kv_cursor.c (plans and reading), kv_update.c (writing),
-** kv_file.c (files and snapshots), kv_transaction.c (writes), kv_values.c (bytes <-> SQL values), kv_trees.c (the list of a file's trees).
+** kv.h - what the files of module kv share: kv.c (the module and its tables), kv_arguments.c, kv_plan.c (plans), kv_cursor.c (reading),
+** kv_update.c (writing), kv_file.c (files and snapshots), kv_transaction.c (writes), kv_values.c (bytes <-> SQL values), kv_trees.c (the
+** list of a file's trees).
 **
 ** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection; it has a kv_file for each
 ** key-value file in use, counted by the tables that use it. Tables of one file share its transaction.
@@ -142,6 +143,11 @@ int kv_put(kv_file *file, const rootstock_kv_tree *tree, const rootstock_slice *
 int kv_remove(kv_file *file, const rootstock_kv_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
               char **message);
 
+/* ---- kv_arguments.c ---- */
+/* Fills the table's description from the module's arguments, of which the first three are SQLite's own. SQLITE_OK, SQLITE_NOMEM or
+** SQLITE_ERROR with *message. */
+int kv_parse_arguments(kv_table *table, int count, const char *const *arguments, char **message);
+
 /* ---- kv.c ---- */
 /* Opens the table's file if need be, and looks at the tree; statistics may be null. */
 int kv_use_file(kv_table *table, rootstock_tree_statistics *statistics, char **message);
@@ -152,8 +158,20 @@ int kv_find_width(kv_table *table, rootstock_transaction *transaction, size_t *w
 /* The message becomes the table's; gives back code. */
 int kv_take_message(sqlite3_vtab *base, int code, char *message);
 
-/* ---- kv_cursor.c ---- */
+/* ---- kv_plan.c ---- */
+/*
+** idxNum: the sum of these. Values come in the order of the bits.
+**   1  key = ?
+**   2  value = ? beside it, in a tree with several values a key
+**   4  key > ?      8  key >= ?
+**  16  key < ?     32  key <= ?
+**  64  backwards
+** 128  the upper bound is a constant
+*/
+enum { BY_KEY = 1, BY_PAIR = 2, BY_GT = 4, BY_GE = 8, BY_LT = 16, BY_LE = 32, BACKWARDS = 64, PLAIN_UPPER = 128 };
 int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
+
+/* ---- kv_cursor.c ---- */
 int kv_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out);
 int kv_cursor_close(sqlite3_vtab_cursor *base);
 int kv_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values);

@@ -204,51 +204,6 @@ void rst_retired_vtabs_free(rst_connection *c) {
     }
 }
 
-static int table_begin(sqlite3_vtab *base) {
-    rst_vtab *vtab = (rst_vtab *)base;
-    char *message = NULL;
-    int code = rst_write_begin(vtab->connection, &message);
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    return code;
-}
-
-static int table_sync(sqlite3_vtab *base) {
-    rst_vtab *vtab = (rst_vtab *)base;
-    char *message = NULL;
-    int code = rst_write_commit(vtab->connection, &message);
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    return code;
-}
-
-static int table_commit(sqlite3_vtab *base) {
-    UNUSED(base); /* xSync did it */
-    return SQLITE_OK;
-}
-
-static int table_rollback(sqlite3_vtab *base) {
-    rst_write_rollback(((rst_vtab *)base)->connection);
-    return SQLITE_OK;
-}
-
-static int table_savepoint(sqlite3_vtab *base, int number) {
-    return rst_savepoint(((rst_vtab *)base)->connection, number);
-}
-
-static int table_release(sqlite3_vtab *base, int number) {
-    rst_savepoint_release(((rst_vtab *)base)->connection, number);
-    return SQLITE_OK;
-}
-
-static int table_rollback_to(sqlite3_vtab *base, int number) {
-    return rst_savepoint_rollback(((rst_vtab *)base)->connection, number);
-}
-
 static int table_rename(sqlite3_vtab *base, const char *name) {
     rst_vtab *vtab = (rst_vtab *)base;
     rst_connection *c = vtab->connection;
@@ -334,71 +289,13 @@ const sqlite3_module rst_table_module = {
     .xColumn = rst_cursor_column,
     .xRowid = rst_cursor_rowid,
     .xUpdate = watched_update,
-    .xBegin = table_begin,
-    .xSync = table_sync,
-    .xCommit = table_commit,
-    .xRollback = table_rollback,
+    .xBegin = rst_vtab_begin,
+    .xSync = rst_vtab_sync,
+    .xCommit = rst_vtab_commit,
+    .xRollback = rst_vtab_rollback,
     .xFindFunction = rst_find_function,
     .xRename = table_rename,
-    .xSavepoint = table_savepoint,
-    .xRelease = table_release,
-    .xRollbackTo = table_rollback_to,
-};
-
-/* ---- the marker: a virtual table without rows that carries SQLite's transaction notices for schema changes ---- */
-
-static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                          char **message) {
-    rst_vtab *vtab;
-    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
-    UNUSED(count);
-    UNUSED(arguments);
-    UNUSED(message);
-    if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
-    if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
-    *out = &vtab->base;
-    return SQLITE_OK;
-}
-
-/* Not the same function as xConnect: that would make the module eponymous. */
-static int marker_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                         char **message) {
-    return marker_connect(db, context, count, arguments, out, message);
-}
-
-static int marker_disconnect(sqlite3_vtab *base) {
-    sqlite3_free(base);
-    return SQLITE_OK;
-}
-
-static int marker_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    UNUSED(base);
-    UNUSED(info);
-    return SQLITE_CONSTRAINT; /* it is never read */
-}
-
-static int marker_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    UNUSED(out);
-    return SQLITE_ERROR;
-}
-
-const sqlite3_module rst_marker_module = {
-    .iVersion = 2,
-    .xCreate = marker_create,
-    .xConnect = marker_connect,
-    .xBestIndex = marker_best,
-    .xDisconnect = marker_disconnect,
-    .xDestroy = marker_disconnect,
-    .xOpen = marker_open,
-    .xBegin = table_begin,
-    .xSync = table_sync,
-    .xCommit = table_commit,
-    .xRollback = table_rollback,
-    .xSavepoint = table_savepoint,
-    .xRelease = table_release,
-    .xRollbackTo = table_rollback_to,
+    .xSavepoint = rst_vtab_savepoint,
+    .xRelease = rst_vtab_release,
+    .xRollbackTo = rst_vtab_rollback_to,
 };

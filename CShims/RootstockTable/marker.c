@@ -1,0 +1,112 @@
+/*
+** marker.c - SQLite's notices of transactions, and the marker: a virtual table without rows that carries them for schema changes.
+**
+** A table is told of a transaction only once it is written. A change of the schema writes none of the store's, so the marker is written
+** instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the store's one write transaction is meant.
+*/
+#include "internal.h"
+
+#include <string.h>
+
+int rst_vtab_begin(sqlite3_vtab *base) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    char *message = NULL;
+    int code = rst_write_begin(vtab->connection, &message);
+    if (message != NULL) {
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = message;
+    }
+    return code;
+}
+
+int rst_vtab_sync(sqlite3_vtab *base) {
+    rst_vtab *vtab = (rst_vtab *)base;
+    char *message = NULL;
+    int code = rst_write_commit(vtab->connection, &message);
+    if (message != NULL) {
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = message;
+    }
+    return code;
+}
+
+int rst_vtab_commit(sqlite3_vtab *base) {
+    UNUSED(base); /* xSync did it */
+    return SQLITE_OK;
+}
+
+int rst_vtab_rollback(sqlite3_vtab *base) {
+    rst_write_rollback(((rst_vtab *)base)->connection);
+    return SQLITE_OK;
+}
+
+int rst_vtab_savepoint(sqlite3_vtab *base, int number) {
+    return rst_savepoint(((rst_vtab *)base)->connection, number);
+}
+
+int rst_vtab_release(sqlite3_vtab *base, int number) {
+    rst_savepoint_release(((rst_vtab *)base)->connection, number);
+    return SQLITE_OK;
+}
+
+int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
+    return rst_savepoint_rollback(((rst_vtab *)base)->connection, number);
+}
+
+/* ---- the marker ---- */
+
+static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    rst_vtab *vtab;
+    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->connection = context;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+/* Not the same function as xConnect: that would make the module eponymous. */
+static int marker_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                         char **message) {
+    return marker_connect(db, context, count, arguments, out, message);
+}
+
+static int marker_disconnect(sqlite3_vtab *base) {
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int marker_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    UNUSED(base);
+    UNUSED(info);
+    return SQLITE_CONSTRAINT; /* it is never read */
+}
+
+static int marker_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    UNUSED(out);
+    return SQLITE_ERROR;
+}
+
+const sqlite3_module rst_marker_module = {
+    .iVersion = 2,
+    .xCreate = marker_create,
+    .xConnect = marker_connect,
+    .xBestIndex = marker_best,
+    .xDisconnect = marker_disconnect,
+    .xDestroy = marker_disconnect,
+    .xOpen = marker_open,
+    .xBegin = rst_vtab_begin,
+    .xSync = rst_vtab_sync,
+    .xCommit = rst_vtab_commit,
+    .xRollback = rst_vtab_rollback,
+    .xSavepoint = rst_vtab_savepoint,
+    .xRelease = rst_vtab_release,
+    .xRollbackTo = rst_vtab_rollback_to,
+};
