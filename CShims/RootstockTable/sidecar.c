@@ -2,7 +2,7 @@
 ** sidecar.c - tables of a native database file: the store beside it, and CREATE TABLE from a module's arguments.
 **
 ** A table in a native file's schema has its rows in `<database>-<engine>`. Invariant: a connection opens one such store, and tables of
-** another file's schema are refused.
+** another file's schema are refused; one that cannot be read is said to be so each time.
 */
 #include "shadow.h"
 #include "untrusted.h"
@@ -45,6 +45,11 @@ int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, 
     c->sidecar = true;
     code = rst_store_open(c, path, engine, &options, message);
     sqlite3_free(path);
+    /* What did not come as far as the control file is closed again, or the next table would be sought in half a store. */
+    if (code != SQLITE_OK && c->control == NULL) {
+        rst_store_close(c);
+        c->sidecar = false;
+    }
     return code;
 }
 

@@ -79,6 +79,18 @@ SELECT count(*) FROM t;
 COMMIT;
 DELETE FROM t WHERE a > 'u';
 SELECT count(*) = 4 FROM t;"
+check "a row of RETURNING has no columns beside its own" "1
+five|null|null" "SELECT rootstock_open('$store');
+SELECT rootstock_value(whole, 0), typeof(rootstock_value(whole, 1)), typeof(rootstock_value(whole, -1))
+FROM rootstock_returning('INSERT INTO t(a) VALUES (''five'') RETURNING a');
+DELETE FROM t WHERE a = 'five';"
+check "a sidecar that cannot be read is said to be so each time" "Parse error near line 3: $folder/damaged.db-lmdb: its tree \"rootstock\" is not a store's: the catalog's meta row is missing (26)
+Parse error near line 4: $folder/damaged.db-lmdb: its tree \"rootstock\" is not a store's: the catalog's meta row is missing (26)" \
+    "$(sqlite3 "$folder/damaged.db" ".load $extension" "CREATE VIRTUAL TABLE t USING lmdb(a)" >&2
+        rm "$folder/damaged.db-lmdb"*
+        printf 'key\nvalue\n' | mdb_load -n -T -s rootstock "$folder/damaged.db-lmdb" >&2)ATTACH '$folder/damaged.db' AS a;
+SELECT * FROM t;
+SELECT * FROM t;"
 check "what needs no change comes back as it is" "SELECT 1" "SELECT rootstock_rewrite('SELECT 1');"
 
 # Foreign keys beside a native file: the same script on native tables and on tables of a sidecar.

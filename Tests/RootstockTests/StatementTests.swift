@@ -36,6 +36,18 @@ import Testing
         #expect(try !statement.step())
     }
 
+    @Test(arguments: engines) func rowsOfReturningOutliveManyOtherStatements(engine: Engine) throws {
+        let connection = try connection(engine)
+        try connection.execute("CREATE TABLE u (a)")
+        let statement = try connection.prepare("INSERT INTO t (a) VALUES ('x'), ('y'), ('z') RETURNING a, a || '!'")
+        #expect(try statement.step())
+        var seen = [statement.text(at: 1)]
+        // More than are kept compiled: what the first one was compiled to is thrown away meanwhile.
+        for number in 0..<300 { try connection.execute("INSERT INTO u VALUES (\(number)) RETURNING a + \(number)") }
+        while try statement.step() { seen.append(statement.text(at: 1)) }
+        #expect(seen == ["x!", "y!", "z!"])
+    }
+
     @Test(arguments: engines) func namesThatBeginLikeKeywordsAreNames(engine: Engine) throws {
         let connection = try connection(engine)
         try connection.executeScript(
