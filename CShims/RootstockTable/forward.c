@@ -106,7 +106,7 @@ static int compare(void *context, int left_size, const void *left, int right_siz
         c->program = program;
         result = sqlite3_column_int(statement, 0);
     }
-    if (code != SQLITE_ROW) c->compare_failed = true; /* a comparison cannot say so itself: mirror.c refuses the row */
+    if (code != SQLITE_ROW) c->compare_failed = true; /* a comparison cannot say so itself: twin.c refuses the row */
     if (statement != NULL) rst_statement_done(c, statement);
     return result;
 }

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_SCHEMA_H
 #define ROOTSTOCK_SCHEMA_H
 
-/* ---- schema.c, declare.c, forward.c, mirror.c ---- */
+/* ---- schema.c, declare.c, forward.c, mirror.c, twin.c ---- */
 /* Brings db's declarations in line with the tables. */
 int rst_schema_declare(rst_connection *c, char **message);
 /* Loads and declares if another connection changed the schema, or a rollback did. */
@@ -12,6 +12,10 @@ int rst_schema_refresh(rst_connection *c, char **message);
 int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **table,
                        char **message);
 int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message);
+/* Runs SQL without rows on a mirror. */
+int rst_mirror_execute(sqlite3 *mirror, const char *sql, char **message);
+/* Makes c->unchecked ready: the mirror that asks no CHECK. */
+int rst_mirror_unchecked(rst_connection *c, char **message);
 /* Asks the application's connection what it has registered, and stands it in on the mirrors. */
 int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, struct rst_forward **list);
 bool rst_forwards_placeholder(rst_connection *c, sqlite3 *mirror, struct rst_forward **list, const char *words);
@@ -32,6 +36,8 @@ int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_ro
 /* The mirror takes over the connection's PRAGMA ignore_check_constraints. */
 int rst_mirror_ignore_checks(rst_connection *c, char **message);
 void rst_twin_finalize(rst_table *table);
+/* The statements on c->unchecked alone. */
+void rst_twin_finalize_unchecked(rst_table *table);
 /* Puts a stored row into the twin on the mirror itself, CHECKs apart, where it stays for a change of the schema. */
 int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
 /* The row stays in the twin; its statements are reset, so that the schema can change. */
