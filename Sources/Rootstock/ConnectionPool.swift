@@ -12,7 +12,11 @@ final class ConnectionPool: Sendable {
         var idle: [Lent] = []
         /// The threads that have a connection now, or are opening one.
         var borrowers: [ThreadIdentity] = []
+        /// Those of them that wait for another one.
+        var blocked: [ThreadIdentity] = []
         var isClosed = false
+        /// Closed by a borrower, who cannot wait for himself: what comes back is closed then.
+        var closesOnReturn = false
     }
 
     private let path: String
@@ -40,11 +44,13 @@ final class ConnectionPool: Sendable {
         return try body(lent.connection)
     }
 
-    /// Waits until every connection is back, and closes them.
+    /// Waits until every connection is back, and closes them. One that the calling thread has itself is closed when it comes back.
     func close() {
+        let thread = ThreadIdentity()
         state.withState { $0.isClosed = true }
         let idle = state.waiting { (state) -> [Lent]? in
-            guard state.borrowers.isEmpty else { return nil }
+            guard state.borrowers.allSatisfy({ $0 == thread }) else { return nil }
+            state.closesOnReturn = !state.borrowers.isEmpty
             defer { state.idle = [] }
             return state.idle
         }
@@ -57,6 +63,7 @@ final class ConnectionPool: Sendable {
         let capacity = capacity
         // An answer of .some(nil) is leave to open another connection.
         let lent = try state.waiting { (state) throws(DatabaseError) -> Lent?? in
+            state.blocked.removeAll { $0 == thread }
             if state.isClosed { throw DatabaseError(.misuse, "the store \(path) is closed") }
             if let lent = state.idle.popLast() {
                 state.borrowers.append(thread)
@@ -66,8 +73,11 @@ final class ConnectionPool: Sendable {
                 state.borrowers.append(thread)
                 return .some(nil)
             }
-            // Every connection is with this very thread: waiting would be for ever.
-            if state.borrowers.allSatisfy({ $0 == thread }) {
+            guard state.borrowers.contains(thread) else { return nil }
+            state.blocked.append(thread)
+            // Every connection is with threads that wait for another one, this one included: it would be for ever.
+            if state.borrowers.allSatisfy({ state.blocked.contains($0) }) {
+                state.blocked.removeLast()
                 throw DatabaseError(
                     .misuse, "a call inside a closure needs the connection to \(path) that the closure has")
             }
@@ -84,6 +94,11 @@ final class ConnectionPool: Sendable {
 
     private func endLoan(returning lent: Lent?) {
         let thread = ThreadIdentity()
+        var lent = lent
+        if let late = lent, state.withState({ $0.closesOnReturn }) {
+            late.connection.close()
+            lent = nil
+        }
         state.withState { state in
             if let index = state.borrowers.firstIndex(of: thread) { state.borrowers.remove(at: index) }
             if let lent { state.idle.append(lent) }

@@ -85,7 +85,8 @@ public final class Store: Sendable {
     }
 
     /// Closes the store when its connections have come back; what is asked of it afterwards fails with
-    /// ``ResultCode/misuse``. Closing twice is no error. A store that nobody refers to any more closes itself.
+    /// ``ResultCode/misuse``. Closing twice is no error. A store that nobody refers to any more closes itself. Called inside a closure of
+    /// the store's, it closes the closure's connection when the closure ends.
     public func close() {
         readers.close()
         writer.close()

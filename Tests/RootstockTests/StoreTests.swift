@@ -89,6 +89,41 @@ import Testing
         #expect(try store.read { try $0.queryValue("SELECT count(*) FROM t") } == 0)
     }
 
+    /// Two threads that each have one of two connections and want the other's: one of them is refused, and so both end.
+    @Test(.timeLimit(.minutes(1)), arguments: engines) func readsInsideReadsOfTwoThreadsEnd(engine: Engine) throws {
+        var options = StoreOptions(durability: .off, native: .wal)
+        options.readerConnections = 2
+        let store = try store(engine, options: options)
+        let inside = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<2 {
+            Thread.detachNewThread {
+                try? store.read { _ in
+                    inside.signal()
+                    goOn.wait()
+                    _ = try store.read { try $0.queryValue("SELECT 1") }
+                }
+                ended.signal()
+            }
+        }
+        for _ in 0..<2 { inside.wait() }
+        for _ in 0..<2 { goOn.signal() }
+        for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
+        #expect(try store.read { try $0.queryValue("SELECT 1") } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: engines) func aStoreIsClosedInsideItsOwnClosure(engine: Engine) throws {
+        let store = try store(engine)
+        try store.withConnection { connection in
+            store.close()
+            let one = try connection.queryValue("SELECT 1")
+            #expect(one == 1)
+        }
+        #expect(throws: DatabaseError.self) { try store.read { try $0.queryValue("SELECT 1") } }
+        store.close()
+    }
+
     @Test(arguments: engines) func twoStoresOfOneFileTakeTurns(engine: Engine) throws {
         let first = try store(engine)
         var options = StoreOptions(durability: .off, native: .wal)
