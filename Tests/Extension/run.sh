@@ -127,6 +127,26 @@ check "native_keys must be unique" \
     "ATTACH '$folder/unique.db' AS a;
 CREATE VIRTUAL TABLE a.p USING lmdb(id INTEGER PRIMARY KEY, x, native_keys(x));"
 
+# A writer of engine sqlite-btree that dies while it publishes a commit leaves the two copies of the log's header different.
+cases=$((cases + 1))
+actual=$(timeout 60 sqlite3 "$folder/half.db" 2>&1 <<END
+.load $extension
+CREATE VIRTUAL TABLE t USING "sqlite-btree"(a);
+INSERT INTO t VALUES (1);
+SELECT count(*) FROM t;
+.shell printf '\377' | dd of=$folder/half.db-sqlite-btree-shm bs=1 seek=8 conv=notrunc status=none
+SELECT count(*) FROM t;
+INSERT INTO t VALUES (2);
+SELECT count(*) FROM t;
+END
+) || true
+if [ "$actual" != "1
+1
+2" ]; then
+    failures=$((failures + 1))
+    echo "extension: a header half written is waited for: $actual" >&2
+fi
+
 if [ "$failures" -gt 0 ]; then
     echo "extension: $failures of $cases checks failed" >&2
     exit 1
