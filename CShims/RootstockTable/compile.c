@@ -68,8 +68,7 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
     return false;
 }
 
-/* The columns that SET names: an UPDATE FROM hands over every column as if it were set. */
-static int columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
+int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
     const char *p = set.start;
     bool name = true;
     int depth = 0, code = SQLITE_OK;
@@ -289,7 +288,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->single_insert = is_single_insert(table, &parts);
         code->one_row = is_one_row(table, &parts);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
-            result = columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
+            result = rst_columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
         code->table_name = sqlite3_mprintf("%s", table->name);
         if (code->table_name == NULL) result = SQLITE_NOMEM;
     }
@@ -348,6 +347,12 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
     if (result == SQLITE_OK && code->inner != NULL) result = rst_expressions_add_to(c, &code->inner);
+    if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL) {
+        bool gathered = parts.kind == KIND_DELETE || parts.returning.start != NULL ||
+                        parts.conflict == SQLITE_REPLACE || table->triggers != NULL || table->foreign_key_count > 0 ||
+                        table->is_parent;
+        result = rst_key_order(c, table, gathered, code->set_columns, code->set_beyond, &code->inner);
+    }
     if (result == SQLITE_OK && parts.returning.start != NULL)
         result = compile_returning(c, table, &parts, code, message);
     sqlite3_free(normal);

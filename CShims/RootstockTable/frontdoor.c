@@ -262,6 +262,8 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
+        if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
+            code = rst_key_order_plain(c, sql, last, rewritten);
         if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
         return code;
     }

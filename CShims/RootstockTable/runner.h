@@ -65,6 +65,15 @@ typedef struct rst_program {
     rst_result_row *first, *last;
 } rst_program;
 
+/* key_order.c: an UPDATE on the table as it runs, replaced where its rows must be found in the order of their keys. gathered: SQLite
+** gathers them before it changes any; set, beyond: the columns that it sets. SQLITE_OK or SQLITE_NOMEM. */
+int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
+                  char **text);
+/* The same of the statement [sql, end), or of what became of it, for an UPDATE that needs no program. *out as it was where nothing
+** changes. */
+int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, char **out);
+/* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
+int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
 /* SQLite's own word on a statement, from the mirror, where it has one about the statement itself. */
