@@ -68,7 +68,7 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
     c->row_scratch.size = 0;
     if (rootstock_buffer_reserve(&c->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
     size = rootstock_row_patch(c->row_scratch.data, &row, patches, slots);
-    if (size == 0) return SQLITE_NOTFOUND;
+    if (size == 0 || rst_row_may_be_too_big(table, size)) return SQLITE_NOTFOUND;
     bytes.size = size;
     bytes.data = c->row_scratch.data;
     code = rst_put(c, &table->tree, key, &bytes, 0);

@@ -37,7 +37,7 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
         listed = copied;
     }
     c->row_scratch.size = 0;
-    if (count <= 24 && rootstock_row_bound(listed, count) <= ROW_SHORT &&
+    if (count <= 24 && rootstock_row_bound(listed, count) <= ROW_SHORT && !rst_row_may_be_too_big(table, ROW_SHORT) &&
         rootstock_buffer_reserve(&c->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
         out->size = rootstock_row_write_short(c->row_scratch.data, listed, count, compact);
         out->data = c->row_scratch.data;
@@ -45,7 +45,8 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
         return SQLITE_OK;
     }
     size = rootstock_row_size(listed, count);
-    code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(&c->row_scratch, size);
+    code = size == 0 || rst_row_is_too_big(table, hand, size) ? SQLITE_TOOBIG
+                                                              : rootstock_buffer_reserve(&c->row_scratch, size);
     if (code == SQLITE_OK) {
         rootstock_row_write_sized(c->row_scratch.data, size, listed, count, compact);
         out->size = size;

@@ -53,6 +53,11 @@ func registerApplicationFunctions(on db: OpaquePointer?) {
         sqlite3_finalize(rewriting)
         sqlite3_result_int(context, sqlite3_exec(db, sql, nil, nil, nil))
     }
+    // Sets the connection's SQLITE_LIMIT_LENGTH, and gives the one before.
+    add("app_length_limit", 1, 0) { context, _, values in
+        let db = sqlite3_context_db_handle(context)
+        sqlite3_result_int(context, sqlite3_limit(db, SQLITE_LIMIT_LENGTH, sqlite3_value_int(values?[0])))
+    }
     // One of SQLite's own, replaced.
     add("unicode", 1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS) { context, _, values in
         sqlite3_result_int64(context, 1000 + Int64(sqlite3_value_bytes(values?[0])))
