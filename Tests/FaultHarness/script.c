@@ -49,6 +49,14 @@ const unit script[] = {
      "ORDER BY 1",
      false},
     {"SELECT amount FROM transfer WHERE source IN (1, 3) ORDER BY source, amount DESC LIMIT 5", false},
+    /* Transient indexes: in a snapshot, and in the write transaction. */
+    {"SELECT t.id, count(u.id), sum(u.source) FROM transfer AS t CROSS JOIN transfer AS u ON u.amount = t.target AND "
+     "u.target = t.source "
+     "GROUP BY t.id ORDER BY 1",
+     false},
+    {"BEGIN; INSERT INTO log SELECT id FROM transfer; SELECT count(*) FROM log CROSS JOIN transfer AS t ON t.target = "
+     "log.line; COMMIT",
+     false},
     {"SELECT DISTINCT n FROM note WHERE n > 3 UNION SELECT id FROM account ORDER BY 1", false},
     {"CREATE TABLE extra (a INTEGER, b TEXT COLLATE NOCASE, UNIQUE (b))", false},
     {"BEGIN IMMEDIATE; SELECT count(*) FROM extra; INSERT INTO extra SELECT id, owner FROM account; COMMIT", false},

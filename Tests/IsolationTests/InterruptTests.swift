@@ -96,6 +96,37 @@ private let writing = [
         }
     }
 
+    /// The second turn of an inner loop makes a transient index of what it scans, and there the statement is ended.
+    @Test(arguments: everywhere, [false, true])
+    func aTransientIndexIsLeftHalfFilled(_ engine: String?, _ writes: Bool) throws {
+        let (_, session) = try filled(engine)
+        let arming = Arming()
+        let pointer = Unmanaged.passUnretained(arming).toOpaque()
+        let sql = "SELECT count(*) FROM (SELECT id, a FROM t LIMIT 50) AS o CROSS JOIN t ON t.a = arm(o.id, o.a)"
+        withExtendedLifetime(arming) {
+            sqlite3_create_function_v2(
+                session.database, "arm", 2, SQLITE_UTF8, pointer,
+                { context, _, values in
+                    let arming = Unmanaged<Arming>.fromOpaque(sqlite3_user_data(context)!).takeUnretainedValue()
+                    if sqlite3_value_int(values?[0]) == 2 { arming.armed = true }
+                    sqlite3_result_value(context, values?[1])
+                }, nil, nil, nil)
+            #expect(session.run("BEGIN").code == SQLITE_OK)
+            if writes { #expect(session.run("INSERT INTO log VALUES (1)").code == SQLITE_OK) }
+            sqlite3_progress_handler(
+                session.database, 100,
+                { Unmanaged<Arming>.fromOpaque($0!).takeUnretainedValue().armed ? 1 : 0 }, pointer)
+            let outcome = session.run(sql)
+            sqlite3_progress_handler(session.database, 0, nil, nil)
+            #expect(outcome.code == SQLITE_INTERRUPT, "\(outcome)")
+            #expect(session.inTransaction)
+            #expect(session.run(sql).rows == ["50"])
+            #expect(session.run("SELECT count(*) FROM log").rows == [writes ? "1" : "0"])
+            #expect(session.run("ROLLBACK").code == SQLITE_OK)
+            #expect(session.run(sql).rows == ["50"])
+        }
+    }
+
     /// VACUUM and VACUUM INTO stop while they copy: the store is as it was, no copy lies about, and the next one is made.
     @Test(arguments: [nil, "lmdb", "sqlite-btree"] as [String?]) func whatCopiesStops(_ engine: String?) throws {
         let (database, session) = try filled(engine)
@@ -172,6 +203,11 @@ private let writing = [
 }
 
 private enum End { case refusal, interrupt }
+
+/// Set by a function of the statement, read by the progress handler.
+private final class Arming {
+    var armed = false
+}
 
 /// What a progress handler knows: how often it was called.
 private final class Calls {
