@@ -7,7 +7,8 @@
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_flush.c         flushes of the file, and commits that share them
 **   engine_lmdb_seal.c          commits of one flush, and what a power loss leaves of them (engine_lmdb_changed.c: their pages)
-**   engine_lmdb_open.c          opening, closing, statistics
+**   engine_lmdb_open.c          opening, closing
+**   engine_lmdb_statistics.c    what a store takes, and its readers
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_space.c         disk space under a write map
@@ -226,12 +227,14 @@ void rootstock_lmdb_leave(rootstock_environment *environment);
 int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                         rootstock_environment **environment, char **message);
 void rootstock_lmdb_close(rootstock_environment *environment);
-int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
 /* Creates and opens LMDB's environment on the checked file, by environment.options. Returns LMDB's code, with environment.env null
 ** where it is not MDB_SUCCESS or *code says that the refusal is ours. */
 int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message);
+
+/* engine_lmdb_statistics.c */
+int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
 /* engine_lmdb_flush.c */
 /* 0 or ENOMEM. */
