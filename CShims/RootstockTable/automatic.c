@@ -5,9 +5,8 @@
 ** row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one hash, in the order of the
 ** scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write transaction the rowid, and
 ** the row is read again.
-** Invariants: values that some comparison finds equal, under whatever affinity it applies, have the same hash - SQLite compares again
-** each row that it gets (plan.c leaves omit at 0), so a row too many is harmless and only a row too few would be wrong. An index
-** is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
+** SQLite compares again each row that it gets (plan.c leaves omit at 0), so a row too many is harmless (automatic_hash.c).
+** Invariants: an index is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
 ** It is gone when the last cursor on its table is closed. Where it cannot be made (no memory, too large, keys longer than the
 ** engine's), the plan goes on scanning.
 */
@@ -82,149 +81,6 @@ void rst_automatic_free(struct rst_automatic *automatic) {
     sqlite3_free(automatic);
 }
 
-/* ---- hashes ---- */
-
-static uint32_t mix(uint32_t hash, uint64_t number) {
-    number ^= (uint64_t)hash << 13;
-    number = (number ^ number >> 32) * 0x9E3779B97F4A7C15u; /* a small integer's double has its bits at the top */
-    number = (number ^ number >> 29) * 0x9E3779B97F4A7C15u;
-    return (uint32_t)(number >> 32);
-}
-
-static uint32_t mix_bytes(uint32_t hash, const unsigned char *bytes, size_t size, bool fold) {
-    uint64_t state = 0xCBF29CE484222325u ^ hash;
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = bytes[i];
-        if (fold && byte >= 'A' && byte <= 'Z') byte = (unsigned char)(byte + ('a' - 'A'));
-        state = (state ^ byte) * 0x100000001B3u;
-    }
-    return mix(hash, state);
-}
-
-/* Whether nothing stands in the text that no number has. */
-static bool may_be_number(const rootstock_value *text) {
-    const unsigned char *bytes = text->as.data;
-    bool digit = false;
-    for (size_t i = 0; i < text->size; i++) {
-        unsigned char byte = bytes[i];
-        if (byte >= '0' && byte <= '9')
-            digit = true;
-        else if (byte != '.' && byte != '-' && byte != '+' && byte != 'e' && byte != 'E' && byte != ' ' &&
-                 !(byte >= '\t' && byte <= '\r'))
-            return false;
-    }
-    return digit;
-}
-
-/* What numeric affinity makes of a text in a row: SQLite says, by way of `asks`, SELECT ?1. */
-static int number_of(rst_connection *c, sqlite3_stmt **asks, rootstock_value *value) {
-    rootstock_buffer unused = {0};
-    int code = SQLITE_OK;
-    if (*asks == NULL) code = rst_statement_get(c, "SELECT ?1", asks);
-    if (code != SQLITE_OK) {
-        *asks = NULL;
-        return code;
-    }
-    code = sqlite3_bind_text64(*asks, 1, value->as.data, value->size, SQLITE_STATIC, SQLITE_UTF8);
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(*asks);
-        if (code == SQLITE_ROW)
-            code = rst_value_affinity(value, sqlite3_column_value(*asks, 0), AFFINITY_NUMERIC, &unused);
-    }
-    sqlite3_reset(*asks);
-    return code;
-}
-
-/*
-** One column more. A text that numeric affinity would make a number has the number's hash, because the other side's affinity may
-** do so; numbers are told apart as doubles only, and text as far as its collation tells it apart.
-*/
-static uint32_t hash_value(uint32_t hash, const rootstock_value *value, uint8_t collation) {
-    const unsigned char *bytes = value->as.data;
-    size_t size = value->size;
-    double real = 0;
-    uint64_t bits;
-    switch (value->type) {
-    case VALUE_INTEGER: real = (double)value->as.integer; break;
-    case VALUE_REAL: real = value->as.real; break;
-    case VALUE_TEXT:
-        if (collation == ROOTSTOCK_COLLATION_NOCASE) {
-            /* Behind the first NUL only the length counts. */
-            const unsigned char *end = size == 0 ? NULL : memchr(bytes, 0, size);
-            return mix_bytes(mix(hash, VALUE_TEXT), bytes, end == NULL ? size : (size_t)(end - bytes), true);
-        }
-        if (collation == ROOTSTOCK_COLLATION_RTRIM) {
-            while (size > 0 && bytes[size - 1] == ' ') size--;
-        }
-        return mix_bytes(mix(hash, VALUE_TEXT), bytes, size, false);
-    case VALUE_BLOB: return mix_bytes(mix(hash, VALUE_BLOB), bytes, size, false);
-    default: return mix(hash, VALUE_NULL);
-    }
-    if (real != real) return mix(hash, VALUE_NULL);
-    if (real == 0) real = 0; /* -0.0 too */
-    memcpy(&bits, &real, sizeof bits);
-    return mix(mix(hash, VALUE_INTEGER), bits);
-}
-
-/*
-** Of the values that arrived. SQLITE_DONE: nothing equals them; SQLITE_NOTFOUND: they may equal values of another hash. That is a
-** real against a TEXT column: without an affinity of its own it becomes the text of its first 15 digits.
-*/
-static int hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash) {
-    *hash = 0;
-    for (int i = 0; i < k->plan->automatic; i++) {
-        rootstock_buffer hold = {0};
-        rootstock_value value;
-        rst_value_from(values[i], &value);
-        if (value.type == VALUE_NULL && !k->plan->null_equal[i]) return SQLITE_DONE;
-        if (value.type == VALUE_TEXT && may_be_number(&value))
-            (void)rst_value_affinity(&value, values[i], AFFINITY_NUMERIC, &hold);
-        else if (value.type == VALUE_REAL && k->table->columns[k->plan->automatic_columns[i]].affinity == AFFINITY_TEXT)
-            return SQLITE_NOTFOUND;
-        *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
-    }
-    return SQLITE_OK;
-}
-
-/* The column of the row under the cursor. */
-static int row_value(rst_cursor *k, int column, rootstock_value *value) {
-    const rst_table *table = k->table;
-    bool has_nul;
-    int code, slot;
-    if (!k->row_located) {
-        code = rst_cursor_entry_column(k, column, value);
-        if (code != SQLITE_NOTFOUND)
-            return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed index entry") : code;
-        code = rst_cursor_locate(k);
-        if (code != SQLITE_OK) return code;
-    }
-    if (!k->row_open) {
-        if (rootstock_row_open(&k->row, k->row_value->data, k->row_value->size) != SQLITE_OK)
-            return rst_cursor_corrupt(k, "malformed row");
-        k->row_open = true;
-    }
-    slot = table->slot[column];
-    if (slot >= 0 && k->row.compact && slot < k->row.count) {
-        code = rootstock_row_column(&k->row, slot, value, NULL);
-    } else {
-        code = rst_stored_column(table, k->row_key, &k->row, column, value, &has_nul, &k->scratch);
-    }
-    return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed row") : code;
-}
-
-static int hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash) {
-    *hash = 0;
-    for (int i = 0; i < k->plan->automatic; i++) {
-        rootstock_value value;
-        int code = row_value(k, k->plan->automatic_columns[i], &value);
-        if (code == SQLITE_OK && value.type == VALUE_TEXT && may_be_number(&value))
-            code = number_of(k->connection, asks, &value);
-        if (code != SQLITE_OK) return code;
-        *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
-    }
-    return SQLITE_OK;
-}
-
 /* ---- making one ---- */
 
 /* SQLITE_FULL: there is no room for one. */
@@ -286,7 +142,7 @@ static int fill(rst_cursor *k, rst_transient *t) {
     for (code = rst_cursor_enter_range(k); code == SQLITE_OK && !k->eof; code = rst_cursor_next(&k->base)) {
         uint32_t hash;
         code = rst_interrupted(k->connection, ++step);
-        if (code == SQLITE_OK) code = hash_row(k, &asks, &hash);
+        if (code == SQLITE_OK) code = rst_automatic_hash_row(k, &asks, &hash);
         if (code == SQLITE_OK) code = add_row(t, k, hash);
         if (code != SQLITE_OK) break;
     }
@@ -425,7 +281,7 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
     }
     rst_automatic_leave(k);
     if (automatic->refused || (k->on_writer && k->plan->source != PLAN_ROWID)) return SQLITE_NOTFOUND;
-    code = hash_arguments(k, values + bounds, &hash);
+    code = rst_automatic_hash_arguments(k, values + bounds, &hash);
     if (code == SQLITE_DONE) {
         k->eof = true;
         return SQLITE_OK;

@@ -155,6 +155,13 @@ void rst_automatic_leave(rst_cursor *k);
 /* The last cursor on the table was closed. */
 void rst_automatics_rest(rst_table *table);
 
+/* ---- automatic_hash.c ---- */
+/* Of the values that arrived. SQLITE_DONE: nothing equals them; SQLITE_NOTFOUND: they may equal values of another
+** hash. That is a real against a TEXT column: without an affinity of its own it becomes the text of its first 15 digits. */
+int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash);
+/* Of the row under the cursor. *asks: a statement for numbers, null at first, the connection's. */
+int rst_automatic_hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash);
+
 /* ---- cursor_ahead.c ---- */
 /* Nothing is known ahead: a filter begins. */
 static inline void rst_ahead_reset(rst_ahead *ahead) {
