@@ -148,7 +148,8 @@ static int touch_meta_pages(const rootstock_environment *environment) {
 
 /* The file, through our own descriptor. Returns an errno. */
 static int flush_file(const rootstock_environment *environment, int doubt) {
-    int error = doubt ? touch_meta_pages(environment) : 0;
+    /* What a flush lost, only whoever has the writer's lock can write anew: the next commit. */
+    int error = rootstock_lmdb_is_lost(environment) ? EIO : doubt ? touch_meta_pages(environment) : 0;
     if (error != 0) return error;
     do error = fdatasync(environment->lock_descriptor) == 0 ? 0 : errno;
     while (error == EINTR);

@@ -385,7 +385,7 @@ int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, in
     if (last.error != 0 || !last.broken) return last.error;
     int error = lock_patiently(descriptor);
     if (error == 0) {
-        error = rootstock_lmdb_exclude_openers(descriptor);
+        if (!read_only) error = rootstock_lmdb_exclude_openers(descriptor);
         if (error == 0) error = mend(descriptor, lock_path, read_only, endured, advice);
         rootstock_lmdb_end_opening(descriptor);
         while (flock(descriptor, LOCK_UN) != 0 && errno == EINTR) continue;

@@ -122,6 +122,10 @@ static void lose_page(const char *path, const file *before, const file *after, u
     } else if (ftruncate(descriptor, (off_t)page * PAGE) != 0)
         wrong("cannot cut");
     close(descriptor);
+    int code = session_open(path, "{\"readOnly\":true}", &db);
+    if (code != SQLITE_CANTOPEN || strstr(session_message(), "power loss") == NULL)
+        wrong("commit %llu without page %u, to be read only: %d %s", (unsigned long long)commit, page, code,
+              session_message());
     if (session_open(path, NULL, &db) != SQLITE_OK)
         wrong("commit %llu without page %u: %s", (unsigned long long)commit, page, session_message());
     if (session_check(db) != SQLITE_OK) wrong("commit %llu without page %u: damaged", (unsigned long long)commit, page);
