@@ -36,6 +36,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "engine_internal.h"
 #include "engine_lmdb_pages.h"
@@ -123,6 +124,12 @@ struct rootstock_environment {
     lmdb_space space;
     lmdb_flushes flushes;
 };
+
+/* The meta page that the commit wrote, or the next but one has since. A compaction maps no other file under this environment: the two pages
+** stay the ones that LMDB writes. */
+static inline const lmdb_meta_page *lmdb_meta_of(const rootstock_environment *environment, uint64_t commit) {
+    return (const lmdb_meta_page *)((const char *)environment->first_page + (commit & 1) * environment->page_bytes);
+}
 
 /* A cursor of a write transaction that stays where the last get or put of its tree was. */
 enum { LMDB_KEPT = 8, LMDB_KEPT_KEY = 32 };
@@ -345,6 +352,13 @@ uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move dir
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
 ** CORRUPT or IO, and *why a static text. */
 int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
+/* Each returns an errno. All of the bytes, or EIO. */
+int rootstock_lmdb_write_all(int descriptor, const void *bytes, size_t size, off_t at);
+int rootstock_lmdb_flush(int descriptor);
+/* The writer's lock, for whom no busy handler waits: EBUSY after five seconds. */
+int rootstock_lmdb_lock_patiently(int descriptor);
+/* Are there so many bytes? If they cannot be read, *error is why; else it stays. */
+int rootstock_lmdb_read_all(int descriptor, void *bytes, size_t size, off_t at, int *error);
 /* Makes the names in the path's directory survive a power loss, where the directory may be opened and synced: as SQLite, which
 ** lets the rest be. Returns an errno. */
 int rootstock_lmdb_sync_directory(const char *path);

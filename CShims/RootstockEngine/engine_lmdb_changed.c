@@ -2,7 +2,7 @@
 ** engine_lmdb_changed.c - the pages that a commit wrote, found by comparing its trees with those of the commit before.
 **
 ** LMDB keeps its list of changed pages to itself; but it never changes a page in place, so a page is the commit's own exactly if the
-** commit sees it and the one before does not. Both trees are gone down together, level by level counted from the leaves: a page
+** commit sees it and the earlier one does not. Both trees are gone down together, level by level counted from the leaves: a page
 ** that both have is left out with all below it, the others are opened. A page below an opened one is old if some opened old page
 ** of the level above has it, because an unopened one would keep it in both. So a commit of one row costs a few pages a tree.
 **
@@ -14,16 +14,8 @@
 #include <string.h>
 
 #include "engine_lmdb.h"
+#include "engine_lmdb_entries.h"
 #include "engine_lmdb_seal.h"
-
-#define PAGE_HEADER 16
-#define BRANCH_PAGE 0x01u
-#define LEAF_PAGE 0x02u
-#define OVERFLOW_PAGE 0x04u
-#define KIND_OF_PAGE 0x6fu
-#define NODE_BIG_DATA 0x01u /* the value is on pages of its own */
-#define NODE_TREE 0x02u     /* the value is a tree's record */
-#define NODE_DUPLICATES 0x04u
 
 /* Room for the pages of a level, and for the trees that a leaf of the main tree names. */
 enum { LEVEL_ROOM = 8192, TREES_ROOM = 1024 };
@@ -51,9 +43,7 @@ typedef struct side {
 } side;
 
 struct lmdb_changes {
-    const unsigned char *base;
-    size_t page_bytes;
-    uint64_t pages; /* of the file, counted by either commit */
+    lmdb_snapshot pages; /* of the file, counted by either commit */
     side before, after;
     size_t count;
     uint32_t found[LMDB_SEALED_PAGES];
@@ -116,64 +106,37 @@ static int find(lmdb_changes *changes, uint64_t number) {
     return 1;
 }
 
-/* The page, if it is what it ought to be, and the number of its entries. */
-static const unsigned char *page_of(const lmdb_changes *changes, uint64_t number, unsigned kind, size_t *entries) {
-    uint64_t own;
-    uint16_t parts[4]; /* padding, flags, the ends of both lists */
-    if (number < 2 || number >= changes->pages) return NULL;
-    const unsigned char *page = changes->base + number * changes->page_bytes;
-    memcpy(&own, page, sizeof own);
-    memcpy(parts, page + sizeof own, sizeof parts);
-    if (own != number || (parts[1] & KIND_OF_PAGE) != kind) return NULL;
-    if (parts[2] < PAGE_HEADER || parts[2] > parts[3] || parts[3] > changes->page_bytes) return NULL;
-    *entries = (size_t)(parts[2] - PAGE_HEADER) / sizeof(uint16_t);
-    return page;
-}
-
-/* An entry: its four header fields, and what it holds up to the page's end. */
-static const unsigned char *entry_of(const lmdb_changes *changes, const unsigned char *page, size_t index,
-                                     uint16_t parts[4]) {
-    uint16_t offset;
-    memcpy(&offset, page + PAGE_HEADER + index * sizeof offset, sizeof offset);
-    if (offset < PAGE_HEADER || offset > changes->page_bytes - 4 * sizeof *parts) return NULL;
-    memcpy(parts, page + offset, 4 * sizeof *parts);
-    return page + offset + 4 * sizeof *parts;
+/* A page of that kind, with its entries. */
+static int open_as(const lmdb_changes *changes, uint64_t number, int as_leaf, lmdb_place *place) {
+    int leaf = 0;
+    return open_page(&changes->pages, number, place, &leaf) == MDB_SUCCESS && leaf == as_leaf;
 }
 
 static int open_branch(const lmdb_changes *changes, uint64_t number, numbers *children) {
-    size_t entries;
-    const unsigned char *page = page_of(changes, number, BRANCH_PAGE, &entries);
-    if (page == NULL) return 0;
-    for (size_t i = 0; i < entries; i++) {
-        uint16_t parts[4]; /* a number in 48 bits, then the key's size */
-        if (entry_of(changes, page, i, parts) == NULL) return 0;
-        if (!add(children, parts[0] | (uint64_t)parts[1] << 16 | (uint64_t)parts[2] << 32)) return 0;
-    }
+    lmdb_place place;
+    entry found;
+    if (!open_as(changes, number, 0, &place)) return 0;
+    for (uint32_t i = 0; i < place.count; i++)
+        if (!read_entry(&changes->pages, place.page, i, &found) || !add(children, child_of(&found))) return 0;
     return 1;
 }
 
 static int open_leaf(const lmdb_changes *changes, uint64_t number, side *side) {
-    size_t entries;
-    const unsigned char *page = page_of(changes, number, LEAF_PAGE, &entries);
-    if (page == NULL) return 0;
-    for (size_t i = 0; i < entries; i++) {
-        uint16_t parts[4]; /* the value's size in 32 bits, flags, the key's size */
-        const unsigned char *key = entry_of(changes, page, i, parts), *value;
-        if (key == NULL || parts[2] & NODE_DUPLICATES) return 0;
-        if (!(parts[2] & (NODE_BIG_DATA | NODE_TREE))) continue;
-        value = key + parts[3];
-        size_t room = (size_t)(page + changes->page_bytes - key);
-        if (parts[2] & NODE_BIG_DATA) {
-            uint64_t run;
-            if (parts[3] > room || room - parts[3] < sizeof run) return 0;
-            memcpy(&run, value, sizeof run);
-            if (!add(&side->runs, run)) return 0;
-        } else {
+    lmdb_place place;
+    entry found;
+    if (!open_as(changes, number, 1, &place)) return 0;
+    for (uint32_t i = 0; i < place.count; i++) {
+        if (!read_entry(&changes->pages, place.page, i, &found)) return 0;
+        uint32_t flags = (uint32_t)(found.header >> 32) & 0xffff, room = found.room - found.key_size;
+        const unsigned char *value = found.key + found.key_size;
+        if (flags & DUPLICATE_VALUES) return 0;
+        if (flags & LONG_VALUE) {
+            if (room < sizeof(uint64_t) || !add(&side->runs, word(value))) return 0;
+        } else if (flags & TREE_VALUE) {
             named_tree *tree = &side->trees.items[side->trees.count];
-            if (side->trees.count == TREES_ROOM) return 0;
-            if (parts[3] > room || room - parts[3] < sizeof tree->record) return 0;
-            tree->name = key;
-            tree->length = parts[3];
+            if (side->trees.count == TREES_ROOM || room < sizeof tree->record) return 0;
+            tree->name = found.key;
+            tree->length = found.key_size;
             memcpy(&tree->record, value, sizeof tree->record);
             side->trees.count++;
         }
@@ -185,16 +148,9 @@ static int open_leaf(const lmdb_changes *changes, uint64_t number, side *side) {
 static int find_runs(lmdb_changes *changes) {
     subtract(&changes->before.runs, &changes->after.runs);
     for (size_t i = 0; i < changes->after.runs.count; i++) {
-        uint64_t number = changes->after.runs.items[i], own;
-        uint32_t pages;
-        uint16_t flags;
-        if (number < 2 || number >= changes->pages) return 0;
-        const unsigned char *page = changes->base + number * changes->page_bytes;
-        memcpy(&own, page, sizeof own);
-        memcpy(&flags, page + 10, sizeof flags);
-        memcpy(&pages, page + 12, sizeof pages);
-        if (own != number || !(flags & OVERFLOW_PAGE) || pages == 0 || pages > changes->pages - number) return 0;
-        for (uint32_t part = 0; part < pages; part++)
+        uint64_t number = changes->after.runs.items[i], count;
+        if (!read_run(&changes->pages, number, &count)) return 0;
+        for (uint64_t part = 0; part < count; part++)
             if (!find(changes, number + part)) return 0;
     }
     return 1;
@@ -247,9 +203,9 @@ static const lmdb_tree_record *namesake(const named_trees *trees, const named_tr
 const uint32_t *rootstock_lmdb_changes_find(lmdb_changes *changes, const unsigned char *base, size_t page_bytes,
                                             const lmdb_meta_page *before, const lmdb_meta_page *after, size_t *count) {
     static const lmdb_tree_record none = {.root = LMDB_NO_PAGE};
-    changes->base = base;
-    changes->page_bytes = page_bytes;
-    changes->pages = (before->last_page > after->last_page ? before->last_page : after->last_page) + 1;
+    changes->pages.base = base;
+    changes->pages.page_bytes = page_bytes;
+    changes->pages.pages = (before->last_page > after->last_page ? before->last_page : after->last_page) + 1;
     changes->count = 0;
     if (!find_in_tree(changes, &before->trees[0], &after->trees[0])) return NULL;
     if (!find_in_tree(changes, &before->trees[1], &after->trees[1])) return NULL;

@@ -61,10 +61,7 @@ static int is_marked(int descriptor, size_t page_bytes) {
 
 /* Returns an errno. */
 static int write_mark(int descriptor, size_t page_bytes, uint64_t mark) {
-    ssize_t put;
-    do put = pwrite(descriptor, &mark, sizeof mark, mark_offset(page_bytes));
-    while (put < 0 && errno == EINTR);
-    return put == (ssize_t)sizeof mark ? 0 : put < 0 ? errno : EIO;
+    return rootstock_lmdb_write_all(descriptor, &mark, sizeof mark, mark_offset(page_bytes));
 }
 
 /* Where the two meta pages say which commit wrote them, if they are laid out as those of LMDB 0.9 are on 64-bit machines. */
@@ -230,15 +227,10 @@ static int is_whole(const char *copy) {
 /* Whoever rewrote the marked file died: does the rest for him. The path may name another file by then, which is as well.
 ** Returns an errno. */
 static int finish_exchange(const char *path, const char *lock_path, int descriptor, size_t page_bytes) {
-    int error = 0, locked = 0;
-    for (int waits = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; waits++) {
-        if (errno == EINTR) continue;
-        if (errno != EWOULDBLOCK || waits >= PATIENCE_MILLISECONDS) return errno;
-        sleep_a_millisecond();
-    }
+    int error = rootstock_lmdb_lock_patiently(descriptor), locked = 0;
+    if (error != 0) return error;
     char *copy = suffixed(path, COPY_SUFFIX);
-    if (copy == NULL) error = ENOMEM;
-    if (error == 0) error = lock_opening_patiently(descriptor, F_WRLCK);
+    error = copy == NULL ? ENOMEM : lock_opening_patiently(descriptor, F_WRLCK);
     locked = error == 0;
     if (error == 0 && names(path, descriptor)) {
         if (!is_whole(copy)) {

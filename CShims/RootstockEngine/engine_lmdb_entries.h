@@ -26,6 +26,7 @@
 #define KIND_FLAGS 0x6fu /* branch, leaf, overflow, meta, fixed-size duplicates, sub-page */
 #define LONG_VALUE 0x01u
 #define TREE_VALUE 0x02u
+#define DUPLICATE_VALUES 0x04u
 #define FLAGS 0xffff00000000u /* of an entry's header */
 #define META_PAGES 2
 #define KEY_LIMIT 511u
@@ -151,6 +152,16 @@ static inline int search(const lmdb_snapshot *snapshot, const unsigned char *pag
     return MDB_SUCCESS;
 }
 
+/* Is there a run of pages for a long value? *count of them, all inside the file. */
+static inline int read_run(const lmdb_snapshot *snapshot, uint64_t number, uint64_t *count) {
+    if (number < META_PAGES || number >= snapshot->pages) return 0;
+    const unsigned char *page = snapshot->base + number * snapshot->page_bytes;
+    uint64_t rest = word(page + 8);
+    *count = rest >> 32;
+    return word(page) == number && ((uint32_t)(rest >> 16) & KIND_FLAGS) == RUN_PAGE && *count != 0 &&
+           *count <= snapshot->pages - number;
+}
+
 /* The entry's key and value for the caller. */
 static inline int give(const lmdb_snapshot *snapshot, const entry *found, MDB_val *key, MDB_val *value) {
     uint32_t flags = (uint32_t)(found->header >> 32) & 0xffff, size = (uint32_t)found->header;
@@ -161,14 +172,10 @@ static inline int give(const lmdb_snapshot *snapshot, const entry *found, MDB_va
         if (size > room) return MDB_CORRUPTED;
     } else {
         if (flags != LONG_VALUE || room < sizeof(uint64_t) || size > VALUE_LIMIT) return MDB_CORRUPTED;
-        uint64_t number = word(data);
-        if (number < META_PAGES || number >= snapshot->pages) return MDB_CORRUPTED;
-        const unsigned char *page = snapshot->base + number * snapshot->page_bytes;
-        uint64_t rest = word(page + 8), pages = rest >> 32;
-        if (word(page) != number || ((uint32_t)(rest >> 16) & KIND_FLAGS) != RUN_PAGE || pages == 0 ||
-            pages > snapshot->pages - number || size > pages * snapshot->page_bytes - PAGE_HEADER)
+        uint64_t number = word(data), pages;
+        if (!read_run(snapshot, number, &pages) || size > pages * snapshot->page_bytes - PAGE_HEADER)
             return MDB_CORRUPTED;
-        data = page + PAGE_HEADER;
+        data = snapshot->base + number * snapshot->page_bytes + PAGE_HEADER;
     }
     *key = (MDB_val){found->key_size, (void *)found->key};
     *value = (MDB_val){size, (void *)data};

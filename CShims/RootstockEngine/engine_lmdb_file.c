@@ -1,5 +1,6 @@
 /*
-** engine_lmdb_file.c - is this a whole LMDB file? Answered with pread, before anything is mapped.
+** engine_lmdb_file.c - is this a whole LMDB file? Answered with pread, before anything is mapped. And the calls on it that the engine makes
+** in more than one place.
 **
 ** LMDB maps what its meta page promises; a file cut short then kills the process with SIGBUS at some later read, and a
 ** file of another kind is told only by its first bytes. So both meta pages are read, and a file that is shorter than
@@ -13,11 +14,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine_lmdb.h"
 
+#define PATIENCE_MILLISECONDS 5000
 #define LMDB_DATA_VERSION 1u
 #define META_PAGE_FLAG 0x08u
 #define BRANCH_PAGE_FLAG 0x01u
@@ -192,6 +196,39 @@ int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char
     if (walk_tree(&state, &newest->trees[0], 0) && walk_tree(&state, &newest->trees[1], 0)) return ROOTSTOCK_OK;
     *why = "it has been cut short: pages that it refers to are missing";
     return ROOTSTOCK_CORRUPT;
+}
+
+int rootstock_lmdb_write_all(int descriptor, const void *bytes, size_t size, off_t at) {
+    ssize_t put;
+    do put = pwrite(descriptor, bytes, size, at);
+    while (put < 0 && errno == EINTR);
+    return put == (ssize_t)size ? 0 : put < 0 ? errno : EIO;
+}
+
+int rootstock_lmdb_read_all(int descriptor, void *bytes, size_t size, off_t at, int *error) {
+    ssize_t got;
+    do got = pread(descriptor, bytes, size, at);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) *error = errno;
+    return got == (ssize_t)size;
+}
+
+int rootstock_lmdb_flush(int descriptor) {
+    int failed;
+    do failed = fdatasync(descriptor);
+    while (failed != 0 && errno == EINTR);
+    return failed == 0 ? 0 : errno;
+}
+
+int rootstock_lmdb_lock_patiently(int descriptor) {
+    struct timespec millisecond = {0, 1000000};
+    for (int waits = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0;) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK) return errno;
+        if (waits++ >= PATIENCE_MILLISECONDS) return EBUSY;
+        nanosleep(&millisecond, NULL);
+    }
+    return 0;
 }
 
 int rootstock_lmdb_sync_directory(const char *path) {

@@ -136,24 +136,18 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
 /* Writes zeroes over zeroes in both meta pages, which makes them dirty. The store's mark stands behind them in the first. */
 static int touch_meta_pages(const rootstock_environment *environment) {
     static const uint64_t zero;
-    for (size_t page = 1; page <= 2; page++) {
-        off_t at = (off_t)(page * environment->page_bytes - 2 * sizeof zero);
-        ssize_t put;
-        do put = pwrite(environment->lock_descriptor, &zero, sizeof zero, at);
-        while (put < 0 && errno == EINTR);
-        if (put != (ssize_t)sizeof zero) return put < 0 ? errno : EIO;
-    }
-    return 0;
+    int error = 0;
+    for (size_t page = 1; page <= 2 && error == 0; page++)
+        error = rootstock_lmdb_write_all(environment->lock_descriptor, &zero, sizeof zero,
+                                         (off_t)(page * environment->page_bytes - 2 * sizeof zero));
+    return error;
 }
 
 /* The file, through our own descriptor. Returns an errno. */
-static int flush_file(const rootstock_environment *environment, int doubt) {
+static int flush_file(rootstock_environment *environment, int doubt) {
     /* What a flush lost, only whoever has the writer's lock can write anew: the next commit. */
     int error = rootstock_lmdb_is_lost(environment) ? EIO : doubt ? touch_meta_pages(environment) : 0;
-    if (error != 0) return error;
-    do error = fdatasync(environment->lock_descriptor) == 0 ? 0 : errno;
-    while (error == EINTR);
-    return error;
+    return error != 0 ? error : rootstock_lmdb_flush(environment->lock_descriptor);
 }
 
 /* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under way. */

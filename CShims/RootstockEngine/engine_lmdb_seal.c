@@ -36,7 +36,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine_lmdb.h"
@@ -51,7 +50,6 @@
 #define META_PAGE_FLAG 0x08u
 /* Changes of a transaction whose pages a seal will likely hold. */
 #define MANY_CHANGES 100
-#define PATIENCE_MILLISECONDS 5000
 
 typedef struct announcement {
     uint64_t mark;
@@ -86,35 +84,6 @@ static off_t page_start(const rootstock_environment *environment, uint64_t commi
     return (off_t)((commit & 1) * environment->page_bytes);
 }
 
-static const unsigned char *mapped_page(const rootstock_environment *environment, uint64_t commit) {
-    return (const unsigned char *)environment->first_page + page_start(environment, commit);
-}
-
-/* Returns an errno. */
-static int write_all(int descriptor, const void *bytes, size_t size, off_t at) {
-    ssize_t put;
-    do put = pwrite(descriptor, bytes, size, at);
-    while (put < 0 && errno == EINTR);
-    return put == (ssize_t)size ? 0 : put < 0 ? errno : EIO;
-}
-
-/* Are there so many bytes? If they cannot be read, that is in *error. */
-static int read_all(int descriptor, void *bytes, size_t size, off_t at, int *error) {
-    ssize_t got;
-    do got = pread(descriptor, bytes, size, at);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) *error = errno;
-    return got == (ssize_t)size;
-}
-
-/* Returns an errno. */
-static int flush(int descriptor) {
-    int failed;
-    do failed = fdatasync(descriptor);
-    while (failed != 0 && errno == EINTR);
-    return failed == 0 ? 0 : errno;
-}
-
 void rootstock_lmdb_read_boot(uint64_t boot[2]) {
     char text[64] = "";
     int digits = 0;
@@ -135,34 +104,30 @@ void rootstock_lmdb_read_boot(uint64_t boot[2]) {
 ** COMMITTING
 */
 
-static int is_announced(const rootstock_environment *environment, uint64_t commit) {
-    announcement stands;
+/* Is the commit to be believed by its seal only? *stands: what its meta page says of that. */
+static int read_announcement(const rootstock_environment *environment, uint64_t commit, announcement *stands) {
     if (environment->first_page == NULL || environment->commits[0] == NULL) return 0;
-    memcpy(&stands, mapped_page(environment, commit) + ANNOUNCEMENT_AT, sizeof stands);
-    return stands.mark == ANNOUNCED && stands.commit == commit;
+    memcpy(stands, (const char *)lmdb_meta_of(environment, commit) + ANNOUNCEMENT_AT, sizeof *stands);
+    return stands->mark == ANNOUNCED && stands->commit == commit;
 }
 
 static int announce(const rootstock_environment *environment, uint64_t commit, uint64_t lost) {
     announcement says = {ANNOUNCED, commit, {environment->flushes.boot[0], environment->flushes.boot[1]}, lost};
-    return write_all(environment->lock_descriptor, &says, sizeof says,
-                     page_start(environment, commit) + ANNOUNCEMENT_AT);
+    return rootstock_lmdb_write_all(environment->lock_descriptor, &says, sizeof says,
+                                    page_start(environment, commit) + ANNOUNCEMENT_AT);
 }
 
 int rootstock_lmdb_withdraw(const rootstock_environment *environment, uint64_t commit) {
     static const announcement nothing;
-    if (!is_announced(environment, commit)) return 0;
-    return write_all(environment->lock_descriptor, &nothing, sizeof nothing,
-                     page_start(environment, commit) + ANNOUNCEMENT_AT);
+    announcement stands;
+    if (!read_announcement(environment, commit, &stands)) return 0;
+    return rootstock_lmdb_write_all(environment->lock_descriptor, &nothing, sizeof nothing,
+                                    page_start(environment, commit) + ANNOUNCEMENT_AT);
 }
 
-int rootstock_lmdb_is_lost(const rootstock_environment *environment) {
+int rootstock_lmdb_is_lost(rootstock_environment *environment) {
     announcement stands;
-    uint64_t last;
-    if (environment->first_page == NULL || environment->commits[0] == NULL) return 0;
-    last = *environment->commits[0] > *environment->commits[1] ? *environment->commits[0] : *environment->commits[1];
-    if (!is_announced(environment, last)) return 0;
-    memcpy(&stands, mapped_page(environment, last) + ANNOUNCEMENT_AT, sizeof stands);
-    return stands.lost != 0;
+    return read_announcement(environment, rootstock_lmdb_last_commit(environment), &stands) && stands.lost != 0;
 }
 
 int rootstock_lmdb_can_seal(const rootstock_transaction *transaction) {
@@ -183,7 +148,7 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, const l
     seal says = {SEALED, commit, 0, 0, {{0, 0}}};
     size_t count;
     rootstock_crc crc = rootstock_crc_best();
-    memcpy(&after, mapped_page(environment, commit), sizeof after);
+    memcpy(&after, lmdb_meta_of(environment, commit), sizeof after);
     if (flushes->changes == NULL) flushes->changes = rootstock_lmdb_changes_new();
     if (flushes->changes == NULL || base == NULL || after.commit != commit) return E2BIG;
     const uint32_t *pages =
@@ -195,7 +160,8 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, const l
         says.pages[i].checksum = crc(0, base + pages[i] * environment->page_bytes, environment->page_bytes);
     }
     says.checksum = crc(0, &says, seal_bytes(count));
-    return write_all(environment->lock_descriptor, &says, seal_bytes(count), page_start(environment, commit) + SEAL_AT);
+    return rootstock_lmdb_write_all(environment->lock_descriptor, &says, seal_bytes(count),
+                                    page_start(environment, commit) + SEAL_AT);
 }
 
 int rootstock_lmdb_write_anew(rootstock_environment *environment) {
@@ -208,17 +174,18 @@ int rootstock_lmdb_write_anew(rootstock_environment *environment) {
     if (pages > (uint64_t)info.me_last_pgno + 1) pages = (uint64_t)info.me_last_pgno + 1;
     for (uint64_t page = 0; page < pages; page++) {
         size_t at = page * environment->page_bytes;
-        int error = write_all(environment->lock_descriptor, base + at, environment->page_bytes, (off_t)at);
+        int error =
+            rootstock_lmdb_write_all(environment->lock_descriptor, base + at, environment->page_bytes, (off_t)at);
         if (error != 0) return error;
     }
-    return flush(environment->lock_descriptor);
+    return rootstock_lmdb_flush(environment->lock_descriptor);
 }
 
 int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *published) {
     rootstock_environment *environment = transaction->environment;
     uint64_t commit = mdb_txn_id(transaction->txn);
     lmdb_meta_page before;
-    memcpy(&before, mapped_page(environment, commit - 1), sizeof before);
+    memcpy(&before, lmdb_meta_of(environment, commit - 1), sizeof before);
     *published = 0;
     int error = before.commit == commit - 1 ? announce(environment, commit, 0) : EIO;
     if (error != 0) {
@@ -235,10 +202,10 @@ int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *publis
     }
     *published = 1;
     int sealed = put_seal(environment, commit, &before) == 0;
-    error = flush(environment->lock_descriptor);
+    error = rootstock_lmdb_flush(environment->lock_descriptor);
     if (error == 0 && !sealed) {
         error = rootstock_lmdb_withdraw(environment, commit);
-        if (error == 0) error = flush(environment->lock_descriptor);
+        if (error == 0) error = rootstock_lmdb_flush(environment->lock_descriptor);
     }
     if (error == 0) return MDB_SUCCESS;
     /* Once more, with everything: what the system could not write it may have forgotten. */
@@ -267,7 +234,7 @@ static int has_its_pages(int descriptor, last_commit *last, const seal *says) {
     if (page == NULL) last->error = ENOMEM;
     for (uint32_t i = 0; whole && i < says->count; i++) {
         off_t at = (off_t)says->pages[i].number * (off_t)last->page_bytes;
-        whole = read_all(descriptor, page, last->page_bytes, at, &last->error) &&
+        whole = rootstock_lmdb_read_all(descriptor, page, last->page_bytes, at, &last->error) &&
                 crc(0, page, last->page_bytes) == says->pages[i].checksum;
     }
     free(page);
@@ -277,9 +244,10 @@ static int has_its_pages(int descriptor, last_commit *last, const seal *says) {
 static int is_sealed(int descriptor, last_commit *last) {
     seal says;
     off_t at = (off_t)((size_t)last->newest * last->page_bytes) + SEAL_AT;
-    if (!read_all(descriptor, &says, offsetof(seal, pages), at, &last->error)) return 0;
+    if (!rootstock_lmdb_read_all(descriptor, &says, offsetof(seal, pages), at, &last->error)) return 0;
     if (says.mark != SEALED || says.commit != last->metas[last->newest].commit) return 0;
-    if (says.count > LMDB_SEALED_PAGES || !read_all(descriptor, &says, seal_bytes(says.count), at, &last->error))
+    if (says.count > LMDB_SEALED_PAGES ||
+        !rootstock_lmdb_read_all(descriptor, &says, seal_bytes(says.count), at, &last->error))
         return 0;
     uint32_t checksum = says.checksum;
     says.checksum = 0;
@@ -294,15 +262,17 @@ static int is_meta(const lmdb_meta_page *meta) {
 
 static void read_last(int descriptor, last_commit *last) {
     last->broken = last->error = 0;
-    if (sizeof(size_t) != 8 || !read_all(descriptor, &last->metas[0], sizeof last->metas[0], 0, &last->error)) return;
+    if (sizeof(size_t) != 8 ||
+        !rootstock_lmdb_read_all(descriptor, &last->metas[0], sizeof last->metas[0], 0, &last->error))
+        return;
     last->page_bytes = last->metas[0].trees[0].padding;
     if (!is_meta(&last->metas[0]) || last->page_bytes < 4096 || last->page_bytes > 65536) return;
     off_t second = (off_t)last->page_bytes;
-    if (!read_all(descriptor, &last->metas[1], sizeof last->metas[1], second, &last->error)) return;
+    if (!rootstock_lmdb_read_all(descriptor, &last->metas[1], sizeof last->metas[1], second, &last->error)) return;
     if (!is_meta(&last->metas[1])) return;
     last->newest = last->metas[1].commit > last->metas[0].commit;
     off_t at = (last->newest ? second : 0) + ANNOUNCEMENT_AT;
-    if (!read_all(descriptor, &last->announced, sizeof last->announced, at, &last->error)) return;
+    if (!rootstock_lmdb_read_all(descriptor, &last->announced, sizeof last->announced, at, &last->error)) return;
     if (last->announced.mark != ANNOUNCED || last->announced.commit != last->metas[last->newest].commit) return;
     last->broken = !is_sealed(descriptor, last);
 }
@@ -322,23 +292,18 @@ static int undo(int descriptor, last_commit *last) {
     unsigned char sector[SECTOR];
     off_t at = (off_t)((size_t)last->newest * last->page_bytes);
     size_t from = offsetof(lmdb_meta_page, map_size);
-    if (!read_all(descriptor, sector, sizeof sector, at, &last->error)) return last->error != 0 ? last->error : EIO;
+    if (!rootstock_lmdb_read_all(descriptor, sector, sizeof sector, at, &last->error))
+        return last->error != 0 ? last->error : EIO;
     memcpy(sector + from, (const unsigned char *)&last->metas[!last->newest] + from, sizeof(lmdb_meta_page) - from);
     memset(sector + ANNOUNCEMENT_AT, 0, sizeof(announcement));
-    int error = write_all(descriptor, sector, sizeof sector, at);
-    return error != 0 ? error : flush(descriptor);
+    int error = rootstock_lmdb_write_all(descriptor, sector, sizeof sector, at);
+    return error != 0 ? error : rootstock_lmdb_flush(descriptor);
 }
 
+/* 0 also where a file system has no such locks: there are no writers by them, then. */
 static int lock_patiently(int descriptor) {
-    struct timespec millisecond = {0, 1000000};
-    for (int waits = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0;) {
-        if (errno == EINTR) continue;
-        if (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS) return 0; /* no such locks, no writers by them */
-        if (errno != EWOULDBLOCK) return errno;
-        if (waits++ >= PATIENCE_MILLISECONDS) return EBUSY;
-        nanosleep(&millisecond, NULL);
-    }
-    return 0;
+    int error = rootstock_lmdb_lock_patiently(descriptor);
+    return error == EINVAL || error == ENOTSUP || error == ENOSYS ? 0 : error;
 }
 
 /* Under the writer's lock and without other openers: nobody is in the middle of a commit, or about to see it. */

@@ -51,7 +51,7 @@ int rootstock_lmdb_commit_sealed(struct rootstock_transaction *transaction, int 
 /* Before a commit of another kind: takes back what an attempt that failed announced under its number. Returns an errno. */
 int rootstock_lmdb_withdraw(const struct rootstock_environment *environment, uint64_t commit);
 /* Has the file's last commit been told lost by a flush? Then its pages are to be written anew before the next commit. */
-int rootstock_lmdb_is_lost(const struct rootstock_environment *environment);
+int rootstock_lmdb_is_lost(struct rootstock_environment *environment);
 /* Writes every page of the last commit anew and flushes. Under the writer's lock. Returns an errno. */
 int rootstock_lmdb_write_anew(struct rootstock_environment *environment);
 

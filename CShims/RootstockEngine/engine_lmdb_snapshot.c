@@ -35,11 +35,6 @@ static int is_readable(const rootstock_environment *environment) {
     return sizeof(size_t) == sizeof(uint64_t) && order.first == 1 && environment->page_mask <= UINT16_MAX;
 }
 
-/* A compaction maps no other file under this environment: the two pages stay the ones that LMDB writes. */
-static const lmdb_meta_page *meta_of(const rootstock_environment *environment, uint64_t identifier) {
-    return (const lmdb_meta_page *)((const char *)environment->first_page + (identifier & 1) * environment->page_bytes);
-}
-
 /* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. Returns an errno. */
 static int count_pages(rootstock_environment *environment, uint64_t last_page, uint64_t *pages) {
     struct stat status;
@@ -56,10 +51,10 @@ static int count_pages(rootstock_environment *environment, uint64_t last_page, u
 /* Reads a whole page of the file. Returns LMDB's code or an errno. */
 static int read_page(const rootstock_environment *environment, uint64_t number, unsigned char *page) {
     size_t size = environment->page_bytes;
-    ssize_t got;
-    do got = pread(environment->lock_descriptor, page, size, (off_t)(number * size));
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)size ? MDB_SUCCESS : got < 0 ? errno : MDB_CORRUPTED;
+    int error = MDB_CORRUPTED; /* it ends before */
+    return rootstock_lmdb_read_all(environment->lock_descriptor, page, size, (off_t)(number * size), &error)
+               ? MDB_SUCCESS
+               : error;
 }
 
 /* Sets *result to the number of the main tree's first leaf. Returns LMDB's code or an errno. */
@@ -119,7 +114,8 @@ void rootstock_lmdb_forget_map(rootstock_environment *environment) {
 ** snapshot begun from now on has the same number, they are; -1: they are not. */
 static int read_meta(const rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
                      uint64_t *last_page) {
-    const lmdb_meta_page *meta = meta_of(environment, identifier), *other = meta_of(environment, identifier + 1);
+    const lmdb_meta_page *meta = lmdb_meta_of(environment, identifier),
+                         *other = lmdb_meta_of(environment, identifier + 1);
     if (meta->commit != identifier) return -1;
     atomic_thread_fence(memory_order_acquire);
     *tree = meta->trees[1];
