@@ -6,7 +6,8 @@
 **   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_flush.c         flushes of the file, and commits that share them
-**   engine_lmdb_seal.c          commits of one flush, and what a power loss leaves of them (engine_lmdb_changed.c: their pages)
+**   engine_lmdb_seal.c          commits of one flush and less (engine_lmdb_changed.c: their pages)
+**   engine_lmdb_mend.c          what a power loss leaves of them
 **   engine_lmdb_open.c          opening, closing
 **   engine_lmdb_statistics.c    what a store takes, and its readers
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
@@ -71,23 +72,36 @@ typedef struct lmdb_space {
 
 #define LMDB_NONE_KNOWN UINT64_MAX
 
+/* Commits that were published and are not flushed yet, and the durable one that they stand on: see engine_lmdb_seal.c. Guarded by the mutex; no flush
+** ends a chain while a commit of it is made. */
+typedef struct lmdb_chain {
+    uint64_t tip; /* the last of them; LMDB_NONE_KNOWN: there are none */
+    int length;
+    lmdb_meta_page before;      /* of that one */
+    size_t seal_at, seal_bytes; /* its seal in that page; 0 bytes: it needs none */
+    MDB_txn *pin; /* reads that one, so that its pages stay, while pinned is set. Null until it is needed */
+    int pinned;
+} lmdb_chain;
+
 /* See engine_lmdb_flush.c. What has no other guard is guarded by mutex. */
 typedef struct lmdb_flushes {
     pthread_mutex_t mutex;
-    pthread_cond_t moved;        /* a commit or a flush has ended */
-    int waiting;                 /* threads */
-    uint64_t published;          /* commits that were given a ticket: numbered from 1 */
-    uint64_t durable;            /* all up to this one are on the disk */
-    int committing;              /* a commit is under way, and flushes */
-    uint64_t covered;            /* all up to this one */
-    int flushing;                /* a thread flushes the file for those that wait */
-    uint64_t failures;           /* commits and flushes that failed */
-    int doubt;                   /* what a flush says of meta pages written before cannot be believed */
-    uint64_t commit_nanoseconds; /* that the last published commit took */
-    /* Of whoever has the writer's lock: see engine_lmdb_seal.c. */
-    uint64_t known;   /* the last commit that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
-    uint64_t boot[2]; /* zeroes: commits are not sealed */
-    lmdb_changes *changes; /* null until it is needed */
+    pthread_cond_t moved;       /* a commit or a flush has ended */
+    int waiting;                /* threads */
+    uint64_t published;         /* commits that were given a ticket: numbered from 1 */
+    uint64_t durable;           /* all up to this one are on the disk */
+    int committing;             /* a commit is under way */
+    uint64_t covered;           /* all up to this one are flushed with it, if it flushes */
+    int flushing;               /* a thread flushes the file for those that wait */
+    uint64_t failures;          /* commits and flushes that failed */
+    int doubt;                  /* what a flush says of meta pages written before cannot be believed */
+    int lost;                   /* a flush of a chain failed: its pages are to be written anew */
+    uint64_t flush_nanoseconds; /* that the last flush took, or the last commit that flushed */
+    uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
+    uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
+    lmdb_chain chain;
+    uint64_t boot[2];      /* zeroes: commits are not sealed */
+    lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
 } lmdb_flushes;
 
 struct rootstock_environment {
@@ -254,6 +268,10 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
 int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync(rootstock_environment *environment);
+/* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
+void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
+/* LMDB's environment is about to be closed. */
+void rootstock_lmdb_drop_pin(rootstock_environment *environment);
 
 /* engine_lmdb_reopen.c */
 /* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */

@@ -1,12 +1,11 @@
 /*
 ** engine_lmdb_flush.c - flushes that several commits share.
 **
-** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. With
-** MDB_NOMETASYNC the second is left out, and the meta page reaches the disk with the next flush of the file, whoever makes it.
-** A commit that another writer waits for is published so: the writer's lock goes on, and COMMIT then waits (settle) until a
-** flush has ended that began after its meta page was written. The next writer's flush of its own pages is one; where that
-** does not come soon, one waiting thread flushes the file for all that wait. A lone writer's small commit is sealed and takes one flush
-** (engine_lmdb_seal.c), a large one both.
+** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. A small commit is sealed and takes
+** one (engine_lmdb_seal.c), or none where another writer waits: the writer's lock goes on, and COMMIT then waits (settle) until a flush has ended
+** that began after the commit was published. The last writer in line flushes for all; where that does not come soon, one
+** waiting thread does. A large commit that another writer waits for leaves out the second flush, with
+** MDB_NOMETASYNC: the meta page reaches the disk with the next flush of the file, whoever makes it.
 **
 ** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N, so it
 ** overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It does so before
@@ -31,9 +30,11 @@
 
 #include "engine_lmdb.h"
 
-/* How long a commit waits for the next writer to begin its flush: as long as two commits take, within these. */
+/* How long a commit waits for the next writer to flush: as long as two flushes take, within these. */
 #define LEAST_PATIENCE UINT64_C(100000)
 #define MOST_PATIENCE UINT64_C(5000000)
+/* Each commit of a chain names the pages of all before it. */
+#define LONGEST_CHAIN 32
 
 static uint64_t nanoseconds_now(void) {
     struct timespec now;
@@ -50,7 +51,7 @@ int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
     if (failed) return ENOMEM;
     pthread_mutex_init(&flushes->mutex, NULL);
     flushes->doubt = 1;
-    flushes->known = LMDB_NONE_KNOWN;
+    flushes->known = flushes->last = flushes->chain.tip = LMDB_NONE_KNOWN;
     rootstock_lmdb_read_boot(flushes->boot);
     return 0;
 }
@@ -70,41 +71,103 @@ int rootstock_lmdb_commit_changes(rootstock_transaction *transaction) {
                                                                            : mdb_txn_commit(transaction->txn);
 }
 
-/* What a failed commit left behind is set right first. Returns an errno. */
-static int clear_the_way(rootstock_transaction *transaction) {
+/* Under the mutex. */
+static void end_chain(lmdb_flushes *flushes) {
+    if (flushes->chain.pinned) mdb_txn_reset(flushes->chain.pin);
+    flushes->chain.pinned = 0;
+    flushes->chain.tip = LMDB_NONE_KNOWN;
+    flushes->chain.length = 0;
+}
+
+void rootstock_lmdb_drop_pin(rootstock_environment *environment) {
+    lmdb_flushes *flushes = &environment->flushes;
+    pthread_mutex_lock(&flushes->mutex);
+    end_chain(flushes);
+    if (flushes->chain.pin != NULL) mdb_txn_abort(flushes->chain.pin);
+    flushes->chain.pin = NULL;
+    pthread_mutex_unlock(&flushes->mutex);
+}
+
+/* Keeps the pages of the last commit, which is durable, from being taken. Under the mutex, inside a write transaction. */
+static int pin(rootstock_environment *environment) {
+    lmdb_chain *chain = &environment->flushes.chain;
+    int code =
+        chain->pin != NULL ? mdb_txn_renew(chain->pin) : mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &chain->pin);
+    if (code != MDB_SUCCESS) return 0;
+    chain->pinned = 1;
+    if (mdb_txn_id(chain->pin) != environment->flushes.known) end_chain(&environment->flushes);
+    return chain->pinned;
+}
+
+static void wait_for_flush(lmdb_flushes *flushes) {
+    flushes->waiting++;
+    pthread_cond_wait(&flushes->moved, &flushes->mutex);
+    flushes->waiting--;
+}
+
+/* How a commit is made. deferred: it leaves a flush to settle. */
+typedef struct manner {
+    int deferred, sealed;
+} manner;
+
+/* Under the mutex. */
+static manner choose(rootstock_transaction *transaction, int may_wait) {
     rootstock_environment *environment = transaction->environment;
-    int error = rootstock_lmdb_withdraw(environment, mdb_txn_id(transaction->txn));
-    if (error == 0 && environment->options.durability != ROOTSTOCK_DURABILITY_OFF &&
-        rootstock_lmdb_is_lost(environment))
-        error = rootstock_lmdb_write_anew(environment);
-    return error;
+    lmdb_flushes *flushes = &environment->flushes;
+    const lmdb_chain *chain = &flushes->chain;
+    int full = environment->options.durability == ROOTSTOCK_DURABILITY_FULL;
+    manner how;
+    for (;;) {
+        how.deferred = (!full || may_wait) && !flushes->doubt;
+        how.sealed = full && !flushes->doubt && rootstock_lmdb_can_seal(transaction);
+        if (!how.sealed || !flushes->flushing) break;
+        wait_for_flush(flushes);
+    }
+    if (how.sealed && how.deferred) how.deferred = chain->pinned ? chain->length < LONGEST_CHAIN : pin(environment);
+    return how;
+}
+
+/* A commit has ended. Under the mutex. */
+static void note_commit(lmdb_flushes *flushes, uint64_t commit, manner how, int dirty, uint64_t failures) {
+    if (!dirty) return; /* LMDB flushes nothing for a transaction that changed nothing */
+    flushes->last = commit;
+    if (how.sealed && how.deferred) {
+        flushes->chain.tip = commit;
+        flushes->chain.length++;
+        return;
+    }
+    if (flushes->covered > flushes->durable) flushes->durable = flushes->covered;
+    end_chain(flushes);
+    if (!how.deferred && flushes->failures == failures) {
+        flushes->doubt = 0;
+        flushes->known = commit;
+    }
 }
 
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket) {
     rootstock_environment *environment = transaction->environment;
     lmdb_flushes *flushes = &environment->flushes;
-    rootstock_durability durability = environment->options.durability;
     uint64_t commit = mdb_txn_id(transaction->txn);
     int dirty = transaction->dirty, published = 0;
-    int code = clear_the_way(transaction);
+    int code = rootstock_lmdb_clear_the_way(environment, commit);
     if (code != 0) {
         mdb_txn_abort(transaction->txn);
         return code;
     }
-    if (durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
+    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
         return rootstock_lmdb_commit_changes(transaction);
 
     pthread_mutex_lock(&flushes->mutex);
-    int deferred = (durability == ROOTSTOCK_DURABILITY_NORMAL || ticket != NULL) && !flushes->doubt;
-    int sealed = !deferred && !flushes->doubt && rootstock_lmdb_can_seal(transaction);
+    manner how = choose(transaction, ticket != NULL);
     uint64_t failures = flushes->failures;
     flushes->covered = flushes->published;
     flushes->committing = 1;
     pthread_mutex_unlock(&flushes->mutex);
 
-    mdb_env_set_flags(environment->env, MDB_NOMETASYNC, deferred);
-    uint64_t began = ticket != NULL ? nanoseconds_now() : 0;
-    code = sealed ? rootstock_lmdb_commit_sealed(transaction, &published) : rootstock_lmdb_commit_changes(transaction);
+    mdb_env_set_flags(environment->env, MDB_NOMETASYNC, how.deferred);
+    uint64_t began = nanoseconds_now();
+    code = how.sealed ? rootstock_lmdb_commit_sealed(transaction, &how.deferred, &published)
+                      : rootstock_lmdb_commit_changes(transaction);
 
     pthread_mutex_lock(&flushes->mutex);
     flushes->committing = 0;
@@ -112,21 +175,36 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
         flushes->failures++;
         flushes->doubt = 1;
         flushes->known = LMDB_NONE_KNOWN;
+        if (published) {
+            flushes->lost = 1;
+            end_chain(flushes);
+        }
     } else {
-        /* LMDB flushes nothing for a transaction that changed nothing. */
-        if (dirty && flushes->covered > flushes->durable) flushes->durable = flushes->covered;
-        if (dirty && !deferred && flushes->failures == failures) {
-            flushes->doubt = 0;
-            flushes->known = commit;
-        }
-        if (ticket != NULL) {
-            flushes->commit_nanoseconds = nanoseconds_now() - began;
-            if (deferred || !dirty) *ticket = ++flushes->published;
-        }
+        note_commit(flushes, commit, how, dirty, failures);
+        if (ticket != NULL && (how.deferred || !dirty)) *ticket = ++flushes->published;
+        if (dirty && !how.deferred) flushes->flush_nanoseconds = nanoseconds_now() - began;
     }
     if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
     pthread_mutex_unlock(&flushes->mutex);
     return code;
+}
+
+void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error) {
+    lmdb_flushes *flushes = &environment->flushes;
+    if (error != 0) (void)rootstock_lmdb_tell_lost(environment, last);
+    pthread_mutex_lock(&flushes->mutex);
+    end_chain(flushes);
+    flushes->lost = error != 0;
+    if (error != 0) {
+        flushes->failures++;
+        flushes->doubt = 1;
+        flushes->known = LMDB_NONE_KNOWN;
+    } else {
+        flushes->durable = flushes->published;
+        if (!flushes->doubt) flushes->known = last;
+    }
+    if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
+    pthread_mutex_unlock(&flushes->mutex);
 }
 
 /*
@@ -150,23 +228,35 @@ static int flush_file(rootstock_environment *environment, int doubt) {
     return error != 0 ? error : rootstock_lmdb_flush(environment->lock_descriptor);
 }
 
-/* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under way. */
+/* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under way, nor a commit of a chain. */
 static int flush_for_all(rootstock_environment *environment) {
     lmdb_flushes *flushes = &environment->flushes;
-    uint64_t published = flushes->published, failures = flushes->failures;
+    uint64_t published = flushes->published, failures = flushes->failures, last = flushes->last;
+    uint64_t tip = flushes->chain.tip;
     int doubt = flushes->doubt;
     flushes->flushing = 1;
     pthread_mutex_unlock(&flushes->mutex);
+    uint64_t began = nanoseconds_now();
     int error = flush_file(environment, doubt);
+    if (error != 0 && tip != LMDB_NONE_KNOWN) (void)rootstock_lmdb_tell_lost(environment, tip);
     pthread_mutex_lock(&flushes->mutex);
     flushes->flushing = 0;
     if (error != 0) {
         flushes->failures++;
         flushes->doubt = 1;
+        flushes->known = LMDB_NONE_KNOWN;
+        if (tip != LMDB_NONE_KNOWN) flushes->lost = 1;
     } else {
         if (published > flushes->durable) flushes->durable = published;
-        if (doubt && flushes->failures == failures) flushes->doubt = 0;
+        flushes->flush_nanoseconds = nanoseconds_now() - began;
+        if (flushes->failures == failures) {
+            if (doubt)
+                flushes->doubt = 0;
+            else if (last != LMDB_NONE_KNOWN && (flushes->known == LMDB_NONE_KNOWN || flushes->known < last))
+                flushes->known = last;
+        }
     }
+    if (tip != LMDB_NONE_KNOWN && flushes->chain.tip == tip) end_chain(flushes);
     if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
     return error;
 }
@@ -175,12 +265,6 @@ static int flush_for_all(rootstock_environment *environment) {
 static int flush_with_patience(rootstock_environment *environment) {
     int error = flush_for_all(environment);
     return error == 0 ? 0 : flush_for_all(environment);
-}
-
-static void wait_for_flush(lmdb_flushes *flushes) {
-    flushes->waiting++;
-    pthread_cond_wait(&flushes->moved, &flushes->mutex);
-    flushes->waiting--;
 }
 
 /* Until something has moved, or the moment has come. */
@@ -196,12 +280,12 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
     int error = 0;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     pthread_mutex_lock(&flushes->mutex);
-    uint64_t patience = 2 * flushes->commit_nanoseconds;
+    uint64_t patience = 2 * flushes->flush_nanoseconds;
     if (patience < LEAST_PATIENCE) patience = LEAST_PATIENCE;
     if (patience > MOST_PATIENCE) patience = MOST_PATIENCE;
     uint64_t deadline = nanoseconds_now() + patience;
     while (flushes->durable < ticket && error == 0) {
-        if (flushes->flushing || (flushes->committing && flushes->covered >= ticket))
+        if (flushes->flushing || flushes->committing)
             wait_for_flush(flushes);
         else if (!flushes->doubt && nanoseconds_now() < deadline)
             wait_until(flushes, deadline);
@@ -223,7 +307,7 @@ int rootstock_lmdb_sync(rootstock_environment *environment) {
     if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
         return lmdb_result(environment, mdb_env_sync(environment->env, 1));
     pthread_mutex_lock(&flushes->mutex);
-    while (flushes->flushing) wait_for_flush(flushes);
+    while (flushes->flushing || flushes->committing) wait_for_flush(flushes);
     int error = flush_with_patience(environment);
     pthread_mutex_unlock(&flushes->mutex);
     return error == 0 ? ROOTSTOCK_OK : rootstock_lmdb_failure(environment, error);

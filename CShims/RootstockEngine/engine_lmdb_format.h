@@ -35,7 +35,17 @@ typedef struct lmdb_meta_page {
     volatile uint64_t commit;
 } lmdb_meta_page;
 
+/* What a commit writes of it. */
+typedef struct lmdb_meta_content {
+    uint64_t map_size;
+    lmdb_tree_record trees[2];
+    uint64_t last_page;
+    uint64_t commit;
+} lmdb_meta_content;
+
 _Static_assert(sizeof(lmdb_tree_record) == 48, "the record's layout in the file");
 _Static_assert(offsetof(lmdb_meta_page, commit) == 144, "the page's layout in the file");
+_Static_assert(sizeof(lmdb_meta_content) == sizeof(lmdb_meta_page) - offsetof(lmdb_meta_page, map_size),
+               "the same fields");
 
 #endif

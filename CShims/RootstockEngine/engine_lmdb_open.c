@@ -360,6 +360,7 @@ void rootstock_lmdb_close(rootstock_environment *environment) {
     ** locks that this process may hold on the same file through an environment of its own. */
     if (environment->process == rootstock_process() && environment->env != NULL) {
         if (environment->space.mapped) rootstock_lmdb_close_space(environment);
+        rootstock_lmdb_drop_pin(environment);
         mdb_env_close(environment->env);
     }
     free_environment(environment);

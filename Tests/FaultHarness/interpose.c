@@ -40,6 +40,7 @@ static bool recorded_exists; /* it has been opened: its directory has its name *
 event *recorded;
 size_t recorded_count;
 static size_t recorded_room;
+unsigned record_flush_delay;
 
 /* The system's own function of that name, looked up once. */
 #define REAL(type, name, ...)                                                                                          \
@@ -317,6 +318,7 @@ int fdatasync(int descriptor) {
     }
     size_t begun = events_so_far();
     int result = real(descriptor);
+    if (recorded_name != NULL && record_flush_delay > 0) usleep(record_flush_delay);
     record_sync(descriptor, result, begun);
     return ended(result, after);
 }

@@ -48,6 +48,9 @@ bool io_disarm(void);
 /* Watched calls of the set since the last arming. */
 long io_calls(void);
 
+/* What a recorded flush takes longer, in microseconds, so that more happens meanwhile. */
+extern unsigned record_flush_delay;
+
 /* What happened to the store's data file, in order. LOST: a sync failed. NAMED: its directory was synced after it had been made. */
 typedef enum event_kind {
     EVENT_WRITE,

@@ -1,10 +1,14 @@
 /*
 ** run_group.c - several writers commit at once in class full, sharing flushes, while the power or the flushes fail.
 **
-** Each thread inserts its rows one transaction after another: of an odd number in one table, of an even one in two. The power: files
-** are made of each moment, as in run_power.c. In each of them are all transactions that a COMMIT had acknowledged, of each thread the
-** first ones without a gap, each whole. Failing calls: the nth flush or write fails, once or from then on; what was acknowledged is
-** there, what is there was tried, every transaction is whole, and every connection goes on.
+** Each thread inserts its rows one transaction after another: of an odd number in one table, of an even one in two.
+**
+** The power: files are made of moments, as in run_power.c. In each of them are all transactions that a COMMIT had acknowledged, of each
+** thread the first ones without a gap, each whole. Once the writers do nothing else; once they rest inside of transactions and flushes take
+** long, so that commits come to wait for a flush under way, and flushes are made by those that have waited enough.
+** Failing calls: the nth flush or write fails, once or from then on; what was acknowledged is there, what is there was tried, every
+** transaction is whole, and every connection goes on.
+** Kills: the process ends at the nth write or flush; the next to open the store finds what was acknowledged.
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -12,16 +16,20 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WRITERS = 4, UNITS = 40, SMALL_UNITS = 8 };
+enum { WRITERS = 4, UNITS = 40, SMALL_UNITS = 8, FILES_A_SECOND = 80 };
 
 typedef struct writer {
     int number, units;
+    unsigned nap; /* microseconds that it may rest in a transaction */
+    uint64_t seed;
     sqlite3 *db;
     bool acknowledged[UNITS + 1];
     pthread_barrier_t *gate;
@@ -31,12 +39,13 @@ static int execute(sqlite3 *db, const char *sql) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-static int run_unit(const writer *me, int unit) {
+static int run_unit(writer *me, int unit) {
     char sql[256];
     snprintf(sql, sizeof sql, "INSERT INTO one VALUES (%d, %d, zeroblob(%d))", me->number, unit, unit * 37 % 900);
     if (unit % 2 != 0) return execute(me->db, sql);
     int code = execute(me->db, "BEGIN IMMEDIATE");
     if (code == SQLITE_OK) code = execute(me->db, sql);
+    if (me->nap > 0) usleep((unsigned)(random_number(&me->seed) % me->nap));
     snprintf(sql, sizeof sql, "INSERT INTO two VALUES (%d, %d)", me->number, unit);
     if (code == SQLITE_OK) code = execute(me->db, sql);
     if (code == SQLITE_OK) code = execute(me->db, "COMMIT");
@@ -93,18 +102,28 @@ static int number_of(sqlite3 *db, const char *sql) {
     return sqlite3_finalize(statement) == SQLITE_OK ? number : -1;
 }
 
+/* Counts the rows of each writer's units. */
+static bool count_rows(sqlite3 *db, const char *sql, int counts[WRITERS][UNITS + 1]) {
+    sqlite3_stmt *statement;
+    memset(counts, 0, sizeof(int[WRITERS][UNITS + 1]));
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) return false;
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        int w = sqlite3_column_int(statement, 0), n = sqlite3_column_int(statement, 1);
+        if (w >= 0 && w < WRITERS && n > 0 && n <= UNITS) counts[w][n]++;
+    }
+    return sqlite3_finalize(statement) == SQLITE_OK;
+}
+
 /* What is wrong with the content, or null. gaps: a unit may be missing that was not acknowledged. */
 static const char *judge(sqlite3 *db, const bool acknowledged[WRITERS][UNITS + 1], int units, bool gaps) {
+    int ones[WRITERS][UNITS + 1], twos[WRITERS][UNITS + 1];
+    if (!count_rows(db, "SELECT w, n FROM one", ones) || !count_rows(db, "SELECT w, n FROM two", twos))
+        return "it cannot be read";
     for (int w = 0; w < WRITERS; w++) {
         bool ended = false;
         for (int unit = 1; unit <= units; unit++) {
-            char sql[256];
-            snprintf(sql, sizeof sql, "SELECT count(*) FROM one WHERE w = %d AND n = %d", w, unit);
-            int one = number_of(db, sql);
-            snprintf(sql, sizeof sql, "SELECT count(*) FROM two WHERE w = %d AND n = %d", w, unit);
-            int two = number_of(db, sql);
-            if (one < 0 || two < 0) return "it cannot be read";
-            if (one > 1 || two != (unit % 2 == 0 ? one : 0)) return "half a transaction";
+            int one = ones[w][unit];
+            if (one > 1 || twos[w][unit] != (unit % 2 == 0 ? one : 0)) return "half a transaction";
             if (acknowledged[w][unit] && one == 0) return "an acknowledged transaction is missing";
             if (!gaps && ended && one != 0) return "a transaction without the one before";
             if (one == 0) ended = true;
@@ -132,7 +151,7 @@ static void judge_image(const char *path, const image *file, const bool acknowle
         wrong("moment %zu, variant %d: status %d", moment, (int)kind, status);
 }
 
-static void lose_power(const settings *how, double seconds) {
+static void lose_power(const settings *how, unsigned delay, double seconds) {
     char path[4096], tried[4096];
     static writer writers[WRITERS];
     static bool acknowledged[WRITERS][UNITS + 1];
@@ -143,9 +162,13 @@ static void lose_power(const settings *how, double seconds) {
     remove_store(path);
     record_start(path);
     open_writers(writers, path, UNITS);
+    memset(acknowledged, 0, sizeof acknowledged);
+    for (int i = 0; i < WRITERS; i++) writers[i].nap = 4 * delay, writers[i].seed = random_number(&seed);
+    record_flush_delay = delay;
     size_t begin = recorded_count;
     run_writers(writers);
     record_stop();
+    record_flush_delay = 0;
     for (int i = 0; i < WRITERS; i++) {
         for (int unit = 1; unit <= UNITS; unit++)
             if (!writers[i].acknowledged[unit]) wrong("writer %d, unit %d failed", i, unit);
@@ -154,11 +177,13 @@ static void lose_power(const settings *how, double seconds) {
     image trial = {0};
     disk disk = {0};
     long files = 0, moments = 0, syncs = 0, durable = 0;
-    size_t stride = 1 + (size_t)((double)(recorded_count - begin) * (VARIANTS - 1 + DRAWS) * 0.03 / seconds);
-    size_t next = begin + (size_t)(random_number(&seed) % stride);
+    /* Of the moments that there is time for, three of four are behind an acknowledgement: what is missing is missing at once. */
+    double wanted = seconds * FILES_A_SECOND / (VARIANTS - 1 + DRAWS), acknowledgements = WRITERS * UNITS;
     for (size_t moment = 0; moment <= recorded_count; moment++) {
-        if (moment == next || moment == recorded_count) {
-            next += stride;
+        bool after = moment > begin && recorded[moment - 1].kind == EVENT_ACKNOWLEDGED;
+        double chance = after ? 0.75 * wanted / acknowledgements : 0.25 * wanted / (double)(recorded_count - begin);
+        bool tried_now = moment >= begin && (double)(random_number(&seed) % 65536) < chance * 65536;
+        if (tried_now || moment == recorded_count) {
             moments++;
             for (int kind = 0; kind < VARIANTS; kind++) {
                 for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++, files++) {
@@ -239,8 +264,53 @@ static void fail_calls(const settings *how, double seconds) {
     remove_store(path);
 }
 
+/* The process is killed at the nth write or flush: whoever opens the store next finds what was acknowledged. */
+static void kill_writers(const settings *how, double seconds) {
+    static const io_fault faults[] = {IO_KILL_BEFORE, IO_KILL_HALF, IO_KILL_AFTER};
+    writer *writers = mmap(NULL, WRITERS * sizeof *writers, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (writers == MAP_FAILED) wrong("no memory");
+    static bool acknowledged[WRITERS][UNITS + 1];
+    char path[4096];
+    uint64_t seed = how->seed;
+    double start = seconds_now();
+    long runs = 0, killed = 0, kept = 0;
+    snprintf(path, sizeof path, "%s/killed", how->folder);
+    for (; runs < 3 || seconds_now() - start < seconds; runs++) {
+        int status;
+        long nth = 1 + (long)(random_number(&seed) % 300);
+        remove_store(path);
+        pid_t child = fork();
+        if (child < 0) wrong("no fork");
+        if (child == 0) {
+            alarm(60);
+            open_writers(writers, path, SMALL_UNITS);
+            io_arm(faults[runs % 3], 1u << IO_PWRITE | 1u << IO_WRITE | 1u << IO_FDATASYNC, nth, false, EIO);
+            run_writers(writers);
+            _exit(0);
+        }
+        if (waitpid(child, &status, 0) != child ||
+            !(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)))
+            wrong("run %ld: status %d", runs, status);
+        killed += status != 0;
+        for (int i = 0; i < WRITERS; i++) memcpy(acknowledged[i], writers[i].acknowledged, sizeof acknowledged[i]);
+        sqlite3 *db;
+        if (session_open(path, NULL, &db) != SQLITE_OK) wrong("killed at call %ld: %s", nth, session_message());
+        const char *what = judge(db, (const bool(*)[UNITS + 1]) acknowledged, UNITS, false);
+        if (what != NULL) wrong("killed at call %ld: %s", nth, what);
+        kept += number_of(db, "SELECT count(*) FROM one");
+        if (session_run(db, "INSERT INTO two VALUES (9, 9)", NULL) != SQLITE_OK) wrong("killed: %s", session_message());
+        session_close(db);
+    }
+    munmap(writers, WRITERS * sizeof *writers);
+    printf("group: kills: %ld runs, %ld killed, %ld transactions kept, none lost, %.0f s\n", runs, killed, kept,
+           seconds_now() - start);
+    remove_store(path);
+}
+
 int run_group(const settings *how) {
-    lose_power(how, how->seconds * 0.7);
-    fail_calls(how, how->seconds * 0.3);
+    lose_power(how, 0, how->seconds * 0.4);
+    lose_power(how, 1500, how->seconds * 0.3);
+    fail_calls(how, how->seconds * 0.2);
+    kill_writers(how, how->seconds * 0.1);
     return 0;
 }
