@@ -80,7 +80,9 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
-/* marker.c: SQLite's notices of transactions, of whichever table. */
+/* marker.c: a declared virtual table of one column, without a table of the store behind it. */
+int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out);
+/* SQLite's notices of transactions, of whichever table. */
 int rst_vtab_begin(sqlite3_vtab *base);
 int rst_vtab_sync(sqlite3_vtab *base);
 int rst_vtab_commit(sqlite3_vtab *base);

@@ -55,20 +55,25 @@ int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
 
 /* ---- the marker ---- */
 
-static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                          char **message) {
+int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out) {
     rst_vtab *vtab;
-    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
-    UNUSED(count);
-    UNUSED(arguments);
-    UNUSED(message);
+    int code = sqlite3_declare_vtab(c->db, "CREATE TABLE x(a)");
     if (code != SQLITE_OK) return code;
     vtab = sqlite3_malloc64(sizeof *vtab);
     if (vtab == NULL) return SQLITE_NOMEM;
     memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
+    vtab->connection = c;
     *out = &vtab->base;
     return SQLITE_OK;
+}
+
+static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    UNUSED(db);
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    return rst_bare_vtab(context, out);
 }
 
 /* Not the same function as xConnect: that would make the module eponymous. */

@@ -137,18 +137,8 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
         c->declared_version = -1;
     }
     table = rst_table_find(c, arguments[2]);
-    if (table == NULL && c->undeclaring) {
-        /* About to be dropped: SQLite wants it connected first. */
-        rst_vtab *vtab;
-        code = sqlite3_declare_vtab(c->db, "CREATE TABLE x(a)");
-        if (code != SQLITE_OK) return code;
-        vtab = sqlite3_malloc64(sizeof *vtab);
-        if (vtab == NULL) return SQLITE_NOMEM;
-        memset(vtab, 0, sizeof *vtab);
-        vtab->connection = c;
-        *out = &vtab->base;
-        return SQLITE_OK;
-    }
+    /* About to be dropped: SQLite wants it connected first. */
+    if (table == NULL && c->undeclaring) return rst_bare_vtab(c, out);
     if (table == NULL) {
         rst_set_message(message, "no such table in the store %s: %s", c->shared->path, arguments[2]);
         return SQLITE_ERROR;

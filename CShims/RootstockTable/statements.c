@@ -126,33 +126,23 @@ void rst_statements_finalize(rst_connection *c) {
     rst_programs_free(c);
 }
 
-typedef struct sentinel_vtab {
-    sqlite3_vtab base;
-    rst_connection *connection;
-} sentinel_vtab;
-
 static int sentinel_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                             char **message) {
-    sentinel_vtab *vtab;
-    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
+    rst_connection *c = context;
+    int code = rst_bare_vtab(c, out);
+    UNUSED(db);
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
-    if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
-    vtab->connection->sentinel_alive = true;
-    *out = &vtab->base;
-    return SQLITE_OK;
+    if (code == SQLITE_OK) c->sentinel_alive = true;
+    return code;
 }
 
 static int sentinel_disconnect(sqlite3_vtab *base) {
-    sentinel_vtab *vtab = (sentinel_vtab *)base;
-    vtab->connection->sentinel_alive = false;
-    rst_statements_finalize(vtab->connection);
-    sqlite3_free(vtab);
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    c->sentinel_alive = false;
+    rst_statements_finalize(c);
+    sqlite3_free(base);
     return SQLITE_OK;
 }
 
