@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-int rst_vtab_begin(sqlite3_vtab *base) {
-    rst_vtab *vtab = (rst_vtab *)base;
+/* The step's message, if it has one, becomes the table's. */
+static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
     char *message = NULL;
-    int code = rst_write_begin(vtab->connection, &message);
+    int code = run(((rst_vtab *)base)->connection, &message);
     if (message != NULL) {
         sqlite3_free(base->zErrMsg);
         base->zErrMsg = message;
@@ -19,15 +19,12 @@ int rst_vtab_begin(sqlite3_vtab *base) {
     return code;
 }
 
+int rst_vtab_begin(sqlite3_vtab *base) {
+    return step(base, rst_write_begin);
+}
+
 int rst_vtab_sync(sqlite3_vtab *base) {
-    rst_vtab *vtab = (rst_vtab *)base;
-    char *message = NULL;
-    int code = rst_write_commit(vtab->connection, &message);
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    return code;
+    return step(base, rst_write_commit);
 }
 
 int rst_vtab_commit(sqlite3_vtab *base) {
