@@ -5,7 +5,8 @@
 ** SELECT, COMMIT) ended, nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks. So each
 ** connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one constant page,
 ** never written; its xLock and xUnlock calls are the notices:
-**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file);
+**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file). Only inside a statement without BEGIN,
+**     which writes and does not read the file, it can mean less: SQLite looks at the schema after a prepare that failed;
 **   - xUnlock(SHARED): the same while a read statement is still open: the write lock is over, what is read goes on;
 **   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite ask
 **     the application's busy handler exactly as it does for a file of its own;
@@ -107,6 +108,10 @@ static int control_unlock(sqlite3_file *file, int level) {
         rst_write_unreserved(control->connection);
     if (level < control->level) control->level = level;
     return SQLITE_OK;
+}
+
+bool rst_control_is_locked(const rst_connection *c) {
+    return c->control != NULL && ((const control_file *)c->control)->level != SQLITE_LOCK_NONE;
 }
 
 static int control_check_reserved(sqlite3_file *file, int *result) {

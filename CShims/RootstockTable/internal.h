@@ -55,6 +55,8 @@ void rst_readers_watch(rst_connection *c, uint64_t identifier);
 
 /* ---- control.c ---- */
 int rst_control_attach(rst_connection *c, char **message);
+/* Whether SQLite has a transaction on the control file, whose end it will tell. */
+bool rst_control_is_locked(const rst_connection *c);
 /* The connection whose store db has open, or null; without preparing a statement. */
 rst_connection *rst_control_connection(sqlite3 *db);
 

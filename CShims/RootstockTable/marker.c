@@ -20,7 +20,10 @@ static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
 }
 
 int rst_vtab_begin(sqlite3_vtab *base) {
-    return step(base, rst_write_begin);
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    int code = step(base, rst_write_begin);
+    if (code == SQLITE_OK && !rst_control_is_locked(c)) c->writer_told = true;
+    return code;
 }
 
 int rst_vtab_sync(sqlite3_vtab *base) {

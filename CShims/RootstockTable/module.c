@@ -182,6 +182,7 @@ static int table_destroy(sqlite3_vtab *base) {
         c->retired_vtabs = vtab;
         return SQLITE_OK;
     }
+    c->writer_told = false; /* this one hears nothing any more */
     return table_disconnect(base);
 }
 

@@ -22,6 +22,7 @@ void rst_writer_finished(rst_connection *c) {
     c->got = false;
     c->writer_broken = false;
     c->writer_unseen = false;
+    c->writer_told = false;
     c->wrote = false;
     undo_reset(c);
     c->deferred_violations = 0;
@@ -218,8 +219,10 @@ void rst_write_unreserved(rst_connection *c) {
     if (c->writer != NULL) rst_write_rollback(c);
 }
 
+/* Where the file was not locked when a statement without BEGIN began to write, a lock that came and went since says nothing of the
+** transaction: a function of the statement's, or we, prepared what failed. Its table hears the end. */
 void rst_transaction_ended(rst_connection *c) {
-    rst_write_unreserved(c);
+    if (!c->writer_told) rst_write_unreserved(c);
     if (c->reader_pinned) {
         c->reader_pinned = false;
         rst_reader_spare(c);

@@ -1,0 +1,57 @@
+-- A statement that cannot be prepared, tried while another one writes, leaves what that one writes alone.
+CREATE TABLE t(a INTEGER PRIMARY KEY, b, c);
+INSERT INTO t VALUES (1, 1, 'x'), (2, 2, 'y'), (3, 3, 'z');
+UPDATE t SET b = a * 10 + app_run('SELECT nosuch FROM missing');
+SELECT * FROM t;
+INSERT INTO t SELECT a + 10, app_run('SELECT * FROM missing'), c FROM t;
+SELECT * FROM t;
+INSERT INTO t VALUES (21, 21, 'u'), (22, app_run('SELECT nosuch FROM t'), 'v'), (23, 23, 'w');
+SELECT * FROM t;
+DELETE FROM t WHERE a > 12 AND app_run('DROP TABLE missing') = 1;
+SELECT * FROM t;
+CREATE TABLE w(k TEXT PRIMARY KEY, v UNIQUE) WITHOUT ROWID;
+CREATE INDEX wv ON w(v DESC);
+INSERT INTO w SELECT 'k' || a, app_run('INSERT INTO missing VALUES (1)') + a FROM t;
+SELECT * FROM w ORDER BY k;
+UPDATE w SET v = v + 100 WHERE v > app_run('SELECT nosuch(1)') ;
+SELECT * FROM w ORDER BY v;
+REPLACE INTO w SELECT k, app_run('DELETE FROM missing') FROM w ORDER BY k;
+SELECT * FROM w ORDER BY k;
+UPDATE t SET c = app_run('SELECT * FROM missing') RETURNING a, b, c;
+INSERT INTO t VALUES (1, 5, 6) ON CONFLICT (a) DO UPDATE SET b = app_run('SELECT * FROM missing') + excluded.b;
+SELECT * FROM t WHERE a = 1;
+-- A statement that fails after it all the same.
+INSERT INTO w SELECT 'm' || a, app_run('SELECT * FROM missing') + 5 FROM t;
+INSERT OR FAIL INTO w SELECT 'm' || a, app_run('SELECT * FROM missing') + 5 FROM t;
+SELECT * FROM w ORDER BY k;
+-- In triggers, in transactions and in savepoints.
+CREATE TABLE log(x, y);
+CREATE TRIGGER g AFTER UPDATE ON t BEGIN INSERT INTO log VALUES (new.a, app_run('SELECT nosuch FROM log')); END;
+UPDATE t SET b = 0 WHERE a < 12;
+SELECT * FROM log;
+BEGIN;
+UPDATE t SET b = app_run('SELECT * FROM missing') WHERE a < 3;
+INSERT INTO log VALUES ('transaction', app_run('SELECT * FROM missing'));
+COMMIT;
+SAVEPOINT s;
+INSERT INTO log VALUES ('savepoint', app_run('SELECT * FROM missing'));
+UPDATE t SET b = app_run('SELECT * FROM missing') + 1 WHERE a > 2;
+ROLLBACK TO s;
+INSERT INTO log VALUES ('behind', app_run('SELECT * FROM missing'));
+RELEASE s;
+SELECT * FROM log;
+SELECT * FROM t;
+-- Texts that spell numbers have the connection's statements looked at, and one that ran before a change of the schema cannot be prepared.
+CREATE TABLE n(c0 INT, c1 VARCHAR(10) COLLATE NOCASE, c2 NUMERIC, PRIMARY KEY (c2, c1)) WITHOUT ROWID;
+INSERT INTO n(c0, c1, c2) VALUES (CAST(x'61' AS TEXT), '2.5', 'A'), (13, 0, 5) ON CONFLICT (c2, c1) DO NOTHING;
+ALTER TABLE n RENAME COLUMN c0 TO n1;
+DELETE FROM n WHERE c2 = 'A' AND c1 = '2.5';
+SELECT * FROM n;
+CREATE TABLE o(a TEXT, b TEXT);
+CREATE INDEX oa ON o(a);
+INSERT INTO o VALUES (CAST('1' AS TEXT), 'x'), ('01', 'y'), ('1', 'z');
+ALTER TABLE o RENAME TO p;
+INSERT INTO log SELECT * FROM p WHERE a = '1';
+SELECT count(*) FROM log;
+UPDATE p SET b = b || '!' WHERE a = '1';
+SELECT * FROM p;
