@@ -27,10 +27,58 @@ static int append(rst_code *code, const char *name) {
     return SQLITE_OK;
 }
 
+static void append_set(sqlite3_str *out, const rst_table *table, int column, bool *any) {
+    sqlite3_str_appendf(out, "%s\"%w\"=NULL", *any ? "," : " SET ", column < 0 ? "rowid" : table->columns[column].name);
+    *any = true;
+}
+
+/* A statement that fires what this one can fire, of constants alone; null: it cannot be told. */
+static char *plain(const rst_table *table, const rst_code *code) {
+    const char *replace = code->conflict == SQLITE_REPLACE ? " OR REPLACE" : "";
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    bool any = false;
+    int first = 0;
+    switch (code->kind) {
+    case KIND_INSERT:
+        while (first < table->column_count - 1 && table->columns[first].generated) first++;
+        sqlite3_str_appendf(out, "EXPLAIN INSERT%s INTO main.\"%w\"(\"%w\") VALUES(NULL)", replace, table->name,
+                            table->columns[first].name);
+        for (int i = 0; i < code->clause_count; i++) {
+            const rst_clause *clause = &code->clauses[i];
+            if (!clause->update || clause->left_out) continue;
+            if (!any) sqlite3_str_appendall(out, " ON CONFLICT DO UPDATE");
+            for (int k = 0; k < clause->column_count; k++) append_set(out, table, clause->columns[k], &any);
+        }
+        break;
+    case KIND_UPDATE:
+        sqlite3_str_appendf(out, "EXPLAIN UPDATE%s main.\"%w\"", replace, table->name);
+        for (int i = 0; i < table->column_count; i++) {
+            if (rst_columns_has(code->set_columns, code->set_beyond, i) && !table->columns[i].generated)
+                append_set(out, table, i, &any);
+        }
+        break;
+    default: sqlite3_str_appendf(out, "EXPLAIN DELETE FROM main.\"%w\" WHERE NULL", table->name); break;
+    }
+    return sqlite3_str_finish(out);
+}
+
+static int prepare(rst_connection *c, char *explain, sqlite3_stmt **statement) {
+    int result = explain == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, explain, -1, statement, NULL);
+    sqlite3_free(explain);
+    return result;
+}
+
+/* Rows that the mirror judges meet no triggers: they are on only while a statement is asked of. Those of rows that REPLACE drops fire where
+** they are recursive. */
+static void triggers_switch(rst_connection *c, bool on) {
+    sqlite3_db_config(c->mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, NULL);
+    if (rst_recursive_triggers(c))
+        (void)rst_mirror_execute(c->mirror, on ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
+}
+
 int rst_sequences_find(rst_connection *c, const rst_table *table, const char *text, rst_code *code) {
     sqlite3_stmt *statement = NULL;
     sqlite3_int64 root = 0;
-    char *explain;
     bool any = false, opened = false;
     int result;
     for (int i = 0; i < c->table_count && !any; i++) any = c->tables[i]->autoincrement && c->tables[i] != table;
@@ -41,16 +89,13 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
     if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) root = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     if (result != SQLITE_OK || root == 0) return result;
-    explain = sqlite3_mprintf("EXPLAIN %s", text);
-    if (explain == NULL) return SQLITE_NOMEM;
-    /* Rows that it judges meet no triggers: on until the program is read. */
-    sqlite3_db_config(c->mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
-    result = sqlite3_prepare_v2(c->mirror, explain, -1, &statement, NULL);
-    sqlite3_free(explain);
+    triggers_switch(c, true);
+    result = prepare(c, sqlite3_mprintf("EXPLAIN %s", text), &statement);
+    /* Where it names things of the connection's own, which the mirror does not know, one that does not is asked of. */
+    if (result != SQLITE_OK && result != SQLITE_NOMEM) result = prepare(c, plain(table, code), &statement);
     if (result != SQLITE_OK) {
-        /* It names things of the connection's own, which the mirror does not know. */
-        sqlite3_db_config(c->mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-        return SQLITE_OK;
+        triggers_switch(c, false);
+        return result == SQLITE_NOMEM ? result : SQLITE_OK;
     }
     while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *operation = (const char *)sqlite3_column_text(statement, 1);
@@ -62,6 +107,6 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
                  sqlite3_column_int(statement, 4) == 0;
     }
     sqlite3_finalize(statement);
-    sqlite3_db_config(c->mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    triggers_switch(c, false);
     return result;
 }
