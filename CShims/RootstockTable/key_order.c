@@ -17,15 +17,8 @@
 
 /* The name by which a row's key is reached, or null: the key has several columns, or names of columns hide it. */
 static const char *key_name(const rst_table *table) {
-    static const char *const names[] = {"rowid", "oid", "_rowid_"};
     if (table->without_rowid) return table->key_count == 1 ? table->columns[table->key[0].column].name : NULL;
-    if (table->rowid_column >= 0) return table->columns[table->rowid_column].name;
-    for (int n = 0; n < 3; n++) {
-        bool hidden = false;
-        for (int i = 0; i < table->column_count; i++) hidden |= sqlite3_stricmp(table->columns[i].name, names[n]) == 0;
-        if (!hidden) return names[n];
-    }
-    return NULL;
+    return rst_rowid_name(table);
 }
 
 /* Whether the text, which may be null, names a column of the set. */

@@ -1,5 +1,5 @@
 /*
-** rowids.c - automatic rowids, as SQLite gives them, and the AUTOINCREMENT table's entry in sqlite_sequence.
+** rowids.c - the rowid's name, automatic rowids, as SQLite gives them, and the AUTOINCREMENT table's entry in sqlite_sequence.
 **
 ** Invariant: a rowid that AUTOINCREMENT used is in sqlite_sequence before its row is written, and is never given again.
 */
@@ -7,6 +7,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+const char *rst_rowid_word(const rst_table *table) {
+    static const char *const words[] = {"rowid", "oid", "_rowid_"};
+    for (int k = 0; k < 3; k++) {
+        bool taken = false;
+        for (int i = 0; table->has_rowid_name && i < table->column_count && !taken; i++)
+            taken = sqlite3_stricmp(table->columns[i].name, words[k]) == 0;
+        if (!taken) return words[k];
+    }
+    return NULL;
+}
+
+const char *rst_rowid_name(const rst_table *table) {
+    return table->rowid_column >= 0 ? table->columns[table->rowid_column].name : rst_rowid_word(table);
+}
 
 /* As CAST AS INTEGER: whatever a user wrote into sqlite_sequence. */
 static int64_t as_integer(const rootstock_value *value) {

@@ -32,22 +32,10 @@ static void append_names(sqlite3_str *text, const rst_table *table, const rst_sh
         sqlite3_str_appendf(text, "%s\"%w\"", k > 0 ? "," : "", table->columns[shadow->columns[k]].name);
 }
 
-/* The name by which a statement reaches the row of a given rowid. */
-static const char *rowid_name(const rst_table *table) {
-    static const char *const names[] = {"rowid", "oid", "_rowid_"};
-    if (table->rowid_column >= 0) return table->columns[table->rowid_column].name;
-    for (int n = 0; n < 3; n++) {
-        bool taken = false;
-        for (int i = 0; i < table->column_count; i++) taken |= sqlite3_stricmp(table->columns[i].name, names[n]) == 0;
-        if (!taken) return names[n];
-    }
-    return NULL;
-}
-
 /* WHERE of the store's row that a shadow's row, OLD, stands for. */
 static void append_where(sqlite3_str *text, const rst_table *table) {
     if (!table->without_rowid) {
-        sqlite3_str_appendf(text, " WHERE \"%w\"=old.\"rootstock 1\"", rowid_name(table));
+        sqlite3_str_appendf(text, " WHERE \"%w\"=old.\"rootstock 1\"", rst_rowid_name(table));
         return;
     }
     for (int k = 0; k < table->key_count; k++) {
@@ -106,7 +94,7 @@ static int create_shadow(rst_table *table, const rst_shadow *shadow, char **mess
     sqlite3_str *text = sqlite3_str_new(NULL);
     int first = rst_shadow_key_columns(table), code;
     char *sql;
-    if (!table->without_rowid && rowid_name(table) == NULL) {
+    if (!table->without_rowid && rst_rowid_name(table) == NULL) {
         rst_set_message(message,
                         "table %s needs an INTEGER PRIMARY KEY for its foreign keys: no name of its rowid is free",
                         table->name);

@@ -61,21 +61,10 @@ static int add(rst_table *table, const rst_part *part) {
     return SQLITE_OK;
 }
 
-/* A name of the rowid that no column has, or null. */
-static const char *rowid_name(const rst_table *table) {
-    static const char *const names[] = {"rowid", "oid", "_rowid_"};
-    for (int n = 0; n < 3; n++) {
-        bool taken = false;
-        for (int i = 0; i < table->column_count; i++) taken |= sqlite3_stricmp(table->columns[i].name, names[n]) == 0;
-        if (!taken) return names[n];
-    }
-    return NULL;
-}
-
 int rst_shown_load(rst_table *table) {
     rst_connection *c = table->connection;
     int count = 0;
-    if (c->sidecar || table->without_rowid || table->internal || rowid_name(table) == NULL) return SQLITE_OK;
+    if (c->sidecar || table->without_rowid || table->internal || rst_rowid_word(table) == NULL) return SQLITE_OK;
     for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next) count += is_live(table, shown);
     for (int i = 0; i < table->index_count; i++) {
         for (int p = 0; p < table->indexes[i].part_count && count < MOST; p++) {
@@ -146,7 +135,7 @@ int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sq
     char *sql;
     int code;
     sql = sqlite3_mprintf("SELECT (%s) FROM main.\"%w\" WHERE %s=?1", shown->part.expression, table->declared_name,
-                          rowid_name(table));
+                          rst_rowid_word(table));
     if (sql == NULL) return SQLITE_NOMEM;
     code = rst_statement_get(c, sql, &statement);
     sqlite3_free(sql);

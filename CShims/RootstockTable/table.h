@@ -182,5 +182,10 @@ static inline const rst_plan *rst_plan_of(const rst_table *table, int number, ui
 
 rst_table *rst_table_find(rst_connection *c, const char *name);
 void rst_table_release(rst_table *table);
+/* ---- rowids.c ---- */
+/* Of a table with rowids: the first of its words "rowid", "oid", "_rowid_" that no column has, or null. */
+const char *rst_rowid_word(const rst_table *table);
+/* The name by which a statement reaches the rowid: the INTEGER PRIMARY KEY's, or the word; or null. */
+const char *rst_rowid_name(const rst_table *table);
 
 #endif

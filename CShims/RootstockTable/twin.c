@@ -73,17 +73,9 @@ static const char *conflict_word(int conflict) {
     }
 }
 
-/* A name of the rowid that no column hides: a CHECK or the WHERE of an index may ask for it. Null: none, or it is a column's. */
+/* The word for the rowid: a CHECK or the WHERE of an index may ask for it. Null: none, or it is a column's. */
 static const char *rowid_word(const rst_table *table) {
-    static const char *const words[] = {"rowid", "oid", "_rowid_"};
-    if (table->without_rowid || table->rowid_column >= 0) return NULL;
-    for (int k = 0; k < 3; k++) {
-        bool hidden = false;
-        for (int i = 0; table->has_rowid_name && i < table->column_count && !hidden; i++)
-            hidden = sqlite3_stricmp(table->columns[i].name, words[k]) == 0;
-        if (!hidden) return words[k];
-    }
-    return NULL;
+    return table->without_rowid || table->rowid_column >= 0 ? NULL : rst_rowid_word(table);
 }
 
 /* INSERT of the rowid and of every column that is not generated. */

@@ -178,17 +178,6 @@ static void split(const rst_statement_parts *parts, rst_span *from, rst_span *wh
     }
 }
 
-/* The row's key as SQL: the k-th of its columns, of the table by the name it has here. */
-static const char *rowid_name(const rst_table *table) {
-    static const char *const names[] = {"rowid", "_rowid_", "oid"};
-    for (int i = 0; i < 3; i++) {
-        bool taken = false;
-        for (int k = 0; k < table->column_count; k++) taken |= sqlite3_stricmp(table->columns[k].name, names[i]) == 0;
-        if (!taken) return names[i];
-    }
-    return NULL;
-}
-
 static void append_name(sqlite3_str *out, const rst_table *table, const rst_token *alias) {
     if (alias->type != TOKEN_END)
         sqlite3_str_append(out, alias->text, (int)alias->size);
@@ -196,15 +185,14 @@ static void append_name(sqlite3_str *out, const rst_table *table, const rst_toke
         sqlite3_str_appendf(out, "\"%w\"", table->name);
 }
 
+/* The row's key as SQL: the k-th of its columns, of the table by the name it has here. */
 static void append_key(sqlite3_str *out, const rst_table *table, const rst_token *alias, int k) {
     append_name(out, table, alias);
     if (table->without_rowid)
         sqlite3_str_appendf(out, ".\"%w\" COLLATE %s", table->columns[table->key[k].column].name,
                             table->key[k].collation_name == NULL ? "BINARY" : table->key[k].collation_name);
-    else if (table->rowid_column >= 0)
-        sqlite3_str_appendf(out, ".\"%w\"", table->columns[table->rowid_column].name);
     else
-        sqlite3_str_appendf(out, ".%s", rowid_name(table));
+        sqlite3_str_appendf(out, ".\"%w\"", rst_rowid_name(table));
 }
 
 /* one_row: the SET list aggregates the join, which has one row then, and takes no window function beside it. */
@@ -219,7 +207,7 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
     split(parts, &from, &where, &order, &several);
     if (parts->limit.start != NULL) order = parts->limit; /* behind RETURNING */
     limited = order.start != order.end;
-    if (!table->without_rowid && table->rowid_column < 0 && rowid_name(table) == NULL) understood = false;
+    if (!table->without_rowid && rst_rowid_name(table) == NULL) understood = false;
     sqlite3_str_appendf(text, "SET %s FROM (SELECT * FROM (SELECT ", set == NULL ? "" : set);
     for (int depth = limited || one_row ? 1 : 0; depth < 2; depth++) {
         for (int k = 0; k < keys; k++) {
