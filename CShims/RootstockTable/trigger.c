@@ -48,30 +48,30 @@ static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint6
     return SQLITE_OK;
 }
 
-/* An UPDATE OF nothing that the table has: it never fires, as on SQLite. */
-static bool names_no_column(const rst_table *table, rst_span of) {
-    uint64_t bits, *beyond;
-    int code = columns_of(table, of, &bits, &beyond);
-    sqlite3_free(beyond);
-    return of.start != NULL && code == SQLITE_OK && bits == 0;
-}
-
 static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
     rst_trigger_parsed parsed;
     rst_trigger *trigger = NULL;
     rst_table *table;
     const char *schema; /* where the names of the body belong */
     sqlite3_str *text;
+    uint64_t columns, *beyond;
     char *built;
-    int code = SQLITE_OK;
+    int code;
     if (!rst_trigger_parse(sql, &parsed)) {
         rst_trigger_parsed_free(&parsed);
         return SQLITE_CORRUPT_VTAB;
     }
     table = rst_table_find(c, parsed.table);
-    if (table == NULL || parsed.instead || names_no_column(table, parsed.of)) {
+    if (table == NULL || parsed.instead) {
         rst_trigger_parsed_free(&parsed);
         return SQLITE_OK;
+    }
+    code = columns_of(table, parsed.of, &columns, &beyond);
+    /* An UPDATE OF nothing that the table has never fires, as on SQLite. */
+    if (code != SQLITE_OK || (parsed.of.start != NULL && columns == 0)) {
+        sqlite3_free(beyond);
+        rst_trigger_parsed_free(&parsed);
+        return code;
     }
     schema = parsed.temporary || c->sidecar ? "temp" : "main";
     text = sqlite3_str_new(NULL);
@@ -134,12 +134,15 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
             trigger->text = sqlite3_mprintf("%.*s", (int)(parsed.body.end - start), start);
             if (trigger->text == NULL) code = SQLITE_NOMEM;
         }
-        if (columns_of(table, parsed.of, &trigger->columns, &trigger->beyond) != SQLITE_OK) code = SQLITE_NOMEM;
+        trigger->columns = columns;
+        trigger->beyond = beyond;
+        beyond = NULL;
         /* SQLite fires the newest first. */
         trigger->next = table->triggers;
         table->triggers = trigger;
         if (trigger->fire_sql == NULL) code = SQLITE_NOMEM;
     }
+    sqlite3_free(beyond);
     rst_trigger_parsed_free(&parsed);
     return code;
 }
