@@ -38,14 +38,6 @@ static inline double real_of(uint64_t bits) {
     return real;
 }
 
-static inline uint64_t big64(uint64_t u) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return u;
-#else
-    return __builtin_bswap64(u);
-#endif
-}
-
 static inline bool has_offset(double real) {
     return real >= TWO_53 || real <= -TWO_53;
 }
@@ -83,7 +75,7 @@ static int append_number(rootstock_buffer *key, double real, unsigned offset, bo
     unsigned char *out = key->data + key->size;
     uint64_t bits = bits_of(real);
     bits = bits & SIGN_BIT ? ~bits : bits | SIGN_BIT;
-    bits = big64(bits);
+    bits = rootstock_big_endian(&bits);
     out[0] = TAG_NUMBER;
     memcpy(out + 1, &bits, 8);
     size_t size = NUMBER_SIZE;
@@ -231,9 +223,7 @@ bool rootstock_key_is_exact(const rootstock_value *value, const rootstock_key_co
 static int decode_number(const unsigned char *bytes, size_t left, size_t *used, const rootstock_key_column *column,
                          rootstock_value *value) {
     if (left < NUMBER_SIZE) return SQLITE_CORRUPT;
-    uint64_t bits;
-    memcpy(&bits, bytes + 1, 8);
-    bits = big64(bits);
+    uint64_t bits = rootstock_big_endian(bytes + 1);
     if (column->descending) bits = ~bits;
     bits = bits & SIGN_BIT ? bits ^ SIGN_BIT : ~bits;
     if ((bits & ~SIGN_BIT) > INFINITY_BITS || bits == SIGN_BIT) return SQLITE_CORRUPT; /* NaN, -0.0 */

@@ -40,7 +40,7 @@ typedef struct rootstock_key_column {
 
 enum { KEY_NULL = 0x05, KEY_NUMBER = 0x10, KEY_NUMBER_SIZE = 9, KEY_TEXT_END = 0x01 /* behind 00 */ };
 
-/* Eight bytes as the number whose order theirs is. */
+/* Eight bytes as the number whose order theirs is; and, of the bytes of such a number, the number whose bytes have its order. */
 static inline uint64_t rootstock_big_endian(const void *bytes) {
     uint64_t number;
     memcpy(&number, bytes, 8);
