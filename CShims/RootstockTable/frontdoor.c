@@ -185,6 +185,25 @@ static int rewrite_vacuum(const char *p, const char *end, char **out, char **mes
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* DETACH [DATABASE] expression, p behind the first word. What is more than a name tells the database when it runs. */
+static int rewrite_detach(const char *p, const char *end, char **out, char **message) {
+    rst_token name = rst_token_next(&p, end), next;
+    const char *start;
+    if (rst_token_is(&name, "DATABASE")) name = rst_token_next(&p, end);
+    start = name.text;
+    while (rst_token_mark(&name, "(")) name = rst_token_next(&p, end);
+    next = rst_token_next(&p, end);
+    while (rst_token_mark(&next, ")")) next = rst_token_next(&p, end);
+    if (name.type == TOKEN_END) return SQLITE_OK;
+    if (next.type == TOKEN_END && rst_token_names(&name)) {
+        if (!rst_token_same_name(&name, "rootstock")) return SQLITE_OK;
+        rst_set_message(message, ROOTSTOCK_STAYS);
+        return SQLITE_ERROR;
+    }
+    *out = sqlite3_mprintf("DETACH rootstock_detached(%.*s)", (int)(end - start), start);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 /* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. */
 static bool count_of_table(rst_connection *c, const char *p, const char *end, char **out) {
     const char *text;
@@ -281,14 +300,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         return rst_quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last,
                                rewritten);
     }
-    if (rst_token_is(&token, "DETACH")) {
-        rst_token name = rst_token_next(&p, last);
-        if (rst_token_is(&name, "DATABASE")) name = rst_token_next(&p, last);
-        if (rst_token_same_name(&name, "rootstock")) {
-            rst_set_message(message, "database rootstock is the store's own and stays attached");
-            return SQLITE_ERROR;
-        }
-    }
+    if (rst_token_is(&token, "DETACH")) return rewrite_detach(p, last, rewritten, message);
     if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(p, last, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */

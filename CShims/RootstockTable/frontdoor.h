@@ -7,6 +7,9 @@
 
 #include "transform.h"
 
+/* Of a DETACH. */
+#define ROOTSTOCK_STAYS "database rootstock is the store's own and stays attached"
+
 /* A copy from sqlite3_malloc, or null. */
 char *rst_span_text(const char *start, const char *end);
 /* Whether temp (or, with attached, another schema) has the object. */

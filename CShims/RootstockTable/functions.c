@@ -5,6 +5,7 @@
 ** cannot reach them.
 */
 #include "check.h"
+#include "frontdoor.h"
 #include "kv.h"
 #include "untrusted.h"
 
@@ -109,6 +110,17 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
     if (code == SQLITE_OK) sqlite3_free(message);
 }
 
+/* rootstock_detached(name): the name that a DETACH goes on with; not the store's own. */
+static void detached_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    UNUSED(count);
+    if (name != NULL && c->shared != NULL && !c->sidecar && sqlite3_stricmp(name, "rootstock") == 0)
+        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf(ROOTSTOCK_STAYS));
+    else
+        sqlite3_result_value(context, values[0]);
+}
+
 /* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the mirror. */
 static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
@@ -163,6 +175,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_ignore_checks", 1, SQLITE_DIRECTONLY, ignore_checks_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);

@@ -28,6 +28,9 @@ import Testing
             name: "DETACH of the store", sql: "DETACH rootstock",
             message: "database rootstock is the store's own and stays attached"),
         Case(
+            name: "DETACH of the store by an expression", sql: "DETACH ('root') || lower('STOCK')",
+            message: "database rootstock is the store's own and stays attached"),
+        Case(
             name: "column of a reserved name", sql: "CREATE TABLE u(\"rootstock hint\")",
             message: "duplicate column name: rootstock hint"),
         Case(
