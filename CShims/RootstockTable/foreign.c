@@ -147,7 +147,8 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
-        int columns[64], code;
+        const int *columns;
+        int code;
         bool exists = false, own = sqlite3_stricmp(foreign->parent, table->name) == 0, touched = true;
         /* Of a key into the table itself the old row was asked for while it stood (rst_foreign_before). */
         bool old_counts =
@@ -166,7 +167,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
             return SQLITE_ERROR;
         }
-        code = rst_foreign_parent_columns(table, foreign, parent, columns, message);
+        code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
         if (code == SQLITE_ERROR && c->dropping_rows) {
             forget(message);
             continue;
@@ -278,9 +279,10 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
             rst_table *child = c->tables[t];
             for (int i = 0; i < child->foreign_key_count; i++) {
                 const rst_foreign_key *foreign = &child->foreign_keys[i];
-                int columns[64], code;
+                const int *columns;
+                int code;
                 if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-                code = rst_foreign_parent_columns(child, foreign, table, columns, message);
+                code = rst_foreign_parent_columns(child, foreign, table, &columns, message);
                 if (code != SQLITE_OK) {
                     /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
                     if (old_values == NULL ||
@@ -310,11 +312,12 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
-        int columns[64], code;
+        const int *columns;
+        int code;
         bool exists = false;
         if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
         if (any_null(old_values, foreign->child_columns, foreign->column_count)) continue;
-        code = rst_foreign_parent_columns(table, foreign, table, columns, message);
+        code = rst_foreign_parent_columns(table, foreign, table, &columns, message);
         if (code == SQLITE_ERROR && c->dropping_rows) {
             forget(message);
             continue;
@@ -344,7 +347,7 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
-    int columns[64];
+    const int *columns;
     bool all = changed == UINT64_MAX, looked_at = false;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
@@ -356,7 +359,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
             rst_set_message(message, "no such table: main.%s", foreign->parent);
             return SQLITE_ERROR;
         }
-        code = rst_foreign_parent_columns(table, foreign, parent, columns, message);
+        code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
         if (code != SQLITE_OK) return code;
     }
     /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
@@ -369,7 +372,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
             if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
             if (!looked_at && deferred_only && !foreign->deferred && !rst_foreign_all_deferred(c)) continue;
             if (!all && !looked_at && !sets_parent_key(table, foreign, changed, NULL)) continue;
-            code = rst_foreign_parent_columns(c->tables[t], foreign, table, columns, message);
+            code = rst_foreign_parent_columns(c->tables[t], foreign, table, &columns, message);
             if (code != SQLITE_OK) return code;
         }
     }

@@ -19,6 +19,7 @@ struct rst_foreign_key {
     int column_count;
     int *child_columns;
     char **parent_columns; /* names, or nulls: the parent's primary key */
+    int *parent_places;    /* their numbers in the parent, as rst_foreign_parent_columns has found them last */
     rst_action on_update;
     rst_action on_delete;
     bool deferred;

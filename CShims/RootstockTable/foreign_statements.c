@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
-                               char **message) {
-    int count = foreign->column_count;
+int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                               const int **found_columns, char **message) {
+    int count = foreign->column_count, *columns = foreign->parent_places;
     bool unique = false;
-    if (count > 64) return SQLITE_TOOBIG;
+    *found_columns = columns;
     for (int k = 0; k < count; k++) columns[k] = -1;
     if (foreign->parent_columns[0] == NULL) {
         int found = 0;
@@ -105,12 +105,19 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
     return code;
 }
 
+/* Before the k-th comparison. In groups: SQLite refuses an expression that is 1000 deep, and 1000 terms in a row are. */
+static void append_conjunction(sqlite3_str *text, int k) {
+    sqlite3_str_appendall(text, k == 0 ? " WHERE (" : k % 32 == 0 ? ") AND (" : " AND ");
+}
+
 static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_foreign_key *foreign,
                           const rst_table *parent, const int *columns) {
     sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, parent->declared_name);
     for (int k = 0; k < foreign->column_count; k++) {
-        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : " WHERE ", parent->columns[columns[k]].name, k + 1);
+        append_conjunction(text, k);
+        sqlite3_str_appendf(text, "\"%w\"=?%d", parent->columns[columns[k]].name, k + 1);
     }
+    sqlite3_str_appendchar(text, 1, ')');
 }
 
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
@@ -137,10 +144,12 @@ static void append_children(sqlite3_str *text, const rst_table *child, const rst
         bool numeric = number_to_text && parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC;
         /* A parent without affinity: SQLite compares two columns then, and neither is converted. */
         bool as_it_is = number_to_text && !numeric;
-        sqlite3_str_appendf(text, "%s%s\"%w\"=%s?%d%s COLLATE \"%w\"", k > 0 ? " AND " : " WHERE ", as_it_is ? "+" : "",
+        append_conjunction(text, k);
+        sqlite3_str_appendf(text, "%s\"%w\"=%s?%d%s COLLATE \"%w\"", as_it_is ? "+" : "",
                             child->columns[foreign->child_columns[k]].name, numeric ? "CAST(" : "", k + 1,
                             numeric ? " AS NUMERIC)" : "", parent->columns[columns[k]].collation_name);
     }
+    sqlite3_str_appendchar(text, 1, ')');
 }
 
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,

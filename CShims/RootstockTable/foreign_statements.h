@@ -8,8 +8,8 @@
 
 /* PRAGMA defer_foreign_keys is on. */
 bool rst_foreign_all_deferred(rst_connection *c);
-/* The parent's columns, in the order of the key; there is room for 64. SQLITE_ERROR with SQLite's words if there is no such key. */
-int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, int *columns,
+/* The parent's columns, in the order of the key; *columns belongs to the key. SQLITE_ERROR with SQLite's words if there is no such key. */
+int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int **columns,
                                char **message);
 /* Whether the parent of these child values is there. */
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,

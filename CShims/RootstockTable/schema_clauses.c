@@ -112,6 +112,9 @@ int rst_describe_foreign_keys(rst_table *table, char **message) {
             char **parents;
             if (children == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
             foreign->child_columns = children;
+            children = rst_array_grown(foreign->parent_places, n, sizeof *children);
+            if (children == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+            foreign->parent_places = children;
             parents = rst_array_grown(foreign->parent_columns, n, sizeof *parents);
             if (parents == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
             foreign->parent_columns = parents;
