@@ -363,6 +363,13 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     }
 }
 
+/* rootstock_refused(message): in the body of a trigger, where a statement of it stood that cannot be had. */
+static void refused_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    UNUSED(count);
+    rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("%s", sqlite3_value_text(values[0])));
+}
+
 int rst_runner_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, SQLITE_INNOCUOUS, rst_upsert_function);
@@ -370,6 +377,7 @@ int rst_runner_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
     return code;
 }

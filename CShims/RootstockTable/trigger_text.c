@@ -161,6 +161,52 @@ static char *lift_references(const char *text, const char *end, sqlite3_str *arg
     return sqlite3_str_finish(out);
 }
 
+/* Values that the source of an INSERT gives; -1: that is not plain. */
+static int values_given(rst_connection *c, const rst_statement_parts *parts) {
+    const char *p = parts->source_text.start, *end = parts->source_text.end;
+    rst_token token;
+    sqlite3_stmt *statement = NULL;
+    bool tuple = parts->source == SOURCE_VALUES;
+    int count = 1, depth = 0;
+    if (parts->source == SOURCE_DEFAULT) return -1;
+    token = rst_token_next(&p, end); /* VALUES, SELECT */
+    if (tuple) {
+        token = rst_token_next(&p, end);
+        if (!rst_token_mark(&token, "(")) return -1;
+    } else if (sqlite3_prepare_v2(c->db, parts->source_text.start, (int)(end - parts->source_text.start), &statement,
+                                  NULL) == SQLITE_OK) {
+        count = sqlite3_column_count(statement);
+        sqlite3_finalize(statement);
+        return count;
+    } else if (!rst_token_is(&token, "SELECT")) { /* it names NEW or OLD, and is counted by its commas */
+        return -1;
+    }
+    for (;;) {
+        token = rst_token_next(&p, end);
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")") && depth-- == 0) return tuple ? count : -1;
+        if (token.type == TOKEN_END || (depth == 0 && !tuple && rst_token_is(&token, "FROM")))
+            return tuple ? -1 : count;
+        if (depth == 0 && !tuple && rst_token_mark(&token, "*")) return -1; /* every column, perhaps */
+        if (depth == 0 && rst_token_mark(&token, ",")) count++;
+    }
+}
+
+/* Whether an INSERT is certain to be refused for its number of values. Of that SQLite shall say what the user wrote; of generated columns
+** it does not know. */
+static bool gives_other_count(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->columns.start;
+    int wanted = p == NULL ? table->column_count : 1, given;
+    if (table->has_generated) return false;
+    given = values_given(c, parts);
+    while (p != NULL) {
+        rst_token token = rst_token_next(&p, parts->columns.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, ",")) wanted++;
+    }
+    return given >= 0 && given != wanted;
+}
+
 static int transform_statement(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
     rst_statement_parts parts;
     rst_table *table = NULL;
@@ -170,24 +216,25 @@ static int transform_statement(rst_connection *c, const char *text, const char *
     if (parts.kind == KIND_INSERT || parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) {
         table = rst_target(c, &parts.schema, &parts.table);
     }
-    if (table != NULL && parts.kind == KIND_INSERT) {
+    if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
+        end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
+    } else if (table != NULL && parts.kind == KIND_INSERT) {
         char *operation = NULL;
         if (parts.upsert.start != NULL) {
             /* The clauses in a statement of their own, whose source does not matter. */
-            sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL);
+            sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL), *values;
             char *lifted = lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
             char *alias = parts.alias.type == TOKEN_END
                               ? NULL
                               : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
             given = sqlite3_str_finish(arguments);
-            statement = sqlite3_mprintf("INSERT INTO \"%w\"%s DEFAULT VALUES %s", table->name,
-                                        alias == NULL ? "" : alias, lifted == NULL ? "" : lifted);
-            if (statement != NULL) {
-                char *values = sqlite3_mprintf("INSERT INTO \"%w\"%s SELECT * FROM \"%w\" WHERE true %s", table->name,
-                                               alias == NULL ? "" : alias, table->name, lifted == NULL ? "" : lifted);
-                sqlite3_free(statement);
-                statement = values;
+            values = sqlite3_str_new(NULL);
+            sqlite3_str_appendf(values, "INSERT INTO \"%w\"%s SELECT ", table->name, alias == NULL ? "" : alias);
+            for (int i = 0, some = 0; i < table->column_count; i++) {
+                if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
             }
+            sqlite3_str_appendf(values, " WHERE true %s", lifted == NULL ? "" : lifted);
+            statement = sqlite3_str_finish(values);
             sqlite3_str_appendf(call, "rootstock_upsert(%Q%s)", statement == NULL ? "" : statement,
                                 given == NULL ? "" : given);
             operation = sqlite3_str_finish(call);
@@ -199,6 +246,13 @@ static int transform_statement(rst_connection *c, const char *text, const char *
         }
         code = rst_transform_insert(c, table, &parts, operation, false, &changed, message);
         sqlite3_free(operation);
+        if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
+            /* Natively the trigger stands, and what fires it is refused. */
+            sqlite3_str_appendf(out, "SELECT rootstock_refused(%Q)", *message);
+            sqlite3_free(*message);
+            *message = NULL;
+            return SQLITE_OK;
+        }
         if (code != SQLITE_OK) return code;
     }
     if (table != NULL && rst_update_has_from(&parts)) {
