@@ -7,6 +7,7 @@
 */
 #include "declare.h"
 
+#include "describe.h"
 #include "foreign.h"
 #include "plan_carry.h"
 #include "shown.h"
@@ -15,16 +16,33 @@
 
 #include <string.h>
 
-static int load_tables(rst_connection *c, const rst_catalog *catalog, char **message) {
+/* carry: the tables there are describe c->loaded, and the mirror is the one that they were described by. */
+static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool carry, rst_table **tables, int *count,
+                           char **message) {
+    rst_changed_tables changed = {0};
+    int known = 0, code = carry ? rst_changed_tables_find(&c->loaded, catalog, &changed) : SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if (strcmp(object->type, "table") != 0) continue;
+        /* Both are in the order of the catalog. */
+        while (carry && known < c->table_count && c->tables[known]->identifier < object->identifier) known++;
+        if (carry && known < c->table_count && c->tables[known]->identifier == object->identifier &&
+            strcmp(c->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name))
+            code = rst_table_describe_again(c->tables[known], &tables[*count]);
+        else
+            code = rst_table_describe(c, catalog, object, &tables[*count], message);
+        if (code == SQLITE_OK) ++*count;
+    }
+    rst_changed_tables_free(&changed);
+    return code;
+}
+
+static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry, char **message) {
     rst_table **tables = NULL;
-    int count = 0, code = SQLITE_OK;
+    int count = 0, code;
     tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
     if (tables == NULL) return SQLITE_NOMEM;
-    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
-        if (strcmp(catalog->objects[i].type, "table") != 0) continue;
-        code = rst_table_describe(c, catalog, &catalog->objects[i], &tables[count], message);
-        if (code == SQLITE_OK) count++;
-    }
+    code = describe_tables(c, catalog, carry, tables, &count, message);
     if (code == SQLITE_OK) {
         for (int i = 0; i < count; i++) {
             for (int k = 0; k < tables[i]->foreign_key_count; k++) {
@@ -54,8 +72,9 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, char **mes
         c->table_count = count;
         rst_plans_note_running(c);
         /* Declared virtual tables whose text is unchanged go on with the new description. */
+        int near = count;
         for (rst_vtab *vtab = c->vtabs; vtab != NULL; vtab = vtab->next) {
-            rst_table *fresh = rst_table_find(c, vtab->table->declared_name);
+            rst_table *fresh = rst_table_find_near(c, vtab->table->declared_name, &near);
             if (fresh == NULL || fresh == vtab->table) continue;
             if (strcmp(fresh->sql, vtab->table->sql) != 0 || fresh->identifier != vtab->table->identifier) continue;
             if (vtab->table->missing_collation != NULL) {
@@ -100,7 +119,7 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
     if (code == SQLITE_OK && rebuild_mirror) code = rst_mirror_build(c, &catalog, message);
     if (code == SQLITE_OK) {
         c->loading = transaction;
-        code = load_tables(c, &catalog, message);
+        code = load_tables(c, &catalog, !rebuild_mirror, message);
         c->loading = NULL;
     }
     if (code == SQLITE_OK) {
@@ -163,9 +182,13 @@ int rst_declared_note(rst_connection *c, const rst_table *table) {
     return note_declared(c, "table", table->declared_name, table->sql, table->identifier);
 }
 
-static bool find_declared(const rst_connection *c, const char *type, const char *name) {
-    for (int i = 0; i < c->declared_count; i++) {
-        if (strcmp(c->declared[i].type, type) == 0 && sqlite3_stricmp(c->declared[i].name, name) == 0) return true;
+/* *next: behind the one that was found last, for they are sought in the order in which they were declared. */
+static bool find_declared(const rst_connection *c, const char *type, const char *name, int *next) {
+    for (int n = 0; n < c->declared_count; n++) {
+        int i = (*next + n) % c->declared_count;
+        if (strcmp(c->declared[i].type, type) != 0 || sqlite3_stricmp(c->declared[i].name, name) != 0) continue;
+        *next = i + 1;
+        return true;
     }
     return false;
 }
@@ -182,12 +205,13 @@ static bool is_native(rst_connection *c, const rst_object *object) {
     return rst_table_find(c, object->table_name) == NULL;
 }
 
-/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. */
-static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown) {
+/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. near: see rst_table_find_near. */
+static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown, int *near) {
     *shown = false;
-    for (int t = 0; t < c->table_count; t++) {
-        const rst_table *table = c->tables[t];
-        if (!declared_same(declared, "table", table->declared_name, table->sql, table->identifier)) continue;
+    if (strcmp(declared->type, "table") == 0) {
+        const rst_table *table = rst_table_find_near(c, declared->name, near);
+        if (table == NULL || !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
+            return false;
         *shown = rst_shown_stale(c, table);
         return true;
     }
@@ -204,12 +228,12 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
 ** goes, all triggers do, and are declared anew. */
 static int undeclare_stale(rst_connection *c, char **message) {
     bool views_go = false, shown;
-    int code = SQLITE_OK;
+    int near = c->table_count, code = SQLITE_OK;
     for (int i = 0; i < c->declared_count && !views_go; i++)
-        views_go = strcmp(c->declared[i].type, "view") == 0 && !is_current(c, &c->declared[i], &shown);
+        views_go = strcmp(c->declared[i].type, "view") == 0 && !is_current(c, &c->declared[i], &shown, &near);
     for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         const rst_declared *declared = &c->declared[i];
-        bool keep = is_current(c, declared, &shown) && !(views_go && strcmp(declared->type, "trigger") == 0);
+        bool keep = is_current(c, declared, &shown, &near) && !(views_go && strcmp(declared->type, "trigger") == 0);
         if (keep && !shown) continue;
         code = undeclare(c, i, shown ? NULL : message);
         if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */
@@ -219,12 +243,12 @@ static int undeclare_stale(rst_connection *c, char **message) {
 }
 
 int rst_schema_declare(rst_connection *c, char **message) {
-    int code;
+    int next = 0, code;
     if (c->sidecar) return SQLITE_OK;
     code = undeclare_stale(c, message);
     for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
         rst_table *table = c->tables[t];
-        if (find_declared(c, "table", table->declared_name)) continue;
+        if (find_declared(c, "table", table->declared_name, &next)) continue;
         c->declaring = table;
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
                            c->engine_module);
@@ -234,7 +258,7 @@ int rst_schema_declare(rst_connection *c, char **message) {
     for (int o = 0; o < c->loaded.count && code == SQLITE_OK; o++) {
         const rst_object *object = &c->loaded.objects[o];
         char *sql = NULL;
-        if (!is_native(c, object) || find_declared(c, declared_type(object), object->name)) continue;
+        if (!is_native(c, object) || find_declared(c, declared_type(object), object->name, &next)) continue;
         code = rst_transform_object(c, object->sql, &sql, message);
         if (code == SQLITE_OK) code = rst_execute(c, message, "%s", sql == NULL ? object->sql : sql);
         sqlite3_free(sql);

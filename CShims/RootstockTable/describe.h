@@ -31,4 +31,17 @@ int rst_describe_clauses(rst_table *table);
 /* defaults.c: what rows older than a column show, of every column with a DEFAULT. */
 int rst_describe_defaults(rst_table *table);
 
+/* ---- describe_again.c ---- */
+/* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they belong to the catalogs. */
+typedef struct rst_changed_tables {
+    const char **names;
+    int count;
+} rst_changed_tables;
+/* SQLITE_OK or SQLITE_NOMEM; changed, zeroed before, is freed with rst_changed_tables_free either way. */
+int rst_changed_tables_find(const rst_catalog *before, const rst_catalog *now, rst_changed_tables *changed);
+bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name);
+void rst_changed_tables_free(rst_changed_tables *changed);
+/* What rst_table_describe would make of an unchanged table. SQLITE_OK or SQLITE_NOMEM. */
+int rst_table_describe_again(const rst_table *from, rst_table **out);
+
 #endif

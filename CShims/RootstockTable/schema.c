@@ -16,7 +16,10 @@
 #include <string.h>
 
 char *rst_text_duplicate(const char *text) {
-    return text == NULL ? NULL : sqlite3_mprintf("%s", text);
+    size_t size = text == NULL ? 0 : strlen(text) + 1;
+    char *copy = text == NULL ? NULL : sqlite3_malloc64(size);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
 }
 
 void *rst_array_grown(void *array, int count, size_t size) {
@@ -86,8 +89,21 @@ void rst_table_release(rst_table *table) {
 }
 
 rst_table *rst_table_find(rst_connection *c, const char *name) {
+    int near = -2;
+    return rst_table_find_near(c, name, &near);
+}
+
+rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near) {
+    for (int step = 1; step >= -1; step--) {
+        int place = *near + step;
+        if (place < 0 || place >= c->table_count) continue;
+        if (sqlite3_stricmp(c->tables[place]->declared_name, name) != 0) continue;
+        *near = place;
+        return c->tables[place];
+    }
     for (int i = 0; i < c->table_count; i++) {
         if (sqlite3_stricmp(c->tables[i]->name, name) == 0 || sqlite3_stricmp(c->tables[i]->declared_name, name) == 0) {
+            *near = i;
             return c->tables[i];
         }
     }

@@ -61,8 +61,14 @@ static int snapshot_take(rst_connection *c, snapshot *s) {
 }
 
 static const snapshot_row *snapshot_find(const snapshot *s, int64_t rowid) {
-    for (int i = 0; i < s->count; i++) {
-        if (s->rows[i].rowid == rowid) return &s->rows[i];
+    int low = 0, high = s->count; /* they were read in this order */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (s->rows[middle].rowid == rowid) return &s->rows[middle];
+        if (s->rows[middle].rowid < rowid)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return NULL;
 }
@@ -137,8 +143,9 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
     /* What went. */
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
         const snapshot_row *row = &before->rows[i];
-        rst_object *object = object_find(catalog, row->type, row->name);
+        rst_object *object;
         if (snapshot_find(after, row->rowid) != NULL) continue;
+        object = object_find(catalog, row->type, row->name);
         if (object == NULL) return SQLITE_CORRUPT_VTAB;
         if (has_tree(row) && object->tree != 0) {
             rst_tree tree = {.number = object->tree};

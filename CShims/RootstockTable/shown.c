@@ -156,6 +156,7 @@ int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sq
 }
 
 bool rst_shown_stale(rst_connection *c, const rst_table *table) {
+    if (c->shown == NULL) return false; /* nothing was ever shown */
     for (const rst_vtab *vtab = c->vtabs; vtab != NULL; vtab = vtab->next) {
         if (vtab->table != NULL && sqlite3_stricmp(vtab->table->declared_name, table->declared_name) == 0)
             return vtab->shown != table->shown_count;

@@ -181,6 +181,8 @@ static inline const rst_plan *rst_plan_of(const rst_table *table, int number, ui
 }
 
 rst_table *rst_table_find(rst_connection *c, const char *name);
+/* The same where many are sought in the order of c->tables, or in the opposite one: next to *near, where the last one stood, first. */
+rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near);
 void rst_table_release(rst_table *table);
 /* ---- rowids.c ---- */
 /* Of a table with rowids: the first of its words "rowid", "oid", "_rowid_" that no column has, or null. */
