@@ -226,11 +226,12 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
 
 /* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were: where one
 ** goes, all triggers do, and are declared anew. */
-static int undeclare_stale(rst_connection *c, char **message) {
+static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
     bool views_go = false, shown;
     int near = c->table_count, code = SQLITE_OK;
     for (int i = 0; i < c->declared_count && !views_go; i++)
         views_go = strcmp(c->declared[i].type, "view") == 0 && !is_current(c, &c->declared[i], &shown, &near);
+    if (views_go) code = rst_kept_triggers_note(c, kept);
     for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         const rst_declared *declared = &c->declared[i];
         bool keep = is_current(c, declared, &shown, &near) && !(views_go && strcmp(declared->type, "trigger") == 0);
@@ -243,9 +244,10 @@ static int undeclare_stale(rst_connection *c, char **message) {
 }
 
 int rst_schema_declare(rst_connection *c, char **message) {
+    rst_kept_triggers kept = {0};
     int next = 0, code;
     if (c->sidecar) return SQLITE_OK;
-    code = undeclare_stale(c, message);
+    code = undeclare_stale(c, &kept, message);
     for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
         rst_table *table = c->tables[t];
         if (find_declared(c, "table", table->declared_name, &next)) continue;
@@ -265,6 +267,8 @@ int rst_schema_declare(rst_connection *c, char **message) {
         if (code == SQLITE_OK)
             code = note_declared(c, declared_type(object), object->name, object->sql, object->identifier);
     }
+    if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
+    rst_kept_triggers_free(&kept);
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);
     return code;
 }

@@ -23,5 +23,17 @@ int rst_temporary_objects_take(rst_connection *c);
 int rst_temporary_objects_follow(rst_connection *c, char **message);
 void rst_temporary_objects_free(rst_connection *c);
 int rst_temporary_register(rst_connection *c);
+/* temporary_kept.c: the triggers that temp has, noted before views are declared anew, and made again where they went with one. Zeroed
+** before; freed with rst_kept_triggers_free, whatever came. */
+typedef struct rst_kept_trigger {
+    char *name, *view, *sql;
+} rst_kept_trigger;
+typedef struct rst_kept_triggers {
+    rst_kept_trigger *list;
+    int count;
+} rst_kept_triggers;
+int rst_kept_triggers_note(rst_connection *c, rst_kept_triggers *kept);
+int rst_kept_triggers_restore(rst_connection *c, rst_kept_triggers *kept, char **message);
+void rst_kept_triggers_free(rst_kept_triggers *kept);
 
 #endif
