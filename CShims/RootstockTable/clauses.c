@@ -225,14 +225,57 @@ static int read_where(const rst_table *table, const char **p, const char *end, c
     return code;
 }
 
+/* Columns of `excluded` have neither affinity nor collation, for SQLite has them in registers: excluded.a becomes an expression that has
+** none either. *out is null if there is nothing to do: also where the name is somebody else's, too. */
+static int bare_excluded(const rst_table *table, const rst_token *alias, rst_span upsert, char **out) {
+    const char *p = upsert.start, *copied = upsert.start;
+    sqlite3_str *text;
+    bool any = false, dotted;
+    *out = NULL;
+    if (rst_token_same_name(alias, "excluded") || sqlite3_stricmp(table->name, "excluded") == 0) return SQLITE_OK;
+    text = sqlite3_str_new(NULL);
+    for (;;) {
+        rst_token token = rst_token_next(&p, upsert.end), next;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        if (token.type == TOKEN_STRING || !rst_token_same_name(&token, "excluded")) continue;
+        next = rst_token_next(&q, upsert.end);
+        dotted = rst_token_mark(&next, ".");
+        if (dotted) next = rst_token_next(&q, upsert.end);
+        if (!dotted || !rst_token_names(&next)) {
+            sqlite3_free(sqlite3_str_finish(text));
+            return SQLITE_OK;
+        }
+        sqlite3_str_append(text, copied, (int)(token.text - copied));
+        sqlite3_str_appendf(text, "(CASE WHEN 1 THEN %.*s END)", (int)(q - token.text), token.text);
+        p = copied = q;
+        any = true;
+    }
+    sqlite3_str_append(text, copied, (int)(upsert.end - copied));
+    *out = sqlite3_str_finish(text);
+    if (*out == NULL) return SQLITE_NOMEM;
+    if (!any) {
+        sqlite3_free(*out);
+        *out = NULL;
+    }
+    return SQLITE_OK;
+}
+
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias, rst_clause **out,
                       int *count, char **message) {
     const char *p = upsert.start, *end = upsert.end;
     rst_clause *clauses = NULL;
+    char *bare = NULL;
     int n = 0, code = SQLITE_OK;
     *out = NULL;
     *count = 0;
     if (upsert.start == NULL) return SQLITE_OK;
+    code = bare_excluded(table, alias, upsert, &bare);
+    if (code != SQLITE_OK) return code;
+    if (bare != NULL) {
+        p = bare;
+        end = bare + strlen(bare);
+    }
     for (;;) {
         rst_token token = rst_token_next(&p, end);
         rst_clause *clause, *more;
@@ -265,6 +308,7 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
         code = finish_select(c, select, clause, code, message);
         if (code != SQLITE_OK) break;
     }
+    sqlite3_free(bare);
     if (code != SQLITE_OK) {
         if (code == SQLITE_ERROR && message != NULL && *message == NULL)
             rst_set_message(message, "malformed ON CONFLICT clause");

@@ -42,9 +42,14 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
 ** program. */
 int rst_program_conflict(rst_table *table, int told);
 
-/* UPSERT: runs clause set `operation` against `row`. SQLITE_OK: go on inserting; SQLITE_DONE: it did what was to be done (or
-** nothing); an extended code and *message. */
-int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message);
+/* The values that `excluded` has if the rowid is found taken: SQLite looks for it before it gives columns their affinity (but those of
+** affinity REAL), unless a CHECK or a generated column asked for them. *out is null if they are those of the row, otherwise from
+** sqlite3_malloc and lives as long as `given`. To be asked before `given` is asked for numbers. SQLITE_OK or SQLITE_NOMEM. */
+int rst_upsert_values(const rst_table *table, sqlite3_value **given, rootstock_value **out);
+/* UPSERT: runs clause set `operation` against `row`; raw: rst_upsert_values, or null. SQLITE_OK: go on inserting; SQLITE_DONE: it did
+** what was to be done (or nothing); an extended code and *message. */
+int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootstock_value *raw, bool has_rowid,
+                     int conflict, char **message);
 /* Bits of the columns that the program's UPDATE sets; all where that is not known. */
 uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond);
 /* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */

@@ -136,9 +136,12 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     bool has_rowid = false;
     sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
     rst_connection *c = table->connection;
+    rootstock_value *raw = NULL;
     int code = rst_row_add(table, values, conflict, rowid, message);
     if (code != SQLITE_NOTFOUND) return code;
     code = rst_hand_begin(table, &row);
+    if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER)
+        code = rst_upsert_values(table, values + 2, &raw);
     if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
     if (code == SQLITE_OK && !table->without_rowid) {
         sqlite3_value *source = NULL;
@@ -154,7 +157,7 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     }
     c->upsert_updated = false;
     if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER) {
-        code = rst_upsert_apply(table, sqlite3_value_int64(operation), &row, has_rowid, conflict, message);
+        code = rst_upsert_apply(table, sqlite3_value_int64(operation), &row, raw, has_rowid, conflict, message);
     } else if (code == SQLITE_OK) {
         code = rst_row_insert(table, &row, has_rowid, conflict, message);
     }
@@ -162,6 +165,7 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     if (code == SQLITE_OK || c->row_written)
         *rowid =
             table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
+    sqlite3_free(raw);
     rst_hand_end(table, &row);
     return code;
 }

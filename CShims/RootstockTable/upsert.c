@@ -11,12 +11,13 @@
 
 #include <string.h>
 
-/* Evaluates a DO UPDATE and carries it out. SQLITE_DONE: its WHERE said no. */
+/* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are. SQLITE_DONE: its WHERE said no. */
 static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded,
-                     int conflict, const rst_parameters *parameters, sqlite3_value **values, int value_count,
-                     char **message) {
+                     const rootstock_value *raw, int conflict, const rst_parameters *parameters, sqlite3_value **values,
+                     int value_count, char **message) {
     const rst_hand *wants = excluded != NULL ? excluded : old;
-    rst_row_image there = {old->values, old->rowid}, wanted = {wants->values, wants->rowid};
+    rst_row_image there = {old->values, old->rowid};
+    rst_row_image wanted = {raw != NULL ? (rootstock_value *)raw : wants->values, wants->rowid};
     rst_row_image *saved[2] = {table->images[0], table->images[1]};
     sqlite3_stmt *statement = NULL;
     rst_program *program = c->program;
@@ -94,14 +95,17 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     return code;
 }
 
-/* SQLITE_OK: the clauses saw to the row. SQLITE_DONE: they let it go. SQLITE_NOTFOUND: nothing stands in the way. */
-static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *clauses, int count, rst_hand *row,
-                         const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
+/* rowid_only: a clause without a target is asked for the rowid alone. SQLITE_OK: the clauses saw to the row. SQLITE_DONE: they let it go.
+** SQLITE_NOTFOUND: nothing stands in the way. */
+static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *clauses, int count, bool rowid_only,
+                         rst_hand *row, const rootstock_value *raw, const rst_parameters *parameters,
+                         sqlite3_value **values, int value_count, char **message) {
     rootstock_buffer found = {0};
     int code = SQLITE_NOTFOUND;
     for (int i = 0; i < count; i++) {
         const rst_clause *clause = &clauses[i];
-        int first = clause->targeted ? clause->target : -1, last = clause->targeted ? first : table->index_count - 1;
+        int first = clause->targeted ? clause->target : -1,
+            last = clause->targeted || rowid_only ? first : table->index_count - 1;
         for (int index = first; index <= last; index++) {
             int result = rst_find_conflict(table, index, row, NULL, &found, message);
             if (result == SQLITE_DONE) continue;
@@ -122,8 +126,8 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                 if (code == SQLITE_ROW) {
                     int override = c->override_conflict;
                     c->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
-                    code = do_update(c, table, clause, &old, row, CONFLICT_DEFAULT, parameters, values, value_count,
-                                     message);
+                    code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, CONFLICT_DEFAULT,
+                                     parameters, values, value_count, message);
                     c->override_conflict = override;
                     if (code == SQLITE_OK) c->upsert_updated = true;
                 }
@@ -139,7 +143,7 @@ done:
 
 int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
-    return do_update(c, table, clause, old, NULL, conflict, parameters, values, value_count, message);
+    return do_update(c, table, clause, old, NULL, NULL, conflict, parameters, values, value_count, message);
 }
 
 typedef struct rst_upsert {
@@ -190,7 +194,59 @@ void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **va
     sqlite3_result_int64(context, upsert->identifier);
 }
 
-int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool has_rowid, int conflict, char **message) {
+/* Whether SQLite looks for the rowid before it gives the columns their affinity, and STRICT its word on their types. */
+static bool rowid_before_types(const rst_table *table) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) return false;
+    }
+    return !table->without_rowid && !table->has_check;
+}
+
+int rst_upsert_values(const rst_table *table, sqlite3_value **given, rootstock_value **out) {
+    size_t bytes = (size_t)table->column_count * sizeof(rootstock_value);
+    bool differs = false;
+    char *copy;
+    *out = NULL;
+    if (!rowid_before_types(table)) return SQLITE_OK;
+    for (int i = 0; i < table->column_count; i++) {
+        int type = sqlite3_value_type(given[i]);
+        char affinity = table->columns[i].affinity;
+        if (i == table->rowid_column) continue;
+        if (type == SQLITE_TEXT) bytes += (size_t)sqlite3_value_bytes(given[i]) + 1;
+        if (type == SQLITE_TEXT)
+            differs |= affinity >= AFFINITY_NUMERIC;
+        else if (type == SQLITE_INTEGER)
+            differs |= affinity == AFFINITY_TEXT;
+        else if (type == SQLITE_FLOAT)
+            differs |= affinity == AFFINITY_TEXT || (affinity >= AFFINITY_NUMERIC && affinity != AFFINITY_REAL);
+    }
+    if (!differs) return SQLITE_OK;
+    *out = sqlite3_malloc64(bytes);
+    if (*out == NULL) return SQLITE_NOMEM;
+    copy = (char *)(*out + table->column_count);
+    for (int i = 0; i < table->column_count; i++) {
+        rootstock_value *value = &(*out)[i];
+        rst_value_from(given[i], value);
+        if (value->type == VALUE_TEXT && i != table->rowid_column) {
+            /* What is asked for its number forgets its text. */
+            memcpy(copy, value->as.data, value->size);
+            copy[value->size] = '\0';
+            value->as.data = copy;
+            copy += value->size + 1;
+        } else if (value->type == VALUE_INTEGER && table->columns[i].affinity == AFFINITY_REAL) {
+            value->type = VALUE_REAL;
+            value->as.real = (double)value->as.integer;
+        }
+    }
+    return SQLITE_OK;
+}
+
+static bool rowid_clause_first(const rst_clause *clauses, int count) {
+    return count > 0 && (!clauses[0].targeted || clauses[0].target < 0);
+}
+
+int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootstock_value *raw, bool has_rowid,
+                     int conflict, char **message) {
     rst_connection *c = table->connection;
     const rst_clause *clauses = NULL;
     const rst_parameters *parameters = NULL;
@@ -238,10 +294,24 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, bool ha
     if (code != SQLITE_OK) goto done;
     memcpy(probe.values, row->values, (size_t)table->column_count * sizeof *probe.values);
     probe.rowid = row->rowid;
-    code = rst_check_row(table, &probe, conflict, message);
+    code = rst_row_key(table, probe.values, probe.rowid, &probe.key);
+    if (raw != NULL && table->rowid_column >= 0) raw[table->rowid_column] = row->values[table->rowid_column];
+    if (code == SQLITE_OK) code = rst_check_row(table, &probe, conflict, message);
     if (code == SQLITE_OK) code = rst_row_key(table, probe.values, probe.rowid, &probe.key);
-    if (code == SQLITE_OK) {
-        code = clauses_apply(c, table, clauses, count, &probe, parameters, values, value_count, message);
+    if (code == SQLITE_OK ||
+        (code == SQLITE_CONSTRAINT_DATATYPE && rowid_before_types(table) && rowid_clause_first(clauses, count))) {
+        /* STRICT: the rowid is looked for before the types are, too. */
+        int judged = code;
+        char *refused = message != NULL && code != SQLITE_OK ? *message : NULL;
+        if (refused != NULL) *message = NULL;
+        code = clauses_apply(c, table, clauses, judged == SQLITE_OK ? count : 1, judged != SQLITE_OK, &probe, raw,
+                             parameters, values, value_count, message);
+        if (judged != SQLITE_OK && code == SQLITE_NOTFOUND) {
+            code = judged;
+            if (refused != NULL) *message = refused;
+            refused = NULL;
+        }
+        sqlite3_free(refused);
     }
     if (table->needs_mirror || table->has_evaluated_index) rst_twin_clear(table);
     if (code == SQLITE_OK) row->rowid = probe.rowid;
