@@ -190,6 +190,76 @@ static int write_statistics(rst_connection *c, const char *table, const char *in
     return code;
 }
 
+/* The figures of one index: of the table's key if it is that of a table WITHOUT ROWID, which goes by the table's name. */
+static int analyze_index(rst_table *table, rst_index *index, const char *name, bool *any, char **message) {
+    char *line = NULL;
+    int code = index_statistics(table, index, &line);
+    if (code == SQLITE_OK && line != NULL) {
+        code = write_statistics(table->connection, table->name, name, line, message);
+        if (index->where == NULL) *any = true;
+    }
+    sqlite3_free(line);
+    return code;
+}
+
+/* text: null for all, or the name of the table or of one of its indexes. */
+static int analyze_table(rst_table *table, const char *text, char **message) {
+    rst_connection *c = table->connection;
+    bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0, any = false;
+    rootstock_tree_statistics statistics;
+    sqlite3_stmt *list = NULL;
+    char *sql;
+    int result, code = rst_tree_ready(c, c->writer, &table->tree, false);
+    if (code != SQLITE_OK) return code;
+    result = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    if (result != ROOTSTOCK_OK) return rst_map_error(c, result, message);
+    if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
+    sql = sqlite3_mprintf("PRAGMA main.index_list(%Q)", table->name);
+    if (code == SQLITE_OK) code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, sql, -1, &list, NULL);
+    sqlite3_free(sql);
+    while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 1),
+                   *origin = (const char *)sqlite3_column_text(list, 3);
+        if (name == NULL || origin == NULL) {
+            code = SQLITE_NOMEM;
+        } else if (table->without_rowid && strcmp(origin, "pk") == 0) {
+            rst_index key = {.tree = table->tree, .parts = table->key, .part_count = table->key_count};
+            if (whole && statistics.entries > 0) code = analyze_index(table, &key, table->name, &any, message);
+        } else if (whole || sqlite3_stricmp(text, name) == 0) {
+            for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+                rst_index *index = &table->indexes[i];
+                if (sqlite3_stricmp(index->name, name) != 0) continue;
+                if (!whole) code = rst_names_follow(c, "sqlite_stat1", 1, index->name, NULL);
+                if (code == SQLITE_OK) code = analyze_index(table, index, index->name, &any, message);
+            }
+        }
+    }
+    result = sqlite3_finalize(list);
+    if (code == SQLITE_OK) code = result;
+    if (code == SQLITE_OK && whole && !any && statistics.entries > 0) {
+        char line[32];
+        sqlite3_snprintf(sizeof line, line, "%llu", (unsigned long long)statistics.entries);
+        code = write_statistics(c, table->name, NULL, line, message);
+    }
+    return code;
+}
+
+/* As SQLite: the tables in the order in which its own schema has them, each one's indexes from the newest on. */
+static int analyze_in_order(rst_connection *c, const char *text, char **message) {
+    sqlite3_stmt *list = NULL;
+    int result, code = sqlite3_prepare_v2(c->mirror, "PRAGMA main.table_list", -1, &list, NULL);
+    while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 1);
+        rst_table *table = name == NULL ? NULL : rst_table_find(c, name);
+        if (name == NULL)
+            code = SQLITE_NOMEM;
+        else if (table != NULL && !table->internal)
+            code = analyze_table(table, text, message);
+    }
+    result = sqlite3_finalize(list);
+    return code == SQLITE_OK ? result : code;
+}
+
 static int analyze(rst_connection *c, const char *sql, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token name, dot;
@@ -214,50 +284,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
         code = figures == NULL ? SQLITE_CORRUPT_VTAB : rst_clear(c, &figures->tree);
         rst_positions_forget(c);
     }
-    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
-        rst_table *table = c->tables[t];
-        bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0;
-        bool any = false;
-        uint64_t entries = 0;
-        rootstock_tree_statistics statistics;
-        if (table->internal) continue;
-        code = rst_tree_ready(c, c->writer, &table->tree, false);
-        if (code != SQLITE_OK) break;
-        {
-            int result = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
-            if (result != ROOTSTOCK_OK) {
-                code = rst_map_error(c, result, message);
-                break;
-            }
-            entries = statistics.entries;
-        }
-        if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
-        for (int i = table->index_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-            rst_index *index = &table->indexes[i];
-            char *line = NULL;
-            if (!whole && sqlite3_stricmp(text, index->name) != 0) continue;
-            if (!whole) code = rst_names_follow(c, "sqlite_stat1", 1, index->name, NULL);
-            if (code == SQLITE_OK) code = index_statistics(table, index, &line);
-            if (code == SQLITE_OK && line != NULL) {
-                code = write_statistics(c, table->name, index->name, line, message);
-                if (index->where == NULL) any = true;
-            }
-            sqlite3_free(line);
-        }
-        if (code == SQLITE_OK && whole && table->without_rowid && entries > 0) {
-            rst_index key = {.tree = table->tree, .parts = table->key, .part_count = table->key_count};
-            char *line = NULL;
-            code = index_statistics(table, &key, &line);
-            if (code == SQLITE_OK && line != NULL) code = write_statistics(c, table->name, table->name, line, message);
-            any = true;
-            sqlite3_free(line);
-        }
-        if (code == SQLITE_OK && whole && !any && entries > 0) {
-            char line[32];
-            sqlite3_snprintf(sizeof line, line, "%llu", (unsigned long long)entries);
-            code = write_statistics(c, table->name, NULL, line, message);
-        }
-    }
+    if (code == SQLITE_OK) code = analyze_in_order(c, text, message);
     if (code == SQLITE_OK) {
         /* Plans are made anew with the figures. */
         c->epoch++;
