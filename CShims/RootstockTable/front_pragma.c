@@ -35,11 +35,51 @@ static int pragma_number(const char *text, bool negative) {
     return (int)(negative ? -value : value);
 }
 
+/* 12x is no number, nor a token at all. */
+static bool is_number(const rst_token *token) {
+    bool hexadecimal = token->size > 2 && token->text[0] == '0' && (token->text[1] | 0x20) == 'x', exponent = false;
+    if (token->type != TOKEN_NUMBER) return false;
+    for (size_t i = hexadecimal ? 2 : 0; i < token->size; i++) {
+        char letter = token->text[i] | 0x20;
+        if (letter < 'a' || letter > 'z') continue;
+        if (hexadecimal ? letter > 'f' : (letter != 'e' || exponent)) return false;
+        exponent = true;
+    }
+    return true;
+}
+
+/* Whether it is a PRAGMA by SQLite's grammar: what stands behind it, or is left open, SQLite has to refuse itself. p behind PRAGMA. */
+static bool is_pragma(const char *p, const char *end) {
+    rst_token token = rst_token_next(&p, end);
+    bool open;
+    if (!rst_token_names(&token)) return false;
+    token = rst_token_next(&p, end);
+    if (rst_token_mark(&token, ".")) {
+        token = rst_token_next(&p, end);
+        if (!rst_token_names(&token)) return false;
+        token = rst_token_next(&p, end);
+    }
+    if (token.type == TOKEN_END) return true;
+    open = rst_token_mark(&token, "(");
+    if (!open && !rst_token_mark(&token, "=")) return false;
+    token = rst_token_next(&p, end);
+    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
+        token = rst_token_next(&p, end);
+        if (!is_number(&token)) return false;
+    }
+    if (!is_number(&token) && !rst_token_names(&token)) return false;
+    token = rst_token_next(&p, end);
+    if (open && !rst_token_mark(&token, ")")) return false;
+    if (open) token = rst_token_next(&p, end);
+    return token.type == TOKEN_END;
+}
+
 int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
     rst_token name, token, argument = {TOKEN_END, sql, 0};
     bool negative = false, main_only = false;
     (void)rst_token_next(&p, end);
+    if (!is_pragma(p, end)) return SQLITE_OK;
     name = rst_token_next(&p, end);
     token = rst_token_next(&p, end);
     if (rst_token_mark(&token, ".")) {
@@ -116,13 +156,16 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
         if (argument.type == TOKEN_END) {
             *out = sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(NULL, %d)", which, quick);
         } else {
-            char *text = rst_token_name(&argument);
+            char *text = argument.type == TOKEN_NUMBER ? rst_span_text(argument.text, argument.text + argument.size)
+                                                       : rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
-            *out = argument.type == TOKEN_NUMBER
-                       ? sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%.*s, %d)", which,
-                                         (int)argument.size, argument.text, quick)
-                       : sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%Q, %d)", which, text,
-                                         quick);
+            /* A text that begins with a digit is a number to SQLite, too, and one that makes none the default. */
+            if (argument.type == TOKEN_NUMBER || (text[0] >= '0' && text[0] <= '9'))
+                *out = sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%d, %d)", which,
+                                       pragma_number(text, negative), quick);
+            else
+                *out =
+                    sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%Q, %d)", which, text, quick);
             sqlite3_free(text);
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;

@@ -176,9 +176,10 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
         }
         if (rst_elsewhere(c, &name, !rst_in_store(c, &name))) return rst_transform_names(c, sql, end, out, message);
     }
-    code = ask_mirror(c, sql, end, message);
+    code = ask_mirror(c, sql, stop, message); /* the semicolon included, at which an error may be found */
     if (code != SQLITE_OK) return code;
-    /* Of an index SQLite keeps the text up to the semicolon, blanks included. */
-    while (create && index && end < stop && *end != ';') end++;
+    /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon, blanks included. */
+    if (create && (index || rst_token_is(&what, "TABLE")))
+        while (end < stop && *end != ';') end++;
     return rst_quoted_call("rootstock_ddl", sql, end, out);
 }

@@ -64,7 +64,7 @@ static rst_table *named_table(rst_connection *c, const rst_token *name, const ch
 /* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The target of an UPDATE
 ** or DELETE takes none: there they are left out. name: of INDEXED BY. False: of no table of the store, or an index that it does not
 ** have, and SQLite has to say what that means. */
-static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, const char **copied,
+static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, const char *end, const char **copied,
                         const rst_token *hint, const rst_token *previous, const rst_token *before,
                         const rst_token *before_before, const rst_token *name, bool target) {
     const rst_token *place = rst_token_is(before, "AS") ? before_before : before;
@@ -83,6 +83,14 @@ static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, c
         index = rst_token_names(name) ? rst_token_name(name) : NULL;
         for (int i = 0; i < table->index_count && index != NULL; i++)
             known |= sqlite3_stricmp(table->indexes[i].name, index) == 0;
+    }
+    if (known) {
+        /* An alias stands before it: one behind it is an error, which SQLite finds in the words as they are. */
+        const char *q = name != NULL ? name->text + name->size : hint->text;
+        rst_token next;
+        for (int skipped = name != NULL ? 2 : 0; skipped < 2; skipped++) (void)rst_token_next(&q, end);
+        next = rst_token_next(&q, end);
+        known = !rst_token_is(&next, "AS") && !may_be_alias(&next);
     }
     if (known) {
         if (place->text >= *copied && !target) {
@@ -135,12 +143,14 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
         if (rst_token_is(&token, "SET") || rst_token_is(&token, "WHERE")) target_zone = false;
         if (rst_token_is(&token, "INDEXED") && rst_token_is(&next, "BY")) {
             rst_token name = rst_token_next(&q, end);
-            if (append_hint(c, str, text, &copied, &token, &previous, &before, &before_before, &name, target_zone)) {
+            if (append_hint(c, str, text, end, &copied, &token, &previous, &before, &before_before, &name,
+                            target_zone)) {
                 p = copied = name.text + name.size;
                 changed = true;
             }
         } else if (rst_token_is(&token, "NOT") && rst_token_is(&next, "INDEXED")) {
-            if (append_hint(c, str, text, &copied, &token, &previous, &before, &before_before, NULL, target_zone)) {
+            if (append_hint(c, str, text, end, &copied, &token, &previous, &before, &before_before, NULL,
+                            target_zone)) {
                 p = copied = next.text + next.size;
                 changed = true;
             }
@@ -154,6 +164,10 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
                          rst_token_is(context, "INTO") || rst_token_is(context, "UPDATE") ||
                          rst_token_mark(context, ",") || rst_token_is(context, "IN") || rst_token_mark(context, "(");
             if (rst_token_is(context, "OR")) place = false;
+            /* max(sqlite_master), VALUES(sqlite_master): a column, of that name at best */
+            if (!dotted && rst_token_mark(context, "(") && rst_token_names(&before) && !rst_token_is(&before, "FROM") &&
+                !rst_token_is(&before, "JOIN"))
+                place = false;
             if ((dotted && rst_token_same_name(&before, "temp") &&
                  (rst_token_same_name(&token, "sqlite_master") || rst_token_same_name(&token, "sqlite_schema"))) ||
                 (!dotted && place &&

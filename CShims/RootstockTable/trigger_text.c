@@ -95,20 +95,21 @@ bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
 void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table) {
     bool rename = table != NULL && !table->has_rowid_name && !table->without_rowid;
     const char *p = text, *copied = text;
-    rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0};
+    rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
     for (;;) {
         rst_token token = rst_token_next(&p, end);
+        bool of_row; /* a column of NEW or OLD, that is of no schema's table of such a name */
         if (token.type == TOKEN_END) break;
-        if (rename && rst_token_mark(&previous, ".") &&
-            (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")) &&
+        of_row = rst_token_mark(&previous, ".") && !rst_token_mark(&before_before, ".") &&
+                 (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"));
+        if (rename && of_row &&
             (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
              rst_token_same_name(&token, "_rowid_"))) {
             /* SQLite gives these, and no other NEW or OLD column, an affinity. */
             sqlite3_str_append(out, copied, (int)(before.text - copied));
             sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);
             copied = token.text + token.size;
-        } else if (table != NULL && table->rowid_column >= 0 && rst_token_mark(&previous, ".") &&
-                   (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")) &&
+        } else if (table != NULL && table->rowid_column >= 0 && of_row &&
                    rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
             sqlite3_str_append(out, copied, (int)(before.text - copied));
             sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size,
@@ -127,11 +128,12 @@ void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, con
                              : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK
                                                                : SQLITE_ABORT;
                 sqlite3_str_append(out, copied, (int)(token.text - copied));
-                sqlite3_str_appendf(out, "CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END", number,
+                sqlite3_str_appendf(out, " CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END ", number,
                                     number == SQLITE_FAIL ? "FAIL" : "ABORT", (int)(close - q), q);
                 copied = p = close;
             }
         }
+        before_before = before;
         before = previous;
         previous = token;
     }
