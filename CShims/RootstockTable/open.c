@@ -32,6 +32,12 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_control_attach(c, message);
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);
+    if (code == SQLITE_OK && c->declared_count == 0) {
+        /* A store's texts are UTF-8. PRAGMA encoding has no effect on a connection that has met an object in a schema; before, it
+        ** would make texts of another kind of all that the store gives. */
+        code = rst_execute(c, message, "CREATE VIEW main.\"rootstock encoding\" AS SELECT 1");
+        if (code == SQLITE_OK) code = rst_execute(c, message, "DROP VIEW main.\"rootstock encoding\"");
+    }
     return code;
 }
 

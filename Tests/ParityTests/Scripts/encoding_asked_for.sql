@@ -1,0 +1,21 @@
+-- A store is UTF-8, and stays it: PRAGMA encoding has no effect, as on a file that has tables.
+PRAGMA encoding=UTF16;
+CREATE TABLE t1(a,b);
+INSERT INTO t1 VALUES(1,'abc');
+INSERT INTO t1 VALUES(2,'def');
+INSERT INTO t1 VALUES(3,'ghi');
+SELECT a FROM t1 WHERE length(b)<10 AND b<>'def' ORDER BY a;
+SELECT * FROM t1 WHERE b='def';
+SELECT * FROM t1 WHERE b>'abd' ORDER BY b;
+CREATE INDEX i ON t1(b);
+SELECT * FROM t1 WHERE b='def';
+SELECT * FROM t1 WHERE b LIKE 'd%';
+SELECT * FROM t1 WHERE b IN ('def','ghi');
+CREATE TABLE t2(a TEXT PRIMARY KEY, b TEXT COLLATE NOCASE UNIQUE) WITHOUT ROWID;
+INSERT INTO t2 VALUES('é','X'),('z','y');
+INSERT INTO t2 VALUES('é','x');
+INSERT INTO t2 VALUES('q','x');
+SELECT * FROM t2 JOIN t1 ON t2.a>t1.b;
+UPDATE t2 SET a=a||'é' WHERE b='x';
+SELECT * FROM t2;
+SELECT group_concat(b,'-') FROM t1;
