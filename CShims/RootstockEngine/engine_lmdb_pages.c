@@ -4,7 +4,7 @@
 ** Invariant: a walk ends. Descents stop at LMDB_DEPTH_LIMIT, and the keys must rise from leaf to leaf and from a leaf's first to its
 ** last, so that a scan comes to no leaf twice, whatever leads there.
 */
-#include "engine_lmdb_rowids.h"
+#include "engine_lmdb_guess.h"
 
 /* Misses after which a seek looks near the last one's key only now and then. */
 #define PATIENCE 2
@@ -24,7 +24,7 @@ static inline int descend(const lmdb_snapshot *snapshot, uint64_t number, const 
         if (leaf) {
             path->height = height;
             code = is_rowid ? search_rowid(snapshot, place->page, 0, place->count, key, span, &place->index, exact, &at)
-                            : search(snapshot, place->page, 0, place->count, key, &place->index, exact);
+                            : search_leaf(snapshot, height > 1 ? place - 1 : NULL, place, key, &place->index, exact);
             if (code != MDB_SUCCESS) break;
             return MDB_SUCCESS;
         }
@@ -160,7 +160,8 @@ int rootstock_lmdb_pages_edge(const lmdb_snapshot *snapshot, uint64_t root, int 
 }
 
 /* A leaf has been entered from its neighbour: the scan will go on to its next entries, and to the leaf after it. */
-static inline void expect_beyond(const lmdb_snapshot *snapshot, const lmdb_path *path, int backward) {
+__attribute__((always_inline)) static inline void expect_beyond(const lmdb_snapshot *snapshot, const lmdb_path *path,
+                                                                int backward) {
     const lmdb_place *leaf = &path->places[path->height - 1], *branch = leaf - 1;
     entry at;
     for (uint32_t i = 1; i < 3 && i < leaf->count; i++) expect_entry(leaf->page, backward ? leaf->index - i : i);

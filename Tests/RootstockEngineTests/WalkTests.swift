@@ -17,9 +17,15 @@ import Testing
     }
 
     /// What keys look like in one tree: short numbers, random lengths, long ones that make it deep, long common prefixes; numbers
-    /// whose place in a page is guessed wrong, because they lie anywhere, or in a few heaps, or among keys of other lengths.
+    /// whose place in a page is guessed wrong, because they lie anywhere, or in a few heaps, or among keys of other lengths; the same
+    /// spelt in digits, without gaps, in heaps, and among texts of others.
     private enum Keys: CaseIterable {
-        case numbers, anything, long, prefixed, scattered, heaped, mixed
+        case numbers, anything, long, prefixed, scattered, heaped, mixed, digits, digitsInHeaps, texts
+
+        private static func spelt(_ number: Int, _ count: Int) -> Bytes {
+            let digits = String(number)
+            return Bytes(repeating: UInt8(ascii: "0"), count: count - digits.utf8.count) + digits.utf8
+        }
 
         func key(_ generator: inout SeededGenerator) -> Bytes {
             let number = Int.random(in: 0..<6000, using: &generator)
@@ -39,6 +45,11 @@ import Testing
                 return Bytes([UInt8(number % 5 * 60), 0, 0, 0, 0, 0, UInt8(number / 256), UInt8(number % 256)])
             case .mixed:
                 return EngineContract.key(number) + Bytes(repeating: 1, count: number % 4 == 0 ? number % 3 : 0)
+            case .digits: return Self.spelt(number, 16)
+            case .digitsInHeaps: return Self.spelt(number % 7 * 1_000_000_007 + number * number % 90, 12)
+            case .texts:
+                return Bytes("no. ".utf8) + Self.spelt(number / 3, number % 2 == 0 ? 9 : 11)
+                    + (number % 3 == 0 ? [] : Bytes("/:-x".utf8.prefix(number % 5)))
             }
         }
     }
