@@ -62,12 +62,14 @@ typedef struct lmdb_tree_list {
 
 /* See engine_lmdb_space.c. All but mapped belongs to whoever has the write transaction. */
 typedef struct lmdb_space {
-    int mapped;          /* this process writes through the map */
-    int stretched;       /* LMDB has stretched the file to the map's size */
-    uint64_t floor;      /* bytes that it had before */
-    uint64_t page_bytes; /* size of a page */
-    uint64_t reserved;   /* bytes from the file's start that are known to be allocated */
-    uint64_t page_limit; /* a transaction whose next page is below it may go on without asking */
+    int mapped;           /* this process writes through the map */
+    int stretched;        /* LMDB has stretched the file to the map's size */
+    uint64_t floor;       /* bytes that it had before */
+    uint64_t page_bytes;  /* size of a page */
+    uint64_t reserved;    /* bytes from the file's start that are known to be allocated */
+    uint64_t page_limit;  /* a transaction whose next page is below it may go on without asking */
+    uint64_t ready;       /* pages below were brought to memory ahead of their use; UINT64_MAX: no more are */
+    uint64_t pages_ready; /* how many were */
 } lmdb_space;
 
 #define LMDB_NONE_KNOWN UINT64_MAX

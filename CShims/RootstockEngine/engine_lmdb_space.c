@@ -10,9 +10,13 @@
 ** One process at a time writes through the map: the holder of a lock of ours at the data file's far end. Others write by
 ** system calls, which the page cache makes one with the map. What is reserved and not used is given back at close.
 **
+** The first page that was never written, met through the map, has the system read ahead: it fills all that is reserved with zeros, some
+** megabytes, which a batch will use and a small transaction pays for. So the first pages that come next are written as zeros (make_ready).
+**
 ** Invariants
 **  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on disk.
 **  2. The file is cut only under LMDB's write mutex, and never below what the last commit uses.
+**  3. What is written as zeros lies behind every page that the live write transaction, or any commit, has taken.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,6 +33,12 @@
 /* Reserved at least, and at most, ahead of need. */
 #define LEAST_AHEAD ((uint64_t)1 << 20)
 #define MOST_AHEAD ((uint64_t)16 << 20)
+
+/* Pages that one change takes, as a rule. */
+#define PAGES_USUAL 8
+/* Pages made ready at once, and all in all. */
+#define READY_AT_ONCE 16
+#define MOST_READY 64
 
 /* Where the owner of the write map has its lock: no file reaches there. */
 static struct flock owner_lock(short type) {
@@ -108,10 +118,29 @@ static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint6
     return MDB_SUCCESS;
 }
 
+/* Brings the pages that come next to memory, as far as they are reserved. Where that fails they come when they are stored to. */
+static void make_ready(rootstock_environment *environment, uint64_t page) {
+    static const unsigned char zeros[READY_AT_ONCE * 4096];
+    lmdb_space *space = &environment->space;
+    uint64_t first = page > space->ready ? page : space->ready, last = page + READY_AT_ONCE, size;
+    if (last > space->reserved / space->page_bytes) last = space->reserved / space->page_bytes;
+    if (first >= last || space->pages_ready >= MOST_READY) {
+        space->ready = UINT64_MAX; /* a transaction that takes so many is served by what the system reads ahead */
+        return;
+    }
+    size = (last - first) * space->page_bytes;
+    if (size > sizeof zeros) size = sizeof zeros;
+    (void)!pwrite(environment->lock_descriptor, zeros, (size_t)size, (off_t)(first * space->page_bytes));
+    space->pages_ready += last - first;
+    space->ready = last;
+}
+
 int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t bytes) {
-    uint64_t pages = PAGES_PER_CHANGE + bytes / environment->space.page_bytes;
-    if (head_of(txn).next_page + pages <= environment->space.page_limit) return MDB_SUCCESS;
-    return reserve(environment, txn, pages);
+    uint64_t next = head_of(txn).next_page, pages = PAGES_PER_CHANGE + bytes / environment->space.page_bytes;
+    int code = MDB_SUCCESS;
+    if (next + pages > environment->space.page_limit) code = reserve(environment, txn, pages);
+    if (next + PAGES_USUAL > environment->space.ready && code == MDB_SUCCESS) make_ready(environment, next);
+    return code;
 }
 
 /* The bytes that the last commit uses. The caller has the write mutex. */
@@ -175,6 +204,7 @@ void rootstock_lmdb_stretched(rootstock_environment *environment, uint64_t file_
     environment->space.floor = file_bytes;
     environment->space.stretched = 1;
     environment->space.page_limit = 0;
+    environment->space.ready = environment->space.pages_ready = 0;
 }
 
 /* Gives back what was reserved. A file that is longer than we made it is another program's doing and left alone. */
