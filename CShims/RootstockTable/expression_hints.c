@@ -18,8 +18,30 @@ typedef struct adding {
     bool outer;   /* an outer join stands somewhere */
     bool refused; /* a parameter's number is out of range */
     bool orders;  /* terms of ORDER BY and GROUP BY are written as columns */
+    bool called;  /* an operand is a call */
     int added, ordered, code;
 } adding;
+
+/* The operand once more: `?` as the number that it has. */
+static void append_operand(adding *a, const rst_operand *operand) {
+    const char *p = operand->start, *copied = p;
+    for (;;) {
+        rst_token token = rst_token_next(&p, operand->stop);
+        rst_parameters parameters = {0};
+        int code;
+        if (token.type == TOKEN_END) break;
+        if (token.type != TOKEN_VARIABLE || token.size > 1) continue;
+        code = rst_parameters_number(a->c, a->text, token.text + 1, &parameters, NULL, NULL);
+        if (code == SQLITE_NOMEM)
+            a->code = code;
+        else if (code != SQLITE_OK)
+            a->refused = true; /* SQLite will say so of the text as it stands */
+        sqlite3_str_appendf(a->out, "%.*s?%d", (int)(token.text - copied), copied, parameters.highest);
+        copied = token.text + 1;
+        rst_parameters_free(&parameters);
+    }
+    sqlite3_str_append(a->out, copied, (int)(operand->stop - copied));
+}
 
 static void append_call(adding *a, const rst_indexed *e, int kind, const rst_token *qualifier,
                         const rst_operand *operand) {
@@ -32,18 +54,9 @@ static void append_call(adding *a, const rst_indexed *e, int kind, const rst_tok
     sqlite3_str_appendf(a->out, "%s(", name);
     if (alias.type != TOKEN_END) sqlite3_str_appendf(a->out, "%.*s.", (int)alias.size, alias.text);
     sqlite3_str_appendall(a->out, "[rootstock hint],");
-    if (operand->variable && operand->stop - operand->start == 1) {
-        rst_parameters parameters = {0};
-        int code = rst_parameters_number(a->c, a->text, operand->stop, &parameters, NULL, NULL);
-        if (code == SQLITE_NOMEM)
-            a->code = code;
-        else if (code != SQLITE_OK)
-            a->refused = true; /* SQLite will say so of the text as it stands */
-        sqlite3_str_appendf(a->out, "?%d)", parameters.highest);
-        rst_parameters_free(&parameters);
-    } else {
-        sqlite3_str_appendf(a->out, "%.*s)", (int)(operand->stop - operand->start), operand->start);
-    }
+    append_operand(a, operand);
+    sqlite3_str_appendall(a->out, ")");
+    a->called |= operand->called;
     a->added++;
 }
 
@@ -228,8 +241,9 @@ static bool add_all(adding *a) {
     }
 }
 
-/* Whether some function of the connection has the name of one in the expression: the index's entries were made with SQLite's own. */
-static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int count) {
+/* Whether some function of the connection has the name of one in the expression: the index's entries were made with SQLite's own. Of an
+** operand that is a call: it need not give the same twice. */
+static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int count, bool called) {
     sqlite3_stmt *statement = NULL;
     bool found = true;
     if (sqlite3_prepare_v2(c->db, "SELECT name FROM pragma_function_list WHERE NOT builtin", -1, &statement, NULL) ==
@@ -237,6 +251,7 @@ static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int 
         found = false;
         while (!found && sqlite3_step(statement) == SQLITE_ROW) {
             const char *name = (const char *)sqlite3_column_text(statement, 0);
+            found = called && rst_is_operand_call(name);
             for (int i = 0; i < count && !found; i++) {
                 const char *p = expressions[i].start;
                 for (;;) {
@@ -332,7 +347,7 @@ int rst_expressions_add(rst_connection *c, const char *text, const char *end, ch
     }
     code = add_to_copy(&a, rst_orders_possible(text, end), out);
     if (code != SQLITE_OK || *out == NULL) return code;
-    if (is_redefined(c, found, a.count)) {
+    if (is_redefined(c, found, a.count, a.called)) {
         sqlite3_free(*out);
         *out = NULL;
         return SQLITE_OK;

@@ -1,6 +1,6 @@
 /*
-** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, lists of them, columns of
-** other tables. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
+** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, calls
+** of them, lists of them, columns of other tables. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
 ** is one only if the statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
 */
 #include "hints.h"
@@ -12,10 +12,48 @@ const char *const rst_words_behind_table[] = {"WHERE",  "ORDER",     "GROUP",   
                                               "EXCEPT", "INTERSECT", "HAVING",  "WINDOW",    "INDEXED", "NOT",
                                               "RIGHT",  "FULL",      "SET",     "RETURNING", "FROM",    NULL};
 
-bool rst_read_operand(const char **p, const char *end, rst_operand *out) {
+/* Functions of SQLite's own that give the same for the same values within a statement, and no collation: where they are called with
+** operands, the hint calls them again. */
+static const char *const calls[] = {"LOWER",    "UPPER",     "TRIM",     "LTRIM",  "RTRIM",     "ABS",     "LENGTH",
+                                    "SUBSTR",   "SUBSTRING", "COALESCE", "IFNULL", "NULLIF",    "REPLACE", "ROUND",
+                                    "HEX",      "CHAR",      "UNICODE",  "DATE",   "JULIANDAY", "TIME",    "DATETIME",
+                                    "STRFTIME", "UNIXEPOCH", "INSTR",    NULL};
+
+bool rst_is_operand_call(const char *name) {
+    for (const char *const *word = calls; *word != NULL; word++) {
+        if (sqlite3_stricmp(*word, name) == 0) return true;
+    }
+    return false;
+}
+
+enum { CALLS_DEEP = 8 };
+
+static bool read_operand(const char **p, const char *end, rst_operand *out, int depth);
+
+/* What stands behind a function's name: operands between parentheses. Moves *p behind them. */
+static bool read_arguments(const char **p, const char *end, int depth) {
+    rst_operand argument;
+    rst_token token = rst_token_next(p, end);
+    if (!rst_token_mark(&token, "(")) return false;
+    do {
+        if (!read_operand(p, end, &argument, depth)) return false;
+        token = rst_token_next(p, end);
+    } while (rst_token_mark(&token, ","));
+    return rst_token_mark(&token, ")");
+}
+
+static bool read_operand(const char **p, const char *end, rst_operand *out, int depth) {
     const char *q = *p;
     rst_token token = rst_token_next(&q, end);
     out->start = token.text;
+    out->called = depth < CALLS_DEEP && rst_is_among(&token, calls);
+    if (out->called) {
+        if (!read_arguments(&q, end, depth + 1)) return false;
+        out->variable = false;
+        out->stop = q;
+        *p = q;
+        return true;
+    }
     if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
         token = rst_token_next(&q, end);
         if (token.type != TOKEN_NUMBER) return false;
@@ -92,6 +130,10 @@ static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
                                      rst_token_same_name(column, "_rowid_"));
 }
 
+bool rst_read_operand(const char **p, const char *end, rst_operand *out) {
+    return read_operand(p, end, out, 0);
+}
+
 bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out) {
     const char *q = *p;
     rst_token name, token;
@@ -107,7 +149,7 @@ bool rst_read_side(rst_connection *c, const char *text, const char *end, const c
     if (table == NULL || !compares_as_bytes(table, &token)) return false;
     out->start = name.text;
     out->stop = token.text + token.size;
-    out->variable = false;
+    out->variable = out->called = false;
     *p = q;
     return true;
 }
@@ -122,7 +164,7 @@ int rst_read_list(const char **p, const char *end, rst_operand *out, int room) {
         if (count == room) return 0;
         token = rst_token_next(&behind, end);
         if (rst_token_is(&token, "NULL")) {
-            out[count] = (rst_operand){token.text, token.text + token.size, false};
+            out[count] = (rst_operand){token.text, token.text + token.size, false, false};
             q = behind;
         } else if (!rst_read_operand(&q, end, &out[count])) {
             return 0;

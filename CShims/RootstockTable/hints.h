@@ -37,6 +37,7 @@ bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, 
 typedef struct rst_operand {
     const char *start, *stop;
     bool variable; /* a parameter */
+    bool called;   /* a call of one of SQLite's functions, which gives the same each time */
 } rst_operand;
 /* The name by which the table is known in the statement, if it stands there as one item of FROM only; else of type TOKEN_END.
 ** expression_orders.c. */
@@ -50,8 +51,10 @@ const char *rst_order_term(const rst_indexed *e, const char *text, const char *e
 bool rst_orders_possible(const char *text, const char *end);
 /* How often SQLite would sort for the statement; INT_MAX where it does not compile. */
 int rst_sorts(rst_connection *c, const char *sql);
-/* A literal or a parameter, perhaps signed. Moves *p behind it. */
+/* A literal or a parameter, perhaps signed, or a call whose arguments are such. Moves *p behind it. */
 bool rst_read_operand(const char **p, const char *end, rst_operand *out);
+/* Whether a function of that name may be called in an operand. */
+bool rst_is_operand_call(const char *name);
 /* That, or a column of a table of the store, qualified, whose collation is BINARY: table.column in the statement [text, end).
 ** expression_operands.c. */
 bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out);

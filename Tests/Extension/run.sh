@@ -127,6 +127,12 @@ check "native_keys must be unique" \
     "ATTACH '$folder/unique.db' AS a;
 CREATE VIRTUAL TABLE a.p USING lmdb(id INTEGER PRIMARY KEY, x, native_keys(x));"
 
+checkStore "an indexed expression is sought by what a function makes of a parameter" "2
+2|0|0|SEARCH t USING INDEX l (<expr>=?)" "CREATE INDEX l ON t (lower(a));
+SELECT id FROM t WHERE id > 0 AND lower(a) = lower('TWO');
+EXPLAIN QUERY PLAN SELECT * FROM t WHERE a > ? AND lower(a) = coalesce(lower(?), lower(trim(?)));
+DROP INDEX l;"
+
 # A writer of engine sqlite-btree that dies while it publishes a commit leaves the two copies of the log's header different.
 cases=$((cases + 1))
 actual=$(timeout 60 sqlite3 "$folder/half.db" 2>&1 <<END
