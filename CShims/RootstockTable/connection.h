@@ -139,9 +139,13 @@ struct rst_connection {
     struct rst_program *program; /* the front-door statement being run, innermost; null where it must not be asked */
     int programs_running;        /* their code must stay */
     int trigger_depth;
-    int trigger_objects;       /* views and triggers made for triggers */
-    uint64_t triggers_epoch;   /* the schema they were made for */
-    char **temporary_triggers; /* texts of CREATE TEMP TRIGGER on store tables */
+    struct rst_changes {
+        int kept_for;              /* the trigger_depth whose changes() is kept; -2: none is */
+        int64_t kept, left, total; /* what it was; changes() and total_changes() when the trigger was done */
+    } changes;                     /* see changes.c */
+    int trigger_objects;           /* views and triggers made for triggers */
+    uint64_t triggers_epoch;       /* the schema they were made for */
+    char **temporary_triggers;     /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
     struct rst_temporary_objects *temporary_objects; /* while an ALTER TABLE runs (temporary_objects.c) */
     bool temporary_used;                             /* there has been one: temp may hold their texts (temporary.c) */

@@ -5,6 +5,7 @@
 ** a trigger of its own depth.
 */
 #include "foreign_statements.h"
+#include "changes.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -83,6 +84,7 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
         for (int k = 0; k < count && more != NULL && code == SQLITE_OK; k++) {
             code = rst_bind(statement, count + k + 1, &more[more_columns[k]]);
         }
+        const int64_t changes = result == NULL ? rst_changes_keep(c) : 0;
         c->program = NULL;
         c->trigger_depth++;
         while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -98,6 +100,7 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
             code = SQLITE_OK;
         }
         rst_statement_done(c, statement);
+        if (result == NULL) rst_changes_restore(c, changes);
     } else {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     }

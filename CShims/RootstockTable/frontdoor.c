@@ -14,6 +14,7 @@
 ** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store object.
 */
 #include "frontdoor.h"
+#include "changes.h"
 
 #include "declare.h"
 #include "expressions.h"
@@ -29,6 +30,27 @@ static bool is_schema(rst_connection *c, const rst_token *name) {
     bool found = text != NULL && sqlite3_db_filename(c->db, text) != NULL;
     sqlite3_free(text);
     return found;
+}
+
+/* changes() of a statement on a store's table, but in RETURNING, where its text is a column's name. */
+static int rewrite_changes(rst_connection *c, const char *sql, const char *end, char **out) {
+    rst_statement_parts parts;
+    const char *p;
+    char *text = NULL;
+    int code;
+    *out = NULL;
+    for (p = sql; p < end && sqlite3_strnicmp(p, "changes", 7) != 0; p++) {
+    }
+    if (p >= end) return SQLITE_OK;
+    rst_statement_parse(sql, end, &parts);
+    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT || rst_target(c, &parts.schema, &parts.table) == NULL)
+        return SQLITE_OK;
+    p = parts.returning.start != NULL ? parts.returning.start : end;
+    code = rst_changes_rewrite(sql, p, true, &text);
+    if (text == NULL) return code;
+    *out = sqlite3_mprintf("%s%.*s", text, (int)(end - p), p);
+    sqlite3_free(text);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* *plain: what is said of the statement holds until the schema changes. */
@@ -249,6 +271,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     int code = SQLITE_OK;
     *rewritten = NULL;
     c->last_error = 0;
+    if (c->trigger_depth == 0 && c->programs_running == 0) rst_changes_forget(c);
     if (c->shared != NULL && !c->sidecar) code = rst_schema_refresh(c, message);
     stop = rst_statement_end(sql, end);
     /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. Looked for in the statement alone: behind it a script
@@ -280,9 +303,21 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     last = rst_token_last_end(sql, last); /* of a schema's own text SQLite keeps the comment behind it */
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
+        char *counted = NULL;
+        code = rewrite_changes(c, sql, last, &counted);
+        if (code != SQLITE_OK) return code;
+        if (counted != NULL) {
+            sql = counted;
+            last = stop = counted + strlen(counted);
+        }
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
         if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
             code = rst_key_order_plain(c, sql, last, rewritten);
+        if (code == SQLITE_OK && *rewritten == NULL) {
+            *rewritten = counted;
+            counted = NULL;
+        }
+        sqlite3_free(counted);
         if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
         return code;
     }

@@ -8,6 +8,7 @@
 ** nothing behind, save what OR FAIL keeps.
 */
 #include "runner.h"
+#include "changes.h"
 
 #include "foreign.h"
 #include "pack.h"
@@ -374,6 +375,7 @@ int rst_runner_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, SQLITE_INNOCUOUS, rst_upsert_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
+    if (code == SQLITE_OK) code = rst_changes_register(c);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);

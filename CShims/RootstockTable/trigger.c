@@ -10,6 +10,7 @@
 ** whenever the schema was, so a body never sees a table as it was before.
 */
 #include "trigger_text.h"
+#include "changes.h"
 
 #include "declare.h"
 #include "runner.h"
@@ -92,7 +93,16 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
             char *before, *when = NULL;
             rst_trigger_append(renamed, parsed.when.start, parsed.when.end, table);
             before = sqlite3_str_finish(renamed);
-            if (before != NULL) code = rst_transform_names(c, before, before + strlen(before), &when, message);
+            if (before != NULL) {
+                char *counted = NULL;
+                code = rst_changes_rewrite(before, before + strlen(before), true, &counted);
+                if (counted != NULL) {
+                    sqlite3_free(before);
+                    before = counted;
+                }
+            }
+            if (before != NULL && code == SQLITE_OK)
+                code = rst_transform_names(c, before, before + strlen(before), &when, message);
             sqlite3_str_appendf(text, "WHEN %s ", when != NULL ? when : before != NULL ? before : "1");
             sqlite3_free(when);
             sqlite3_free(before);
@@ -304,6 +314,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         bool was = trigger->firing;
         int override = c->override_conflict;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
+        const int64_t changes = rst_changes_keep(c);
         if (old != NULL) table->images[0] = &image;
         if (program != NULL && program->code->conflict != CONFLICT_DEFAULT)
             c->override_conflict = program->code->conflict;
@@ -317,6 +328,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         code = sqlite3_reset(statement);
         trigger->firing = was;
         c->trigger_depth--;
+        rst_changes_restore(c, changes);
         c->program = program;
         if (old != NULL) table->images[0] = saved;
         c->override_conflict = override;

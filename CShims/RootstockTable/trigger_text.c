@@ -5,6 +5,7 @@
 ** store get the names that the connection has for them. Invariant: everything else stays as the user wrote it.
 */
 #include "trigger_text.h"
+#include "changes.h"
 
 #include "runner.h"
 #include "update_from.h"
@@ -284,6 +285,7 @@ static int transform_statement(rst_connection *c, const char *text, const char *
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
                        char **message) {
     const char *p = text;
+    bool first = true;
     while (p < end) {
         const char *start = p, *stop;
         sqlite3_str *statement, *built;
@@ -307,6 +309,21 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
         rst_trigger_append(statement, start, stop, table);
         renamed = sqlite3_str_finish(statement);
         if (renamed == NULL) return SQLITE_NOMEM;
+        if (table != NULL) {
+            const char *q = renamed;
+            rst_token verb = rst_token_next(&q, renamed + strlen(renamed));
+            char *counted = NULL;
+            code = rst_changes_rewrite(renamed, renamed + strlen(renamed), first, &counted);
+            if (counted != NULL) {
+                sqlite3_free(renamed);
+                renamed = counted;
+            }
+            if (code != SQLITE_OK) {
+                sqlite3_free(renamed);
+                return code;
+            }
+            first &= rst_token_is(&verb, "SELECT");
+        }
         built = sqlite3_str_new(NULL);
         code = transform_statement(c, renamed, renamed + strlen(renamed), built, message);
         done = sqlite3_str_finish(built);

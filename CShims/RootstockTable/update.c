@@ -5,6 +5,7 @@
 ** that no mark can undo marks the transaction broken, so that nothing of it is ever committed.
 */
 #include "change_steps.h"
+#include "changes.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -228,6 +229,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
         if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
     }
+    if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
     code = rst_program_result(table, told, conflict, code, &message);
     if (message != NULL) {
         sqlite3_free(vtab->zErrMsg);
