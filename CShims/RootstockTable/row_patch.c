@@ -1,18 +1,36 @@
 /*
 ** row_patch.c - an UPDATE of columns that nothing hangs on: the row's bytes are put again with those columns exchanged.
 **
-** No index, key, trigger, foreign key, shadow or CHECK sees such a change, so nobody needs the row's other values. Whatever is
+** No index, key, trigger, foreign key, shadow, CHECK or RETURNING sees such a change, so nobody needs the row's other values. Whatever is
 ** longer to tell is left to the steps of change.c. Invariant: what is put are the bytes that those would put.
 */
 #include "change_steps.h"
+#include "runner.h"
 
 #include <string.h>
 
 /* Whether a change of some column of the table can be for us at all. */
 static inline bool is_plain(rst_table *table) {
-    return table->connection->program == NULL && table->triggers == NULL && !table->needs_mirror &&
-           !table->has_evaluated_index && table->foreign_key_count == 0 && !table->is_parent && !table->internal &&
-           table->column_count <= 24 && !rst_shadows_any(table);
+    const rst_program *program = table->connection->program;
+    if (program != NULL && (program->table != table || program->code->kind != KIND_UPDATE || program->code->rowwise ||
+                            program->code->returning != NULL))
+        return false;
+    return table->triggers == NULL && !table->needs_mirror && !table->has_evaluated_index && !table->internal &&
+           table->pinned == 0 && table->column_count <= 24 && !rst_shadows_any(table);
+}
+
+/* Whether no foreign key can see a change of these columns. */
+static bool is_apart_from_keys(rst_table *table, uint64_t changed) {
+    const rst_program *program = table->connection->program;
+    if (table->foreign_key_count == 0 && !table->is_parent) return true;
+    if (program != NULL ? !program->looks_at_keys : !rst_foreign_enabled(table->connection)) return true;
+    if (table->is_parent) return false;
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        for (int k = 0; k < foreign->column_count; k++)
+            if ((changed >> foreign->child_columns[k] & 1) != 0) return false;
+    }
+    return true;
 }
 
 /* The value under the column's affinity. False: it takes longer. */
@@ -40,7 +58,8 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
     rootstock_value patches[24];
     rootstock_slice bytes;
     rootstock_row row;
-    uint64_t changed = 0;
+    const uint64_t *beyond;
+    uint64_t changed = 0, named = rst_program_set_columns(table, &beyond);
     uint32_t slots = 0;
     size_t extra = 0, size;
     int code;
@@ -50,7 +69,7 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
         return SQLITE_NOTFOUND;
     for (int i = 0; i < table->column_count; i++) {
         int slot = table->slot[i];
-        if (sqlite3_value_nochange(values[2 + i])) continue;
+        if ((named >> i & 1) == 0 || sqlite3_value_nochange(values[2 + i])) continue;
         if (slot < 0) return SQLITE_NOTFOUND;
         rst_value_from(values[2 + i], &patches[slot]);
         if (!settle(&table->columns[i], &patches[slot])) return SQLITE_NOTFOUND;
@@ -61,6 +80,7 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
     for (int i = 0; i < table->index_count; i++) {
         if (rst_index_touched(table, &table->indexes[i], changed)) return SQLITE_NOTFOUND;
     }
+    if (!is_apart_from_keys(table, changed)) return SQLITE_NOTFOUND;
     code = rst_get(c, c->writer, &table->tree, key, &bytes);
     if (code != SQLITE_ROW) return code;
     if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)

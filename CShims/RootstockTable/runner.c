@@ -77,6 +77,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     program->values = values;
     program->value_count = count;
     looks_at_keys = (program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c);
+    program->looks_at_keys = looks_at_keys;
     if (looks_at_keys) {
         code = rst_foreign_check_schema(program->table,
                                         program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,

@@ -57,8 +57,9 @@ typedef struct rst_program {
     rst_table *table;
     sqlite3_value **values; /* arguments in the order of the used parameters */
     int value_count;
-    bool stopped;    /* OR FAIL met its row: the others are passed over */
-    bool rolls_back; /* the whole transaction goes */
+    bool looks_at_keys; /* foreign keys of the table, or to it, are enforced */
+    bool stopped;       /* OR FAIL met its row: the others are passed over */
+    bool rolls_back;    /* the whole transaction goes */
     int error;
     char *message;
     struct rst_once *once;
