@@ -106,11 +106,12 @@ int rootstock_lmdb_refuse_forked(rootstock_environment *environment) {
 static inline void disturb(rootstock_transaction *transaction, MDB_dbi tree) {
     transaction->changes++;
     for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next)
-        if (cursor->tree == tree) cursor->disturbed = 1;
+        if (cursor->tree == tree) cursor->disturbed = 1, cursor->in_leaf = 0;
 }
 
 static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
     if (lmdb_is_forked(transaction->environment)) return rootstock_lmdb_refuse_forked(transaction->environment);
+    lmdb_remember_places(transaction);
     disturb(transaction, tree);
     rootstock_lmdb_forget_kept(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
@@ -163,6 +164,7 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
                           (flags & ROOTSTOCK_PUT_RESERVE ? MDB_RESERVE : 0);
     /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
     MDB_val data = {value->size, (void *)value->data};
+    lmdb_remember_places(transaction);
     int code = lmdb_make_room(transaction, value->size);
     if (code == MDB_SUCCESS) code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
@@ -177,6 +179,7 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (!transaction->write)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
+    lmdb_remember_places(transaction);
     disturb(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = rootstock_lmdb_kept_remove(transaction, tree, (MDB_val *)key);

@@ -12,6 +12,7 @@
 **   engine_lmdb_statistics.c    what a store takes, and its readers
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
+**   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
 **   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_lock.c          its lock file
 **   engine_lmdb_compact.c       the file rewritten without free pages, and what an opener has to know of that
@@ -37,6 +38,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "engine_internal.h"
@@ -186,8 +188,13 @@ struct rootstock_cursor {
     uint64_t stamp; /* of the snapshot that root and path are of; 0: none */
     uint64_t root;
     lmdb_path path;
+    int in_leaf; /* of a write transaction: path.places[0] is where the cursor stands (engine_lmdb_leaves.c) */
     rootstock_cursor *next, **link; /* in transaction.cursors; of a write transaction, as what follows */
     int disturbed;                  /* its tree was changed since the MDB_cursor was opened */
+    int remembered;                 /* the last key returned stands in key; else last points to it, in its page */
+    int behind;                     /* in_leaf, and the MDB_cursor is not there */
+    unsigned steps;                 /* of the MDB_cursor, one after the other */
+    MDB_val last;
     size_t key_size;
     unsigned char key[LMDB_KEY_ROOM]; /* the last key returned */
 };
@@ -358,6 +365,21 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
 /* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and, where the lock
 ** file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
+
+/* engine_lmdb_leaves.c: of a cursor of a write transaction that stores to the map. */
+/* The MDB_cursor has stepped onto the entry of this key. */
+void rootstock_lmdb_learn_leaf(rootstock_cursor *cursor, const MDB_val *key);
+/* Brings the MDB_cursor to where the cursor stands. Returns LMDB's code. */
+int rootstock_lmdb_leave_leaf(rootstock_cursor *cursor);
+/* Before any change of the transaction: cursors keep the keys that lie in pages. */
+static inline void lmdb_remember_places(rootstock_transaction *transaction) {
+    for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next) {
+        if (!cursor->positioned || cursor->remembered) continue;
+        cursor->key_size = cursor->last.mv_size;
+        memcpy(cursor->key, cursor->last.mv_data, cursor->key_size);
+        cursor->remembered = 1;
+    }
+}
 
 /* engine_lmdb_cursors.c: the plug's functions of those names. */
 int rootstock_lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);

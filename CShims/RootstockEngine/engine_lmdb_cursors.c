@@ -98,6 +98,14 @@ __attribute__((noinline)) static int check_entry(const rootstock_cursor *cursor,
     return lmdb_check_value(transaction, value);
 }
 
+__attribute__((noinline)) static int stop(rootstock_cursor *cursor, int code) {
+    cursor->positioned = 0;
+    return lmdb_result(cursor->transaction->environment, code);
+}
+
+/* Steps of LMDB's after which the leaf is worth knowing. */
+#define LMDB_STEPS_BEFORE 2
+
 /* A move from nowhere, or of a write transaction's cursor. Not inlined, to keep the common step short. */
 __attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
                                                     MDB_val *value) {
@@ -107,11 +115,23 @@ __attribute__((noinline)) static int move_with_care(rootstock_cursor *cursor, ro
                                                   : mdb_cursor_get(cursor->cursor, key, value, cursor_operations[move]);
     if (code == MDB_SUCCESS) code = check_entry(cursor, key, value);
     cursor->positioned = code == MDB_SUCCESS;
-    if (cursor->write && code == MDB_SUCCESS) {
-        cursor->key_size = key->mv_size;
-        memcpy(cursor->key, key->mv_data, key->mv_size);
-    }
     return lmdb_result(cursor->transaction->environment, code);
+}
+
+/* A move of a write transaction's cursor that is no step in a leaf known. */
+__attribute__((noinline)) static int move_in_write(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
+                                                   MDB_val *value) {
+    int step = (move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS) && cursor->positioned && !cursor->disturbed;
+    int code = cursor->behind && step ? rootstock_lmdb_leave_leaf(cursor) : MDB_SUCCESS;
+    if (code != MDB_SUCCESS) return stop(cursor, code);
+    cursor->in_leaf = cursor->behind = 0;
+    code = move_with_care(cursor, move, key, value);
+    cursor->steps = step && code == ROOTSTOCK_OK ? cursor->steps + 1 : 0;
+    if (code != ROOTSTOCK_OK) return code;
+    cursor->last = *key;
+    cursor->remembered = 0;
+    if (cursor->steps >= LMDB_STEPS_BEFORE) rootstock_lmdb_learn_leaf(cursor, key);
+    return ROOTSTOCK_OK;
 }
 
 /* A read transaction's cursor that has not moved since it was opened or renewed: *code is MDB_SUCCESS with cursor.walking set if the
@@ -143,11 +163,6 @@ __attribute__((noinline)) static int start(rootstock_cursor *cursor) {
     return code;
 }
 
-__attribute__((noinline)) static int stop(rootstock_cursor *cursor, int code) {
-    cursor->positioned = 0;
-    return lmdb_result(cursor->transaction->environment, code);
-}
-
 static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *key, MDB_val *value) {
     const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
     switch (move) {
@@ -167,27 +182,12 @@ static inline int walk(rootstock_cursor *cursor, rootstock_move move, MDB_val *k
     return EINVAL;
 }
 
-/* To the neighbour in the leaf (step is 1 or -1), if it is an entry of the usual kind. 0: the cursor has not moved. */
-static inline int step_in_leaf(const lmdb_snapshot *snapshot, lmdb_path *path, int32_t step, rootstock_slice *key,
-                               rootstock_slice *value) {
-    lmdb_place *leaf = &path->places[path->height - 1];
-    uint32_t index = leaf->index + (uint32_t)step, ahead = index + 2 * (uint32_t)step;
-    entry at;
-    if (index >= leaf->count || !read_entry(snapshot, leaf->page, index, &at)) return 0;
-    uint32_t size = (uint32_t)at.header;
-    if ((at.header & FLAGS) != 0 || at.key_size - 1 >= KEY_LIMIT || size > at.room - at.key_size) return 0;
-    if (ahead < leaf->count) expect_entry(leaf->page, ahead);
-    leaf->index = index;
-    *key = (rootstock_slice){at.key_size, at.key};
-    *value = (rootstock_slice){size, at.key + at.key_size};
-    return 1;
-}
-
 /* Every move but a walking cursor's step in its leaf. Not inlined, to keep that short. */
 __attribute__((noinline)) static int move_otherwise(rootstock_cursor *cursor, rootstock_move move, MDB_val *key,
                                                     MDB_val *value) {
+    if (cursor->write) return move_in_write(cursor, move, key, value);
     if (!cursor->walking || !cursor->transaction->snapshot.walks) {
-        int code = cursor->write || (cursor->positioned && !cursor->walking) ? MDB_SUCCESS : start(cursor);
+        int code = cursor->positioned && !cursor->walking ? MDB_SUCCESS : start(cursor);
         if (code != MDB_SUCCESS) return stop(cursor, code);
         if (!cursor->walking) return move_with_care(cursor, move, key, value);
     }
@@ -197,14 +197,25 @@ __attribute__((noinline)) static int move_otherwise(rootstock_cursor *cursor, ro
     return ROOTSTOCK_OK;
 }
 
-/* A step of a read snapshot's cursor is most of a scan: to the leaf's next entry, whose value lies in the leaf, in place and with no call. */
+/* A step is most of a scan: to the leaf's next entry, whose value lies in the leaf, in place and with no call. */
 int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
                                rootstock_slice *value) {
     const lmdb_snapshot *snapshot = &cursor->transaction->snapshot;
     _Static_assert(ROOTSTOCK_NEXT == 2 && ROOTSTOCK_PREVIOUS == 3, "a step's direction is counted from its name");
-    if ((move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS) && cursor->positioned && cursor->walking &&
-        snapshot->walks && step_in_leaf(snapshot, &cursor->path, 5 - 2 * (int32_t)move, key, value))
-        return ROOTSTOCK_OK;
+    if ((move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS) && cursor->positioned) {
+        const int32_t step = 5 - 2 * (int32_t)move;
+        if (cursor->walking && snapshot->walks &&
+            step_in_leaf(snapshot, &cursor->path.places[cursor->path.height - 1], step, (MDB_val *)key,
+                         (MDB_val *)value))
+            return ROOTSTOCK_OK;
+        if (cursor->in_leaf &&
+            step_in_leaf(snapshot, &cursor->path.places[0], step, (MDB_val *)key, (MDB_val *)value)) {
+            cursor->last = *(const MDB_val *)key;
+            cursor->remembered = 0;
+            cursor->behind = 1;
+            return ROOTSTOCK_OK;
+        }
+    }
     return move_otherwise(cursor, move, (MDB_val *)key, (MDB_val *)value);
 }
 

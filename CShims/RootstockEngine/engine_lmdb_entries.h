@@ -188,4 +188,19 @@ static inline int give_at(const lmdb_snapshot *snapshot, const lmdb_place *place
     return give(snapshot, &found, key, value);
 }
 
+/* To the neighbour in a leaf (step is 1 or -1), if it is an entry of the usual kind. 0: the place is what it was. */
+static inline int step_in_leaf(const lmdb_snapshot *snapshot, lmdb_place *leaf, int32_t step, MDB_val *key,
+                               MDB_val *value) {
+    uint32_t index = leaf->index + (uint32_t)step, ahead = index + 2 * (uint32_t)step;
+    entry at;
+    if (index >= leaf->count || !read_entry(snapshot, leaf->page, index, &at)) return 0;
+    uint32_t size = (uint32_t)at.header;
+    if ((at.header & FLAGS) != 0 || at.key_size - 1 >= KEY_LIMIT || size > at.room - at.key_size) return 0;
+    if (ahead < leaf->count) expect_entry(leaf->page, ahead);
+    leaf->index = index;
+    *key = (MDB_val){at.key_size, (void *)at.key};
+    *value = (MDB_val){size, (void *)(at.key + at.key_size)};
+    return 1;
+}
+
 #endif

@@ -145,6 +145,12 @@ void rst_cursors_detach(rst_connection *c) {
     while (c->writer_cursors != NULL) {
         rst_cursor *k = c->writer_cursors;
         unlink_live(k);
+        if (k->borrowed && rst_cursor_keep_entry(k) != SQLITE_OK) {
+            k->entry_key.size = k->entry_value.size = 0;
+            k->eof = true;
+        }
+        if (k->borrowed) rst_cursor_noted(k);
+        k->borrowed = false;
         k->detached = true;
         if (!k->holds) {
             k->holds = true;
@@ -167,6 +173,7 @@ void rst_cursors_detach(rst_connection *c) {
 void rst_cursor_stop(rst_cursor *k) {
     unlink_live(k);
     k->walking = false;
+    k->borrowed = false;
     k->detached = false;
     if (k->walker_tree != NULL &&
         (k->walker.run != NULL || k->on_writer || (k->began && k->transaction != k->connection->reader))) {

@@ -51,7 +51,8 @@ typedef struct rst_cursor {
     int range; /* the one under way */
     bool eof;
     bool stable;         /* key and value stay where they are as long as the snapshot does */
-    bool walking;        /* the next row is the tree's next entry, in a read snapshot */
+    bool borrowed;       /* of a table's tree, in a write transaction: the entry lies where the engine has it */
+    bool walking;        /* the next row is the tree's next entry */
     rootstock_move move; /* ... by this move */
     bool unbounded;      /* the range under way ends where the tree does */
     unsigned char shape; /* COLUMNS_...: what rst_cursor_column may read of what is under the cursor */
@@ -130,7 +131,8 @@ int rst_cursor_rejoin(rst_cursor *k);
 
 /* ---- cursor_walk.c ---- */
 /* In a write transaction the engine's bytes hold only until the next write, and an outer cursor of a join is read again after
-** writes: there the cursor keeps its own of the entry under it. SQLITE_OK or SQLITE_NOMEM. */
+** writes: there the cursor keeps its own of the entry under it, at once or before the write (rst_cursors_keep). SQLITE_OK or
+** SQLITE_NOMEM. */
 int rst_cursor_keep_entry(rst_cursor *k);
 /* The same for a row that was looked up by its key. */
 int rst_cursor_keep_row(rst_cursor *k);
@@ -253,7 +255,8 @@ static inline void rst_cursor_noted(rst_cursor *k) {
 
 /* What follows a new entry under the cursor. */
 static inline int rst_cursor_arrived(rst_cursor *k) {
-    if (k->on_writer) {
+    k->borrowed = k->on_writer && k->plan->source != PLAN_INDEX;
+    if (k->on_writer && !k->borrowed) {
         int code = rst_cursor_keep_entry(k);
         if (code != SQLITE_OK) return code;
     }

@@ -264,7 +264,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     rst_cursor_aim(k);
     k->move = plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT;
     if (plan->source == PLAN_ROWID) {
-        k->walking = !k->on_writer;
+        k->walking = true;
         return filter_rowid(k, values);
     }
     if (plan->source == PLAN_KEY && plan->unique) {
@@ -277,7 +277,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     if (code != SQLITE_OK) return code;
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) return rst_cursor_collect(k, parts);
-    k->walking = !k->on_writer;
+    k->walking = !k->on_writer || plan->source != PLAN_INDEX;
     return enter(k, values);
 }
 
@@ -291,6 +291,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     k->plan = plan;
     k->single = false;
     k->walking = false;
+    k->borrowed = false;
     k->stable = false;
     k->shape = COLUMNS_UNKNOWN;
     k->row_located = false;

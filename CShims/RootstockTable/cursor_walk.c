@@ -3,7 +3,7 @@
 **
 ** A cursor walks one tree (the table's or an index's). In a read snapshot a step is one call of the engine, and the row's
 ** bytes stay where the engine has them: the snapshot outlives the statement's last use of them. In a write transaction they
-** hold only until the next write, and the cursor keeps its own.
+** hold only until the next write, before which the cursor copies them.
 */
 #include "cursor.h"
 
@@ -21,6 +21,16 @@ int rst_cursor_keep_entry(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+int rst_cursors_keep(rst_connection *c) {
+    for (rst_cursor *k = c->writer_cursors; k != NULL; k = k->live_next) {
+        if (!k->borrowed) continue;
+        if (rst_cursor_keep_entry(k) != SQLITE_OK) return SQLITE_NOMEM;
+        k->borrowed = false;
+        rst_cursor_noted(k);
+    }
+    return SQLITE_OK;
+}
+
 int rst_cursor_keep_row(rst_cursor *k) {
     if (!k->on_writer || k->row_value->data == k->hold.data) return SQLITE_OK;
     k->hold.size = 0;
@@ -30,6 +40,7 @@ int rst_cursor_keep_row(rst_cursor *k) {
 }
 
 int rst_cursor_enter_range(rst_cursor *k) {
+    k->borrowed = false;
     for (;;) {
         const rst_range *range;
         int code;
@@ -79,6 +90,7 @@ static int leave_range(rst_cursor *k, int code) {
 ** should save no registers for it. */
 __attribute__((noinline)) static int next_slowly(rst_cursor *k) {
     int code;
+    k->borrowed = false; /* what is under the cursor is left */
     if (k->transient != NULL) return rst_automatic_next(k);
     if (k->remaining > 0) {
         k->counted++;
@@ -133,6 +145,7 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         k->eof = true;
         return SQLITE_OK;
     }
+    k->borrowed = false;
     code = k->connection->engine->cursor_move(k->walker.cursor, k->move, &k->entry_key, &k->entry_value);
     if (code != ROOTSTOCK_OK || k->entry_key.size >= k->connection->second_look ||
         (!k->unbounded && rst_cursor_beyond(k))) {
@@ -142,7 +155,8 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         rst_cursor_noted(k);
         return SQLITE_OK;
     }
-    rst_cursor_look(k, false);
+    rst_cursor_look(k, k->on_writer);
+    k->borrowed = k->on_writer;
     return SQLITE_OK;
 }
 

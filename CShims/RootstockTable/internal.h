@@ -84,6 +84,9 @@ void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
 /* marker.c: a declared virtual table of one column, without a table of the store behind it. */
 int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out);
+/* Before a change in the write transaction, while c->writer_cursors is not null: what cursors show of the engine's bytes they copy.
+** SQLITE_OK or SQLITE_NOMEM. */
+int rst_cursors_keep(rst_connection *c);
 /* SQLite's notices of transactions, of whichever table. */
 int rst_vtab_begin(sqlite3_vtab *base);
 int rst_vtab_sync(sqlite3_vtab *base);

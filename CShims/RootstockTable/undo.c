@@ -113,6 +113,10 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
         /* The schema as of the mark is in the catalog again; what we hold in memory is not. */
         c->schema_stale = true;
     }
+    if (c->undo.size > mark && c->writer_cursors != NULL && rst_cursors_keep(c) != SQLITE_OK) {
+        c->writer_broken = true;
+        return SQLITE_NOMEM;
+    }
     if (c->writer_broken) return SQLITE_OK; /* nobody sees it any more: it can only be rolled back as a whole */
     while (c->undo.size > mark) {
         undo_trailer trailer;
@@ -205,6 +209,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
     bool got;
     int code = rst_tree_ready(c, c->writer, tree, false);
     if (code == SQLITE_OK && c->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
+    if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
     if (code != SQLITE_OK) return code;
     got = got_it(c, tree, key);
     c->got = false;
@@ -231,6 +236,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
     bool got;
     int code = rst_tree_ready(c, c->writer, tree, false);
+    if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
     if (code != SQLITE_OK) return code;
     got = got_it(c, tree, key);
     c->got = false;
@@ -250,6 +256,7 @@ int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
 
 int rst_clear(rst_connection *c, rst_tree *tree) {
     int code = rst_tree_ready(c, c->writer, tree, false);
+    if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
     if (code != SQLITE_OK) return code;
     c->got = false;
     if (logging(c)) {
