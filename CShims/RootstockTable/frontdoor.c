@@ -74,6 +74,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
             sqlite3_free(whole);
             return code;
         }
+        rst_program_prepare(c, compiled);
         text = sqlite3_str_new(NULL);
         if (compiled->returning != NULL) {
             sqlite3_str_appendall(text, "SELECT ");

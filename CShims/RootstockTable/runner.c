@@ -61,6 +61,23 @@ static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
            !code->rowwise && table->triggers == NULL && !table->has_conflict_clauses && !table->strict;
 }
 
+/* What SQLite runs of the program. */
+static const char *inner_of(const rst_code *code, bool looks_at_keys) {
+    return code->clear != NULL && !looks_at_keys ? code->clear : code->inner;
+}
+
+static bool looks_at_keys_of(rst_connection *c, const rst_table *table) {
+    return (table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(c);
+}
+
+void rst_program_prepare(rst_connection *c, const rst_code *code) {
+    const rst_table *table = rst_table_find(c, code->table_name);
+    sqlite3_stmt *statement;
+    if (table == NULL || rst_statement_get(c, inner_of(code, looks_at_keys_of(c, table)), &statement) != SQLITE_OK)
+        return;
+    rst_statement_done(c, statement);
+}
+
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message) {
     sqlite3_stmt *statement = NULL;
@@ -76,7 +93,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (program->table == NULL) return SQLITE_SCHEMA;
     program->values = values;
     program->value_count = count;
-    looks_at_keys = (program->table->foreign_key_count > 0 || program->table->is_parent) && rst_foreign_enabled(c);
+    looks_at_keys = looks_at_keys_of(c, program->table);
     program->looks_at_keys = looks_at_keys;
     if (looks_at_keys) {
         code = rst_foreign_check_schema(program->table,
@@ -101,8 +118,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     deferred = c->deferred_violations;
     c->immediate_violations = 0;
     last = sqlite3_last_insert_rowid(c->db);
-    code = rst_statement_get(
-        c, program->code->clear != NULL && !looks_at_keys ? program->code->clear : program->code->inner, &statement);
+    code = rst_statement_get(c, inner_of(program->code, looks_at_keys), &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         code = sqlite3_extended_errcode(c->db);

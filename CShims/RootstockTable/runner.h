@@ -85,6 +85,9 @@ int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, cha
 int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **message);
 void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
+/* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement now. What is wrong is
+** said by the run. */
+void rst_program_prepare(rst_connection *c, const rst_code *code);
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message);
 /* Fills code->sequences for a statement on the table; text: with its parameters numbered. SQLITE_NOMEM. */
