@@ -50,9 +50,11 @@
             try check(engine.pointee.settle(pointer, ticket))
         }
 
-        fileprivate func put(_ tree: UInt32, _ value: UInt8) throws -> UInt64 {
+        /// `also`: keys beside the one, for a commit that is too large to be sealed.
+        fileprivate func put(_ tree: UInt32, _ value: UInt8, also keys: UInt8 = 0) throws -> UInt64 {
             let writer = try begin(write: true)
             try writer.put(tree, [1], [value])
+            for key in 0..<keys { try writer.put(tree, [2, key], [value]) }
             return try writer.publish()
         }
     }
@@ -139,8 +141,8 @@
                 let first = try environment.put(tree, 1)
                 let second = try environment.put(tree, 2)
                 failing(own) {
-                    // The second's own flush has made the first durable.
-                    #expect(throws: Never.self) { try environment.settle(first) }
+                    // They were to share it.
+                    #expect(throws: Fault.self) { try environment.settle(first) }
                     #expect(throws: Fault.self) { try environment.settle(second) }
                     #expect(throws: Fault.self) { try environment.settle(second) }
                     #expect(throws: Fault.self) {
@@ -150,8 +152,25 @@
                 try environment.read { try #expect($0.get(tree, [1]) == [2], "it is there all the same") }
                 // In doubt a commit makes both flushes itself.
                 #expect(try environment.put(tree, 3) == 0)
+                try environment.settle(first)
                 try environment.settle(second)
                 #expect(try environment.put(tree, 4) != 0)
+            }
+        }
+
+        @Test func aLargeCommitFlushesWhatWasPublishedBefore() throws {
+            try withTree { environment, tree, path in
+                let own = try #require(descriptors(of: path).first)
+                let first = try environment.put(tree, 1)
+                let second = try environment.put(tree, 2, also: 200)
+                #expect(second != 0)
+                failing(own) {
+                    #expect(throws: Never.self) { try environment.settle(first) }
+                    #expect(throws: Fault.self) { try environment.settle(second) }
+                }
+                #expect(try environment.put(tree, 3) == 0)
+                try environment.settle(second)
+                try environment.read { try #expect($0.get(tree, [1]) == [3]) }
             }
         }
 
