@@ -1,6 +1,7 @@
 /*
 ** transform_insert.c - an INSERT with the defaults of the columns that it leaves out written into it, which a virtual table cannot tell from
-** an explicit NULL. Invariant: nothing but columns and values is added, and to no INSERT that leaves none out.
+** an explicit NULL, and with its rows gathered first where SQLite gathers them. Invariant: nothing but columns and values is added, and to
+** no INSERT that leaves none out.
 */
 #include "transform.h"
 
@@ -74,11 +75,34 @@ static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *ta
     }
 }
 
+/* Whether the table has triggers, those included that are still to be loaded while a body is made ready. */
+static bool has_triggers(const rst_connection *c, const rst_table *table) {
+    if (table->triggers != NULL || c->temporary_trigger_count > 0) return true;
+    for (int i = 0; i < c->loaded.count; i++) {
+        const rst_object *object = &c->loaded.objects[i];
+        if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether SQLite has all rows of the source before it inserts the first: where there are triggers, and RETURNING is one to it. */
+static bool is_gathered(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->source_text.start;
+    rst_token token;
+    if (parts->source == SOURCE_DEFAULT || (parts->returning.start == NULL && !has_triggers(c, table))) return false;
+    if (parts->source != SOURCE_VALUES) return true;
+    token = rst_token_next(&p, parts->source_text.end); /* VALUES */
+    token = rst_token_next(&p, parts->source_text.end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return true;
+    token = rst_token_next(&p, parts->source_text.end);
+    return token.type != TOKEN_END; /* one row is no matter */
+}
+
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message) {
     bool *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count + 1);
     rst_token loser = {TOKEN_END, NULL, 0}, rowid_name = {TOKEN_END, NULL, 0};
-    bool extras = operation != NULL, any_listed = parts->columns.start != NULL;
+    bool extras = operation != NULL, gathered = is_gathered(c, table, parts), any_listed = parts->columns.start != NULL;
     sqlite3_str *str;
     int code = SQLITE_OK;
     *out = NULL;
@@ -125,7 +149,7 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         return code;
     }
     if (!extras && loser.type == TOKEN_END &&
-        !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore &&
+        !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore && !gathered &&
         parts->upsert.start == NULL && parts->returning.start == NULL) {
         sqlite3_free(listed);
         return SQLITE_OK;
@@ -182,6 +206,17 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         text = sqlite3_str_finish(values);
         sqlite3_str_appendf(str, "VALUES(%s)", text == NULL ? "NULL" : text + 1);
         sqlite3_free(text);
+    } else if (gathered) {
+        sqlite3_str *more = sqlite3_str_new(NULL);
+        char *added;
+        append_extras(more, table, listed, operation);
+        added = sqlite3_str_finish(more);
+        sqlite3_str_appendf(str,
+                            "SELECT *%s FROM (WITH \"rootstock rows\" AS MATERIALIZED (%.*s) "
+                            "SELECT * FROM \"rootstock rows\")",
+                            added == NULL ? "" : added, (int)(parts->source_text.end - parts->source_text.start),
+                            parts->source_text.start);
+        sqlite3_free(added);
     } else if (!extras) {
         sqlite3_str_append(str, parts->source_text.start, (int)(parts->source_text.end - parts->source_text.start));
     } else {
