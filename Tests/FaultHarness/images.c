@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SECTOR = 512 };
@@ -114,4 +115,23 @@ void image_write(const image *file, const char *path) {
     if (descriptor < 0 || write(descriptor, file->bytes, file->size) != (ssize_t)file->size)
         wrong("cannot write %s", path);
     close(descriptor);
+}
+
+void image_judge(const image *file, const char *path, size_t moment, variant kind,
+                 const char *(*judge)(sqlite3 *db, const void *context), const void *context) {
+    int status;
+    image_write(file, path);
+    pid_t child = fork();
+    if (child < 0) wrong("no fork");
+    if (child == 0) {
+        sqlite3 *db;
+        alarm(30);
+        if (session_open(path, NULL, &db) != SQLITE_OK)
+            wrong("moment %zu, variant %d: %s", moment, (int)kind, session_message());
+        const char *what = judge(db, context);
+        if (what != NULL) wrong("moment %zu, variant %d: %s", moment, (int)kind, what);
+        _exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0)
+        wrong("moment %zu, variant %d: status %d", moment, (int)kind, status);
 }

@@ -8,6 +8,7 @@
 #define IMAGES_H
 
 #include "interpose.h"
+#include "session.h"
 
 /* Of what was written since the last sync: all; nothing; all, the last one in part; some, some in part. */
 typedef enum variant { ORDERED, DROPPED, TORN, CHOSEN, VARIANTS } variant;
@@ -34,5 +35,9 @@ void disk_free(disk *disk);
 void image_make(image *trial, const disk *disk, size_t moment, variant kind, uint64_t *seed);
 /* Writes it to path, without a lock file beside. Ends the program when it fails. */
 void image_write(const image *file, const char *path);
+/* Has the file, made of a moment, what it must have? Written to path, opened as a store in a process of its own, so that a crash is seen, and
+** shown to judge with the context: null, or what is wrong with it, which ends the program, as a store that does not open does. */
+void image_judge(const image *file, const char *path, size_t moment, variant kind,
+                 const char *(*judge)(sqlite3 *db, const void *context), const void *context);
 
 #endif

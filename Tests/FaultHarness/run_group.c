@@ -132,23 +132,8 @@ static const char *judge(sqlite3 *db, const bool acknowledged[WRITERS][UNITS + 1
     return session_check(db) == SQLITE_OK ? NULL : "the check finds damage";
 }
 
-/* Of a file made of a moment; in a child, so that a crash is seen. */
-static void judge_image(const char *path, const image *file, const bool acknowledged[WRITERS][UNITS + 1], size_t moment,
-                        variant kind) {
-    int status;
-    image_write(file, path);
-    pid_t child = fork();
-    if (child < 0) wrong("no fork");
-    if (child == 0) {
-        sqlite3 *db;
-        alarm(30);
-        if (session_open(path, NULL, &db) != SQLITE_OK) wrong("moment %zu: %s", moment, session_message());
-        const char *what = judge(db, acknowledged, UNITS, false);
-        if (what != NULL) wrong("moment %zu, variant %d: %s", moment, (int)kind, what);
-        _exit(0);
-    }
-    if (waitpid(child, &status, 0) != child || status != 0)
-        wrong("moment %zu, variant %d: status %d", moment, (int)kind, status);
+static const char *judge_image(sqlite3 *db, const void *acknowledged) {
+    return judge(db, acknowledged, UNITS, false);
 }
 
 static void lose_power(const settings *how, unsigned delay, double seconds) {
@@ -188,7 +173,7 @@ static void lose_power(const settings *how, unsigned delay, double seconds) {
             for (int kind = 0; kind < VARIANTS; kind++) {
                 for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++, files++) {
                     image_make(&trial, &disk, moment, (variant)kind, &seed);
-                    judge_image(tried, &trial, (const bool(*)[UNITS + 1]) acknowledged, moment, (variant)kind);
+                    image_judge(&trial, tried, moment, (variant)kind, judge_image, acknowledged);
                 }
             }
         }

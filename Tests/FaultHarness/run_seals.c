@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, HEADER = 16, SEALS_ROOM = 440 };
@@ -194,28 +193,19 @@ static void compare_seals(const settings *how, double seconds) {
 
 enum { ROWS = 60 };
 
-/* Has the file the rows that were acknowledged, and is it whole? In a process of its own, so that a crash is seen. */
-static void judge(const char *path, const image *file, const bool acknowledged[ROWS], size_t moment, variant kind) {
-    int status;
-    image_write(file, path);
-    pid_t child = fork();
-    if (child < 0) wrong("no fork");
-    if (child == 0) {
-        sqlite3 *db;
-        char sql[128];
-        alarm(30);
-        if (session_open(path, NULL, &db) != SQLITE_OK) wrong("moment %zu: %s", moment, session_message());
-        for (int row = 0; row < ROWS; row++) {
-            if (!acknowledged[row]) continue;
-            snprintf(sql, sizeof sql, "INSERT INTO t0 VALUES (%d, 0, 0)", row);
-            if (session_run(db, sql, NULL) == SQLITE_OK)
-                wrong("moment %zu, variant %d: row %d is missing", moment, (int)kind, row);
-        }
-        if (session_check(db) != SQLITE_OK) wrong("moment %zu, variant %d: damaged", moment, (int)kind);
-        _exit(0);
+/* Has the store the rows that were acknowledged (context: bool[ROWS]), and is it whole? */
+static const char *judge(sqlite3 *db, const void *context) {
+    static char what[64];
+    const bool *acknowledged = context;
+    char sql[128];
+    for (int row = 0; row < ROWS; row++) {
+        if (!acknowledged[row]) continue;
+        snprintf(sql, sizeof sql, "INSERT INTO t0 VALUES (%d, 0, 0)", row);
+        if (session_run(db, sql, NULL) != SQLITE_OK) continue;
+        snprintf(what, sizeof what, "row %d is missing", row);
+        return what;
     }
-    if (waitpid(child, &status, 0) != child || status != 0)
-        wrong("moment %zu, variant %d: status %d", moment, (int)kind, status);
+    return session_check(db) == SQLITE_OK ? NULL : "damaged";
 }
 
 static void fail_flushes(const settings *how, double seconds) {
@@ -253,7 +243,7 @@ static void fail_flushes(const settings *how, double seconds) {
             if (moment >= begin && random_number(&seed) % 12 == 0)
                 for (int kind = 0; kind < VARIANTS; kind++, files++) {
                     image_make(&trial, &disk, moment, (variant)kind, &seed);
-                    judge(tried, &trial, acknowledged, moment, (variant)kind);
+                    image_judge(&trial, tried, moment, (variant)kind, judge, acknowledged);
                 }
             if (recorded[moment].kind == EVENT_ACKNOWLEDGED) acknowledged[recorded[moment].number] = true;
             disk_pass(&disk, moment);
