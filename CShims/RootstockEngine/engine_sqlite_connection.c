@@ -224,7 +224,9 @@ int rootstock_sqlite_database_open(const rootstock_environment *environment, sql
     sqlite_connection *connection = calloc(1, sizeof *connection);
     *result = connection;
     if (connection == NULL) return SQLITE_NOMEM;
-    int flags = (environment->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX;
+    int flags =
+        (environment->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX |
+        SQLITE_OPEN_PRIVATECACHE; /* whatever sqlite3_enable_shared_cache says: each has a snapshot of its own */
     int sqlite = sqlite3_open_v2(environment->path, &connection->db, flags, NULL);
     if (sqlite != SQLITE_OK) return sqlite;
     sqlite3_extended_result_codes(connection->db, 1);

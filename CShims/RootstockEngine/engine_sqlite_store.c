@@ -167,7 +167,7 @@ int rootstock_sqlite_sync(rootstock_environment *environment) {
 /* VACUUM INTO writes a database with a rollback journal; a store has a WAL. */
 static int set_journal(const char *path) {
     sqlite3 *db;
-    int sqlite = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+    int sqlite = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (sqlite == SQLITE_OK) sqlite = sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     sqlite3_close(db);
     return sqlite;

@@ -223,7 +223,7 @@ int rst_control_attach(rst_connection *c, char **message) {
     if (c->control != NULL) return SQLITE_OK;
     code = sqlite3_vfs_register(&control_vfs, 0);
     if (code == SQLITE_OK) {
-        code = rst_execute(c, message, "ATTACH 'file:control?vfs=rootstock-control' AS rootstock");
+        code = rst_execute(c, message, "ATTACH 'file:control?vfs=rootstock-control&cache=private' AS rootstock");
     }
     if (code != SQLITE_OK) return code;
     code = sqlite3_file_control(c->db, "rootstock", SQLITE_FCNTL_FILE_POINTER, &file);

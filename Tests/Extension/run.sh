@@ -133,6 +133,20 @@ SELECT id FROM t WHERE id > 0 AND lower(a) = lower('TWO');
 EXPLAIN QUERY PLAN SELECT * FROM t WHERE a > ? AND lower(a) = coalesce(lower(?), lower(trim(?)));
 DROP INDEX l;"
 
+# Connections of a process whose shared cache is on have transactions of their own.
+${CC:-cc} -std=c11 -O1 "$(dirname "$0")/shared_cache.c" -o "$folder/shared_cache" -lsqlite3
+for engine in lmdb sqlite-btree; do
+    cases=$((cases + 1))
+    actual=$("$folder/shared_cache" "$extension" "$folder/shared.$engine" "$engine" 2>&1) || true
+    if [ "$actual" != "0
+0
+database is locked
+4" ]; then
+        failures=$((failures + 1))
+        echo "extension: transactions beside a shared cache, $engine: $actual" >&2
+    fi
+done
+
 # A writer of engine sqlite-btree that dies while it publishes a commit leaves the two copies of the log's header different.
 cases=$((cases + 1))
 actual=$(timeout 60 sqlite3 "$folder/half.db" 2>&1 <<END
