@@ -4,7 +4,8 @@
 ** SQLite names an unaliased expression by its text. Where that holds a name that is turned into another one (transform.c), the native
 ** name is written out behind it with AS: in every SELECT, for subqueries, views and CREATE TABLE AS have columns of these names. A
 ** bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a virtual table cannot declare; but not in a subquery,
-** whose columns SQLite names before it knows. Invariant: only AS and a name are added, and only where no alias stands.
+** whose columns SQLite names before it knows. For the same reason a rowid in the ORDER BY of a compound SELECT
+** becomes the number of its item. Invariant: only AS and a name are added, and only where no alias stands; and only such a rowid is exchanged.
 */
 #include "tokens.h"
 #include "transform.h"
@@ -29,6 +30,8 @@ typedef struct frame {
     item now;
     item rowids[WAITING]; /* bare ones, which wait for FROM */
     int rowid_count;
+    const char *first, *first_from; /* behind SELECT and FROM of the first SELECT here; null: none yet */
+    bool compound, ordering;        /* of several SELECTs; in their ORDER BY */
 } frame;
 
 typedef struct writing {
@@ -40,6 +43,7 @@ typedef struct writing {
 typedef struct insertion {
     const char *at;
     char *name;
+    size_t instead; /* bytes whose place it takes, without AS */
 } insertion;
 
 typedef struct insertions {
@@ -58,7 +62,7 @@ static int insert(insertions *list, const char *at, char *name) {
         list->all = more;
         list->capacity = list->capacity * 2 + 8;
     }
-    list->all[list->count++] = (insertion){at, name};
+    list->all[list->count++] = (insertion){at, name, 0};
     return SQLITE_OK;
 }
 
@@ -250,6 +254,64 @@ static int name_rowids(const writing *w, frame *f, insertions *list, const char 
     return code;
 }
 
+static bool is_name(const rst_token *token) {
+    return token->type == TOKEN_WORD || token->type == TOKEN_NAME;
+}
+
+/* Which item of the list, p behind its SELECT, is the INTEGER PRIMARY KEY of its only table, or its rowid, from 1; 0: none, or that is not
+** plain to see. */
+static int place_of_rowid(const char *p, const char *end, const rst_table *table) {
+    static const char *const operators[] = {"FROM", "ISNULL", "NOTNULL", NULL};
+    rst_token token = rst_token_next(&p, end);
+    int first = 0;
+    if (rst_token_is(&token, "DISTINCT") || rst_token_is(&token, "ALL")) token = rst_token_next(&p, end);
+    for (int place = 1;; place++) {
+        bool found = false;
+        if (rst_token_mark(&token, "*")) {
+            token = rst_token_next(&p, end);
+            if (!rst_token_is(&token, "FROM")) return 0;
+            return first > 0 ? first : place + table->rowid_column;
+        }
+        if (is_name(&token)) {
+            rst_token name = token;
+            token = rst_token_next(&p, end);
+            while (rst_token_mark(&token, ".")) {
+                name = rst_token_next(&p, end);
+                token = rst_token_next(&p, end);
+            }
+            if (rst_token_mark(&name, "*")) return 0;
+            found = is_rowid(&name) || rst_token_same_name(&name, table->columns[table->rowid_column].name);
+            if (rst_token_is(&token, "AS")) token = rst_token_next(&p, end);
+            if (is_name(&token) && !is_one_of(&token, operators)) { /* an alias */
+                if (is_rowid(&token)) return 0;                     /* which the term would stand for */
+                token = rst_token_next(&p, end);
+            }
+        }
+        if (found && first == 0 && (rst_token_mark(&token, ",") || rst_token_is(&token, "FROM"))) first = place;
+        while (token.type != TOKEN_END && !rst_token_mark(&token, ",") && !rst_token_is(&token, "FROM")) {
+            if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return 0;
+            token = rst_token_next(&p, end);
+            if (is_rowid(&token)) return 0; /* an alias of an expression, perhaps */
+        }
+        if (!rst_token_mark(&token, ",")) return first;
+        token = rst_token_next(&p, end);
+    }
+}
+
+/* A term of the ORDER BY of several SELECTs stands for an item of theirs, the first that is the same expression. A rowid is the same as the
+** INTEGER PRIMARY KEY, but not here, where it becomes the item's number. */
+static int order_rowid(const writing *w, const frame *f, insertions *list, const rst_token *term) {
+    static const rst_token none = {TOKEN_END, "", 0};
+    const rst_table *table = f->first_from == NULL ? NULL : table_of(w, f->first_from, &none);
+    int place, code;
+    if (table == NULL || table->rowid_column < 0 || table->has_rowid_name) return SQLITE_OK;
+    place = place_of_rowid(f->first, w->end, table);
+    if (place == 0) return SQLITE_OK;
+    code = insert(list, term->text, sqlite3_mprintf("%d", place));
+    if (code == SQLITE_OK) list->all[list->count - 1].instead = term->size;
+    return code;
+}
+
 static void take_token(frame *f, const rst_token *token) {
     item *it = &f->now;
     if (it->tokens == 0) it->start = token->text;
@@ -294,6 +356,9 @@ static int find_names(const writing *w, frame *frames, insertions *list) {
             f = &frames[--depth];
             if (f->list) take_token(f, &token);
         } else if (rst_token_is(&token, "SELECT") && !rst_token_mark(&previous, ".")) {
+            /* Behind INSERT ... or WITH ... AS () there is but one first. */
+            f->compound = f->first != NULL;
+            if (f->first == NULL) f->first = p;
             f->list = true;
             f->rowid_count = 0;
             begin_item(f);
@@ -306,9 +371,21 @@ static int find_names(const writing *w, frame *frames, insertions *list) {
                                rst_token_mark(&token, ";") || is_one_of(&token, ends))) {
             code = end_item(f, depth, list, token.text);
             if (code == SQLITE_OK && rst_token_is(&token, "FROM")) code = name_rowids(w, f, list, p);
+            if (rst_token_is(&token, "FROM") && f->first_from == NULL && !f->compound) f->first_from = p;
             f->list = false;
         } else if (f->list) {
             take_token(f, &token);
+        } else if (f->compound && rst_token_is(&token, "ORDER")) {
+            f->ordering = true;
+        } else if (f->ordering && rst_token_is(&token, "LIMIT")) {
+            f->ordering = false;
+        } else if (f->ordering && is_rowid(&token) &&
+                   (rst_token_is(&previous, "BY") || rst_token_mark(&previous, ","))) {
+            const char *q = p;
+            rst_token next = rst_token_next(&q, w->end);
+            int before = list->count;
+            if (!rst_token_mark(&next, ".")) code = order_rowid(w, f, list, &token);
+            for (int i = 0; i < depth && list->count > before; i++) frames[i].now.touched = true;
         }
         previous = token;
     }
@@ -359,8 +436,8 @@ int rst_name_results(rst_connection *c, const char *text, const char *end, char 
         qsort(list.all, (size_t)list.count, sizeof *list.all, in_order);
         for (int i = 0; i < list.count; i++) {
             sqlite3_str_append(str, copied, (int)(list.all[i].at - copied));
-            sqlite3_str_appendf(str, " AS \"%w\"", list.all[i].name);
-            copied = list.all[i].at;
+            sqlite3_str_appendf(str, list.all[i].instead > 0 ? "%s" : " AS \"%w\"", list.all[i].name);
+            copied = list.all[i].at + list.all[i].instead;
         }
         sqlite3_str_append(str, copied, (int)(end - copied));
         *out = sqlite3_str_finish(str);
