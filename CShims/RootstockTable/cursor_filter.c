@@ -136,6 +136,40 @@ static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
     return enter(k, values);
 }
 
+/* The row whose key is k->seek. */
+static int seek_key(rst_cursor *k) {
+    int code;
+    k->entry_key.size = k->seek.size;
+    k->entry_key.data = k->seek.data;
+    if (k->walker.run == NULL && k->seek.size < k->connection->second_look) {
+        code = k->connection->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    } else {
+        code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    }
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    k->eof = false;
+    k->single = true;
+    return rst_cursor_arrived(k);
+}
+
+/* The same where the key itself is given, as the hidden column shows it. */
+static int filter_encoded(rst_cursor *k, sqlite3_value *value) {
+    const void *key = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : NULL;
+    int code = rst_cursor_attach(k, &k->table->tree);
+    if (code != SQLITE_OK) return code;
+    rst_cursor_aim(k);
+    k->move = ROOTSTOCK_NEXT;
+    k->eof = true;
+    if (key == NULL) return SQLITE_OK; /* no row has it */
+    k->seek.size = 0;
+    code = rootstock_buffer_append(&k->seek, key, (size_t)sqlite3_value_bytes(value));
+    return code != SQLITE_OK ? code : seek_key(k);
+}
+
 /* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
 static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     const rst_table *table = k->table;
@@ -173,21 +207,7 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
         code = rootstock_key_append(&k->seek, &value, &part->key);
         if (code != SQLITE_OK) return code;
     }
-    k->entry_key.size = k->seek.size;
-    k->entry_key.data = k->seek.data;
-    if (k->walker.run == NULL && k->seek.size < k->connection->second_look) {
-        code = k->connection->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
-    } else {
-        code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
-    }
-    if (code == ROOTSTOCK_NOT_FOUND) {
-        k->eof = true;
-        return SQLITE_OK;
-    }
-    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
-    k->eof = false;
-    k->single = true;
-    return rst_cursor_arrived(k);
+    return seek_key(k);
 }
 
 /* DELETE without WHERE: empties the trees and shows as many rows as there were, for SQLite to count. */
@@ -325,6 +345,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (plan->source == PLAN_ROWID && plan->equals == 1) {
         return plan->in > 0 ? rst_cursor_list(k, values[0]) : filter_rowid_equal(k, values[0]);
     }
+    if (plan->source == PLAN_ENCODED) return filter_encoded(k, values[0]);
     if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) return count_rows(k);
     return filter_ranges(k, count, values);

@@ -108,7 +108,9 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
 
 int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
                   char **text) {
-    const char *name = key_name(table), *condition, *end = *text + strlen(*text);
+    /* A key of several columns is reached as a whole. */
+    const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
+    const char *condition, *end = *text + strlen(*text);
     rst_statement_parts parts;
     rst_token token;
     sqlite3_str *out;

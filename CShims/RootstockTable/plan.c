@@ -11,6 +11,7 @@
 ** | PLAN_INDEX  | index number        | leading index columns  | next index column  | index columns, then row  |
 ** | PLAN_ROW    | none: a row image   | hidden column `row`    | -                  | -                        |
 ** | PLAN_CLEAR  | all, emptied        | -                      | -                  | none: as many as were    |
+** | PLAN_ENCODED | the table          | hidden column `key`    | -                  | one row at most          |
 **
 ** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a transient index
 ** looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c).
@@ -36,9 +37,12 @@ static int describe(rst_table *table, const rst_candidate *k, rst_plan *plan) {
         sqlite3_str_appendf(text, "USING %sINDEX %s", k->covering ? "COVERING " : "", table->indexes[k->index].name);
     } else if (k->source == PLAN_ROWID && (k->equals || k->lower >= 0 || k->upper >= 0)) {
         sqlite3_str_appendall(text, "USING INTEGER PRIMARY KEY");
-    } else if (k->source == PLAN_KEY && (k->equals || k->lower >= 0 || k->upper >= 0)) {
+    } else if (k->source == PLAN_ENCODED || (k->source == PLAN_KEY && (k->equals || k->lower >= 0 || k->upper >= 0))) {
         sqlite3_str_appendall(text, "USING PRIMARY KEY");
     }
+    for (int i = 0; i < table->key_count && k->source == PLAN_ENCODED; i++)
+        sqlite3_str_appendf(text, "%s%s=?%s", i == 0 ? " (" : " AND ", table->columns[table->key[i].column].name,
+                            i + 1 == table->key_count ? ")" : "");
     if (k->equals > 0 || k->lower >= 0 || k->upper >= 0) {
         sqlite3_str_appendall(text, " (");
         for (int i = 0; i < k->equals; i++) {
@@ -299,6 +303,20 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             info->aConstraintUsage[i].omit = 1;
             return choose(table, info, &k);
         }
+    }
+    for (int i = 0; i < info->nConstraint && table->without_rowid && hint < 0; i++) {
+        /* The rows of an UPDATE, found before it begins (key_order.c). */
+        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_KEY || !info->aConstraint[i].usable ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        memset(&k, 0, sizeof k);
+        k.source = PLAN_ENCODED;
+        k.lower = k.upper = k.hint = -1;
+        k.unique = true;
+        k.cost = rst_log_estimate(10);
+        info->aConstraintUsage[i].argvIndex = 1;
+        info->aConstraintUsage[i].omit = 1;
+        return choose(table, info, &k);
     }
     memset(&k, 0, sizeof k);
     k.hint = hint;
