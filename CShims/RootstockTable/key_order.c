@@ -69,10 +69,30 @@ static void append_found(sqlite3_str *out, const rst_table *table, const rst_sta
     sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition), condition);
 }
 
+/* The text with a parameter for each NEW.x and OLD.x; from sqlite3_malloc, or null: no memory. */
+static char *without_references(const char *text) {
+    const char *p = text, *end = text + strlen(text), *copied = text;
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), dot, name;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
+        dot = rst_token_next(&q, end);
+        if (!rst_token_mark(&dot, ".")) continue;
+        name = rst_token_next(&q, end);
+        sqlite3_str_appendf(out, "%.*s?", (int)(token.text - copied), copied);
+        copied = p = name.text + name.size;
+    }
+    sqlite3_str_appendall(out, copied);
+    return sqlite3_str_finish(out);
+}
+
 /* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes. Asked of a
 ** SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
 static int comes_by_index(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
-                          const char *condition, bool any, uint64_t set, const uint64_t *beyond, bool *out) {
+                          const char *condition, bool in_body, bool any, uint64_t set, const uint64_t *beyond,
+                          bool *out) {
     static const char marker[] = " VIRTUAL TABLE INDEX ";
     sqlite3_str *query = sqlite3_str_new(NULL);
     sqlite3_stmt *statement = NULL;
@@ -82,6 +102,11 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
                         parts->whole.start);
     append_found(query, table, parts, condition);
     text = sqlite3_str_finish(query);
+    if (text != NULL && in_body) {
+        char *lifted = without_references(text);
+        sqlite3_free(text);
+        text = lifted;
+    }
     code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
     *out = false;
     if (code == SQLITE_OK) {
@@ -106,8 +131,8 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what else is wrong with it is said when it is prepared */
 }
 
-int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
-                  char **text) {
+static int order(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
+                 const uint64_t *beyond, char **text) {
     /* A key of several columns is reached as a whole. */
     const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
     const char *condition, *end = *text + strlen(*text);
@@ -124,7 +149,7 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
     token = rst_token_next(&condition, end);
     if (!rst_token_is(&token, "WHERE")) return SQLITE_OK;
     gathered = gathered || key_changes(table, set, beyond) || holds_query(condition, parts.whole.end);
-    code = comes_by_index(c, table, &parts, condition, gathered, set, beyond, &wanted);
+    code = comes_by_index(c, table, &parts, condition, in_body, gathered, set, beyond, &wanted);
     if (code != SQLITE_OK || !wanted) return code;
     out = sqlite3_str_new(NULL);
     sqlite3_str_append(out, *text, (int)(parts.set.end - *text));
@@ -134,6 +159,25 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
     sqlite3_free(*text);
     *text = sqlite3_str_finish(out);
     return *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
+                  char **text) {
+    return order(c, table, false, gathered, set, beyond, text);
+}
+
+int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text) {
+    bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
+                    c->temporary_trigger_count > 0;
+    uint64_t set = 0, *beyond = NULL;
+    int code = rst_columns_set(table, parts->set, &set, &beyond);
+    /* Its own triggers may not be loaded yet. */
+    for (int i = 0; i < c->loaded.count && !gathered; i++)
+        gathered = strcmp(c->loaded.objects[i].type, "trigger") == 0 &&
+                   sqlite3_stricmp(c->loaded.objects[i].table_name, table->name) == 0;
+    if (code == SQLITE_OK) code = order(c, table, true, gathered, set, beyond, text);
+    sqlite3_free(beyond);
+    return code;
 }
 
 /* Whether a change of these columns can meet a constraint that hangs on the other rows. */

@@ -271,6 +271,10 @@ static int transform_statement(rst_connection *c, const char *text, const char *
         end = changed + strlen(changed);
     }
     code = rst_transform_names(c, text, end, &named, message);
+    if (code == SQLITE_OK && table != NULL && parts.kind == KIND_UPDATE && changed == NULL && parts.has_where) {
+        if (named == NULL) named = sqlite3_mprintf("%.*s", (int)(end - text), text);
+        code = named == NULL ? SQLITE_NOMEM : rst_key_order_body(c, table, &parts, &named);
+    }
     if (code == SQLITE_OK) {
         if (named != NULL)
             sqlite3_str_appendall(out, named);
