@@ -77,7 +77,10 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine, const char
 int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
 
 /* Brings the declared schema up to the store's, if another connection changed it. rootstock_rewrite does it by itself.
-** SQLITE_OK, or SQLITE_LOCKED while statements of this connection run. */
+** SQLITE_OK, or SQLITE_LOCKED while statements of this connection run.
+** A statement that only reads and is stepped without it is prepared anew by SQLite, under the new schema. One that writes fails with
+** SQLITE_SCHEMA, and goes on failing: SQLite rolls back with it what would be declared meanwhile, and what the front door made of its text may
+** not be right any more (rootstock_schema_state tells). Call this before a kept statement that writes is stepped again, or after SQLITE_SCHEMA. */
 int rootstock_refresh(sqlite3 *db);
 
 /* Writes a compact copy of the store's last commit to a new file at path, synced. Writers and readers go on meanwhile; the
