@@ -164,11 +164,19 @@ static char *lift_references(const char *text, const char *end, sqlite3_str *arg
     return sqlite3_str_finish(out);
 }
 
+static bool names_row(const char *p, const char *end) {
+    rst_token before = {TOKEN_END, p, 0}, token;
+    for (; (token = rst_token_next(&p, end)).type != TOKEN_END; before = token) {
+        if (rst_token_mark(&token, ".") && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")))
+            return true;
+    }
+    return false;
+}
+
 /* Values that the source of an INSERT gives; -1: that is not plain. */
 static int values_given(rst_connection *c, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start, *end = parts->source_text.end;
     rst_token token;
-    sqlite3_stmt *statement = NULL;
     bool tuple = parts->source == SOURCE_VALUES;
     int count = 1, depth = 0;
     if (parts->source == SOURCE_DEFAULT) return -1;
@@ -176,12 +184,14 @@ static int values_given(rst_connection *c, const rst_statement_parts *parts) {
     if (tuple) {
         token = rst_token_next(&p, end);
         if (!rst_token_mark(&token, "(")) return -1;
-    } else if (sqlite3_prepare_v2(c->db, parts->source_text.start, (int)(end - parts->source_text.start), &statement,
-                                  NULL) == SQLITE_OK) {
-        count = sqlite3_column_count(statement);
+    } else if (!names_row(parts->source_text.start, end)) {
+        sqlite3_stmt *statement = NULL;
+        bool known = sqlite3_prepare_v2(c->db, parts->source_text.start, (int)(end - parts->source_text.start),
+                                        &statement, NULL) == SQLITE_OK;
+        count = known ? sqlite3_column_count(statement) : -1;
         sqlite3_finalize(statement);
         return count;
-    } else if (!rst_token_is(&token, "SELECT")) { /* it names NEW or OLD, and is counted by its commas */
+    } else if (!rst_token_is(&token, "SELECT")) { /* it does not stand alone, and is counted by its commas */
         return -1;
     }
     for (;;) {
