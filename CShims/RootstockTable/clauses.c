@@ -170,7 +170,8 @@ static int read_assignments(rst_table *table, const char **p, const char *end, c
 }
 
 /* The clause's SELECT, with the names that the connection has for them, where all went well so far. */
-static int finish_select(rst_connection *c, sqlite3_str *select, rst_clause *clause, int code, char **message) {
+static int finish_select(rst_connection *c, rst_table *table, sqlite3_str *select, rst_clause *clause, int code,
+                         char **message) {
     char *text = sqlite3_str_finish(select);
     if (code == SQLITE_OK && text == NULL) code = SQLITE_NOMEM;
     if (code == SQLITE_OK) {
@@ -181,7 +182,7 @@ static int finish_select(rst_connection *c, sqlite3_str *select, rst_clause *cla
         }
     }
     sqlite3_free(text);
-    return code;
+    return code == SQLITE_OK ? rst_refuse_kept_subqueries(table, clause->select, message) : code;
 }
 
 /* The target of ON CONFLICT, from behind its parenthesis to behind DO. */
@@ -305,7 +306,7 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
         if (code == SQLITE_OK) code = read_where(table, &p, end, alias, clause, select);
         sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
                             table->declared_name);
-        code = finish_select(c, select, clause, code, message);
+        code = finish_select(c, table, select, clause, code, message);
         if (code != SQLITE_OK) break;
     }
     sqlite3_free(bare);
@@ -331,5 +332,5 @@ int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span wi
     sqlite3_str_append(select, with.start, (int)(with.end - with.start));
     sqlite3_str_appendall(select, " SELECT ");
     code = read_assignments(table, &p, set.end, alias, clause, select);
-    return finish_select(c, select, clause, code, message);
+    return finish_select(c, table, select, clause, code, message);
 }

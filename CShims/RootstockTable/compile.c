@@ -5,6 +5,7 @@
 ** RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked first, on the mirror.
 ** Invariant: code is of one epoch of the schema, and is thrown away only while no program runs.
 */
+#include "changes.h"
 #include "expressions.h"
 #include "foreign.h"
 #include "runner.h"
@@ -22,6 +23,7 @@ static void code_free(rst_code *code) {
     sqlite3_free(code->inner);
     sqlite3_free(code->clear);
     sqlite3_free(code->returning);
+    sqlite3_free(code->names);
     rst_clauses_free(code->clauses, code->clause_count);
     rst_parameters_free(&code->parameters);
     rst_sequences_free(code);
@@ -207,33 +209,62 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
     return result;
 }
 
+/* The SELECT of a RETURNING list over a row image. with: the statement's WITH. */
+static int returning_select(rst_connection *c, const rst_table *table, rst_span with, const char *list, int size,
+                            char **out, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *named = NULL;
+    int result;
+    sqlite3_str_append(text, with.start, (int)(with.end - with.start));
+    /* Never the alias: RETURNING knows the table by its own name only. */
+    sqlite3_str_appendf(text, "SELECT %.*s FROM main.\"%w\" AS \"%w\" WHERE \"rootstock row\"=1", size, list,
+                        table->declared_name, table->name);
+    *out = sqlite3_str_finish(text);
+    if (*out == NULL) return SQLITE_NOMEM;
+    result = rst_transform_names(c, *out, *out + strlen(*out), &named, message);
+    if (named != NULL) {
+        sqlite3_free(*out);
+        *out = named;
+    }
+    return result;
+}
+
 static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
                              char **message) {
-    sqlite3_str *out = sqlite3_str_new(NULL);
+    rst_span with = {parts->whole.start, parts->verb.start};
+    const char *list = parts->returning.start;
+    int size = (int)(parts->returning.end - list);
+    char *once = NULL, *counted = NULL;
     sqlite3_stmt *statement = NULL;
-    char *text, *named = NULL;
-    int result;
-    sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* its WITH */
-    sqlite3_str_appendf(out, "SELECT %.*s FROM main.\"%w\" AS ", (int)(parts->returning.end - parts->returning.start),
-                        parts->returning.start, table->declared_name);
-    /* Never the alias: RETURNING knows the table by its own name only. */
-    sqlite3_str_appendf(out, "\"%w\" WHERE \"rootstock row\"=1", table->name);
-    text = sqlite3_str_finish(out);
-    if (text == NULL) return SQLITE_NOMEM;
-    result = rst_transform_names(c, text, text + strlen(text), &named, message);
-    if (named != NULL) {
-        sqlite3_free(text);
-        text = named;
-    }
-    code->returning = text;
-    if (result == SQLITE_OK) result = rst_statement_get(c, text, &statement);
+    int result = returning_select(c, table, with, list, size, &code->returning, message);
+    if (result == SQLITE_OK) result = rst_statement_get(c, code->returning, &statement);
     if (result != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         return result;
     }
     code->returning_columns = sqlite3_column_count(statement);
     rst_statement_done(c, statement);
-    return SQLITE_OK;
+    /* What does not look at the row is asked for once, and changes() is what it was before the triggers. A WITH may hide a table. */
+    if (with.end == with.start) {
+        once = rst_once_returning(c, list, size);
+        if (once == NULL) return SQLITE_NOMEM;
+        list = once;
+        size = (int)strlen(once);
+    }
+    result = rst_changes_rewrite(list, list + size, true, &counted);
+    if (counted != NULL) {
+        list = counted;
+        size = (int)strlen(counted);
+    }
+    if (result == SQLITE_OK && (size != (int)(parts->returning.end - parts->returning.start) ||
+                                memcmp(list, parts->returning.start, (size_t)size) != 0)) {
+        code->names = code->returning;
+        code->returning = NULL;
+        result = returning_select(c, table, with, list, size, &code->returning, message);
+    }
+    sqlite3_free(once);
+    sqlite3_free(counted);
+    return result;
 }
 
 int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {

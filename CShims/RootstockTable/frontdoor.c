@@ -27,7 +27,8 @@
 
 static bool is_schema(rst_connection *c, const rst_token *name) {
     char *text = rst_token_name(name);
-    bool found = text != NULL && sqlite3_db_filename(c->db, text) != NULL;
+    /* temp has no file name before it is first used */
+    bool found = text != NULL && (sqlite3_stricmp(text, "temp") == 0 || sqlite3_db_filename(c->db, text) != NULL);
     sqlite3_free(text);
     return found;
 }
@@ -39,7 +40,8 @@ static int rewrite_changes(rst_connection *c, const char *sql, const char *end, 
     char *text = NULL;
     int code;
     *out = NULL;
-    for (p = sql; p < end && sqlite3_strnicmp(p, "changes", 7) != 0; p++) {
+    for (p = sql; p < end; p++) {
+        if ((*p | 0x20) == 'c' && sqlite3_strnicmp(p, "changes", 7) == 0) break;
     }
     if (p >= end) return SQLITE_OK;
     rst_statement_parse(sql, end, &parts);

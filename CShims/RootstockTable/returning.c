@@ -130,7 +130,7 @@ const sqlite3_module rst_returning_module = {
 
 int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message) {
     sqlite3_stmt *statement = NULL;
-    int result = rst_statement_get(c, code->returning, &statement);
+    int result = rst_statement_get(c, code->names != NULL ? code->names : code->returning, &statement);
     if (result != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         return result;

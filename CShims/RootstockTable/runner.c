@@ -291,6 +291,7 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
     rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
     rst_result_row *result;
     sqlite3_stmt *statement = NULL;
+    struct rst_once **once = c->once;
     int code, columns;
     if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
     columns = program->code->returning_columns;
@@ -303,7 +304,9 @@ int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *r
     table->images[0] = &image;
     if (old == NULL && !table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
     c->program = NULL;
+    c->once = &program->once;
     code = sqlite3_step(statement);
+    c->once = once;
     c->program = program;
     if (code == SQLITE_ROW) {
         result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));

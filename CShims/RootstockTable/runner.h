@@ -30,6 +30,8 @@ typedef struct rst_code {
     char *
         clear; /* the same for a DELETE of all rows while no foreign key is looked at: the trees are emptied; null: no such one */
     char *returning; /* SELECT of the RETURNING list over a row image, or null */
+    char *
+        names; /* that list as it was written, by which its columns are called, where `returning` is another; or null */
     int returning_columns;
     rst_clause *clauses;
     int clause_count;
@@ -115,6 +117,11 @@ void rst_once_function(sqlite3_context *context, int count, sqlite3_value **valu
 bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size);
 /* The expression with every scalar subquery that stands alone as rootstock_once: from sqlite3_malloc, or null. */
 char *rst_once_subqueries(rst_connection *c, const char *text, int size);
+/* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
+char *rst_once_returning(rst_connection *c, const char *text, int size);
+/* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a clause's, is run for
+** each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of one that its triggers may change. */
+int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **message);
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
                   rst_clause *clause, char **message);
 void rst_clauses_free(rst_clause *clauses, int count);

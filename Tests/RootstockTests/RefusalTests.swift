@@ -38,6 +38,13 @@ import Testing
             sql: "CREATE TABLE u(" + (0..<2000).map { "c\($0)" }.joined(separator: ",") + ")",
             message: "too many columns on u: the hidden columns of a store's table count, too"),
         Case(
+            name: "subquery kept for all rows of a change",
+            sql:
+                "UPDATE t SET b=(WITH l AS (SELECT b AS x FROM t) SELECT max(x)||(SELECT count(*) FROM l) FROM l WHERE x<t.a)",
+            message:
+                "a subquery in FROM or WITH that is kept for all rows of a change of t cannot read t, which the change may change: put its rows into a temp table first"
+        ),
+        Case(
             name: "table in the control file", sql: "CREATE TABLE rootstock.u(a)",
             message: "unable to open database file"),
         Case(
