@@ -50,6 +50,13 @@ int rst_pack_open(int count, sqlite3_value **values, sqlite3_value ***flat, int 
     return SQLITE_OK;
 }
 
+bool rst_pack_any(int count, sqlite3_value **values) {
+    for (int i = 0; i < count; i++)
+        if (sqlite3_value_type(values[i]) == SQLITE_NULL && sqlite3_value_pointer(values[i], pack_type) != NULL)
+            return true;
+    return false;
+}
+
 static void pack_function(sqlite3_context *context, int count, sqlite3_value **values) {
     sqlite3_value **flat = NULL;
     rst_pack *pack = NULL;

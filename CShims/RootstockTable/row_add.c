@@ -1,16 +1,23 @@
 /*
 ** row_add.c - an INSERT into a table on which nothing hangs but plain indexes: from xUpdate's values to the row in one pass.
 **
-** No trigger, foreign key, shadow, CHECK, generated column, AUTOINCREMENT or program has a say in such a row, and each of its values
+** No trigger, foreign key that is enforced, shadow, CHECK, generated column, AUTOINCREMENT, UPSERT or RETURNING has a say in such a row, and each of its values
 ** is stored as it came, or as the real that an integer becomes. Whatever is longer to tell is left to the steps of change.c, before
 ** anything is done. Invariant: what is put are the bytes that those would put, and what refuses it is what would refuse it there.
 */
 #include "change_steps.h"
+#include "runner.h"
 
 /* Whether a row of the table can be for us at all. */
 static inline bool is_plain(rst_table *table) {
-    return table->connection->program == NULL && table->triggers == NULL && !table->needs_mirror &&
-           !table->has_evaluated_index && table->foreign_key_count == 0 && !table->is_parent && !table->internal &&
+    const rst_program *program = table->connection->program;
+    if (program == NULL) {
+        if (table->foreign_key_count > 0 || table->is_parent) return false;
+    } else if (program->table != table || program->looks_at_keys || program->code->kind != KIND_INSERT ||
+               program->code->clause_count > 0 || program->code->returning != NULL) {
+        return false;
+    }
+    return table->triggers == NULL && !table->needs_mirror && !table->has_evaluated_index && !table->internal &&
            !table->autoincrement && table->pinned == 0 && table->column_count <= 24 && !rst_shadows_any(table);
 }
 
@@ -79,7 +86,8 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
     unsigned char bytes[8];
     bool free = false;
     int code = SQLITE_OK;
-    if (!is_plain(table) || (mode == SQLITE_REPLACE && (conflict != SQLITE_REPLACE || table->index_count > 0)) ||
+    if (!is_plain(table) ||
+        (mode == SQLITE_REPLACE && (conflict != SQLITE_REPLACE || table->index_count > 0 || c->program != NULL)) ||
         sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) == SQLITE_INTEGER)
         return SQLITE_NOTFOUND;
     row.values = row.small;

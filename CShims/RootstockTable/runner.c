@@ -32,7 +32,14 @@ void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values
     int used = 0, highest = sqlite3_bind_parameter_count(statement);
     for (int n = 1; n <= parameters->highest && n <= highest; n++) {
         if (parameters->names[n] == NULL) continue;
-        if (used < count) sqlite3_bind_value(statement, n, values[used]);
+        if (used < count && sqlite3_value_type(values[used]) == SQLITE_TEXT) {
+            /* As bytes: for a terminator's sake SQLite would copy them. */
+            const char *text = sqlite3_value_blob(values[used]);
+            sqlite3_bind_text64(statement, n, text == NULL ? "" : text,
+                                (sqlite3_uint64)sqlite3_value_bytes(values[used]), SQLITE_STATIC, SQLITE_UTF8);
+        } else if (used < count) {
+            sqlite3_bind_value(statement, n, values[used]);
+        }
         used++;
     }
 }
@@ -366,14 +373,14 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     char *message = NULL;
     sqlite3_value **flat = NULL;
     rst_program program;
-    int code, total = 0;
+    int code = SQLITE_OK, total = count - 1;
     if (text == NULL || c->shared == NULL) {
         rst_function_fail(context, c, SQLITE_MISUSE, sqlite3_mprintf("no store is open on this connection"));
         return;
     }
     memset(&program, 0, sizeof program);
-    code = rst_pack_open(count - 1, values + 1, &flat, &total);
-    if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat, &program, &message);
+    if (rst_pack_any(count - 1, values + 1)) code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat != NULL ? flat : values + 1, &program, &message);
     sqlite3_free(flat);
     rst_program_clear(&program);
     if (code != SQLITE_OK)

@@ -98,7 +98,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
 int rst_sequences_find(rst_connection *c, const rst_table *table, const char *text, rst_code *code);
 void rst_sequences_free(rst_code *code);
 void rst_program_clear(rst_program *program);
-/* A program's arguments, in the order of the used parameters, to a statement with the same numbering. */
+/* A program's arguments, in the order of the used parameters, to a statement with the same numbering, which is done (rst_statement_done)
+** before they go. */
 void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement);
 extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */

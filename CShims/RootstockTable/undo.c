@@ -169,6 +169,8 @@ int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tr
         sqlite3_snprintf(sizeof name, name, "rootstock");
     else
         sqlite3_snprintf(sizeof name, name, "t%d", tree->number);
+    /* A new tree is a change of the engine's own tree of trees. */
+    if (create && c->writer_cursors != NULL && rst_cursors_keep(c) != SQLITE_OK) return SQLITE_NOMEM;
     code = c->engine->tree_open(transaction, name, create ? ROOTSTOCK_TREE_CREATE : 0, &tree->handle);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     tree->open = true;

@@ -176,10 +176,15 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     rst_connection *c = table->connection;
     char *message = NULL;
     int told = sqlite3_vtab_on_conflict(c->db);
-    int conflict, code = rst_check_usable(c, &message);
+    int conflict, code;
     int64_t deferred = 0;
     rst_mark mark = 0;
     bool alone;
+    if (table->clearing > 0 && count == 1 && c->writer != NULL && !c->writer_broken) {
+        table->clearing--; /* the whole tree went at once; SQLite counts the rows */
+        return SQLITE_OK;
+    }
+    code = rst_check_usable(c, &message);
     if (c->trigger_depth == 0) {
         if (c->retired.data != NULL) rootstock_buffer_free(&c->retired);
         if (c->retired_key.data != NULL) rootstock_buffer_free(&c->retired_key);
@@ -190,10 +195,6 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         code = SQLITE_FULL;
     }
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
-    if (table->clearing > 0 && count == 1) {
-        table->clearing--; /* the whole tree went at once; SQLite counts the rows */
-        return SQLITE_OK;
-    }
     conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
     c->last_mode = 0;
     c->row_written = false;
