@@ -175,6 +175,8 @@ static bool names_row(const char *p, const char *end) {
 
 /* Values that the source of an INSERT gives; -1: that is not plain. */
 static int values_given(rst_connection *c, const rst_statement_parts *parts) {
+    static const char *const ends[] = {"FROM",  "WHERE",  "GROUP",     "HAVING", "WINDOW",
+                                       "UNION", "EXCEPT", "INTERSECT", "ORDER",  "LIMIT"};
     const char *p = parts->source_text.start, *end = parts->source_text.end;
     rst_token token;
     bool tuple = parts->source == SOURCE_VALUES;
@@ -198,8 +200,10 @@ static int values_given(rst_connection *c, const rst_statement_parts *parts) {
         token = rst_token_next(&p, end);
         if (rst_token_mark(&token, "(")) depth++;
         if (rst_token_mark(&token, ")") && depth-- == 0) return tuple ? count : -1;
-        if (token.type == TOKEN_END || (depth == 0 && !tuple && rst_token_is(&token, "FROM")))
-            return tuple ? -1 : count;
+        if (token.type == TOKEN_END) return tuple ? -1 : count;
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0] && depth == 0 && !tuple; i++) {
+            if (rst_token_is(&token, ends[i])) return count;
+        }
         if (depth == 0 && !tuple && rst_token_mark(&token, "*")) return -1; /* every column, perhaps */
         if (depth == 0 && rst_token_mark(&token, ",")) count++;
     }
