@@ -58,7 +58,8 @@ int kv_notice_attach(kv_connection *kv, char **message) {
     if (notice->file != NULL) return SQLITE_OK;
     if (sqlite3_vfs_find("rootstock-control") == NULL) code = rst_control_attach(kv->connection, message);
     if (code == SQLITE_OK) {
-        code = rst_execute(kv->connection, message, "ATTACH 'file:kv?vfs=rootstock-control&cache=private' AS rootstock_kv");
+        code = rst_execute(kv->connection, message,
+                           "ATTACH 'file:kv?vfs=rootstock-control&cache=private' AS rootstock_kv");
     }
     if (code != SQLITE_OK && message != NULL && *message != NULL && strstr(*message, "encoding") != NULL)
         rst_set_message(message, "kv needs a database whose PRAGMA encoding is UTF-8");
