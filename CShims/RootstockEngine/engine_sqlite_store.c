@@ -31,13 +31,30 @@ static int read_pragma(sqlite3 *db, const char *sql, sqlite3_int64 *number) {
     return sqlite == SQLITE_ROW ? SQLITE_OK : sqlite;
 }
 
+/* Whether a database is what settle leaves behind where it is killed between its two steps: one page with a WAL, in which nothing has ever
+** been. Returns SQLite's code. */
+static int was_begun(sqlite3 *db, sqlite3_int64 pages, int *begun) {
+    sqlite3_int64 schema = 1, version = 1, wal = 0;
+    *begun = 0;
+    if (pages != 1) return SQLITE_OK;
+    int sqlite = read_pragma(db, "PRAGMA schema_version", &schema);
+    if (sqlite == SQLITE_OK) sqlite = read_pragma(db, "PRAGMA user_version", &version);
+    if (sqlite == SQLITE_OK) sqlite = read_pragma(db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal);
+    *begun = sqlite == SQLITE_OK && schema == 0 && version == 0 && wal == 1;
+    return sqlite;
+}
+
 /* A new file becomes a store; one that is a database but no store is left alone. Returns SQLite's code. */
 static int settle(const rootstock_environment *environment, sqlite_connection *connection) {
     sqlite3_int64 identifier = 0, pages = 0;
+    int begun;
     int sqlite = read_pragma(connection->db, "PRAGMA page_count", &pages);
     if (sqlite == SQLITE_OK) sqlite = read_pragma(connection->db, "PRAGMA application_id", &identifier);
     if (sqlite != SQLITE_OK || identifier == APPLICATION_IDENTIFIER) return sqlite;
-    if (pages != 0 || environment->options.read_only) return SQLITE_NOTADB;
+    if (identifier != 0 || environment->options.read_only) return SQLITE_NOTADB;
+    sqlite = was_begun(connection->db, pages, &begun);
+    if (sqlite == SQLITE_OK && pages != 0 && !begun) sqlite = SQLITE_NOTADB;
+    if (sqlite != SQLITE_OK) return sqlite;
     sqlite = sqlite3_exec(connection->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     if (sqlite != SQLITE_OK) return sqlite;
     char sql[256];

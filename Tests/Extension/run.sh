@@ -147,6 +147,17 @@ database is locked
     fi
 done
 
+# Making a store of engine sqlite-btree takes two steps: killed between them it leaves one page with a WAL, and nothing in it.
+sqlite3 "$folder/begun.store" "PRAGMA journal_mode = WAL" >"$folder/opened"
+sqlite3 "$folder/versioned.db" "PRAGMA journal_mode = WAL; PRAGMA user_version = 1" >"$folder/opened"
+sqlite3 "$folder/emptied.db" "PRAGMA journal_mode = WAL; CREATE TABLE t(a); DROP TABLE t; VACUUM" >"$folder/opened"
+check "a store of engine sqlite-btree that was begun is made, and no other empty database" \
+    "Runtime error near line 2: cannot open $folder/versioned.db: it is not a store of engine sqlite-btree; name another file (26)
+Runtime error near line 3: cannot open $folder/emptied.db: it is not a store of engine sqlite-btree; name another file (26)
+0" "SELECT rootstock_open('$folder/versioned.db', 'sqlite-btree');
+SELECT rootstock_open('$folder/emptied.db', 'sqlite-btree');
+SELECT rootstock_open('$folder/begun.store', 'sqlite-btree');"
+
 # A writer of engine sqlite-btree that dies while it publishes a commit leaves the two copies of the log's header different.
 cases=$((cases + 1))
 actual=$(timeout 60 sqlite3 "$folder/half.db" 2>&1 <<END
