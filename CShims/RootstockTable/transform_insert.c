@@ -211,11 +211,12 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
         char *added;
         append_extras(more, table, listed, operation);
         added = sqlite3_str_finish(more);
-        sqlite3_str_appendf(str,
-                            "SELECT *%s FROM (WITH \"rootstock rows\" AS MATERIALIZED (%.*s) "
-                            "SELECT * FROM \"rootstock rows\")",
-                            added == NULL ? "" : added, (int)(parts->source_text.end - parts->source_text.start),
-                            parts->source_text.start);
+        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A MATERIALIZED one would
+        ** give every row the affinity of the first SELECT's columns. */
+        sqlite3_str_appendf(
+            str, "SELECT *%s FROM (%.*s) WHERE (SELECT 1 FROM main.\"%w\" WHERE \"rootstock row\"=0) IS NULL",
+            added == NULL ? "" : added, (int)(parts->source_text.end - parts->source_text.start),
+            parts->source_text.start, table->declared_name);
         sqlite3_free(added);
     } else if (!extras) {
         sqlite3_str_append(str, parts->source_text.start, (int)(parts->source_text.end - parts->source_text.start));
