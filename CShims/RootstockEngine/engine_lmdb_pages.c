@@ -164,7 +164,8 @@ __attribute__((always_inline)) static inline void expect_beyond(const lmdb_snaps
                                                                 int backward) {
     const lmdb_place *leaf = &path->places[path->height - 1], *branch = leaf - 1;
     entry at;
-    for (uint32_t i = 1; i < 3 && i < leaf->count; i++) expect_entry(leaf->page, backward ? leaf->index - i : i);
+    for (uint32_t i = 1; i <= expect_distance(leaf->count) && i < leaf->count; i++)
+        expect_entry(leaf->page, backward ? leaf->index - i : i);
     if (backward ? branch->index == 0 : branch->index + 1 >= branch->count) return;
     if (read_entry(snapshot, branch->page, branch->index + (backward ? -1 : 1), &at))
         expect_page(snapshot, child_of(&at));
@@ -243,7 +244,8 @@ int rootstock_lmdb_pages_next(const lmdb_snapshot *snapshot, lmdb_path *path, MD
     lmdb_place *leaf = &path->places[path->height - 1];
     if (leaf->index + 1 >= leaf->count) return to_next_leaf(snapshot, path, 0, key, value);
     leaf->index++;
-    if (leaf->index + 2 < leaf->count) expect_entry(leaf->page, leaf->index + 2);
+    uint32_t ahead = leaf->index + expect_distance(leaf->count);
+    if (ahead < leaf->count) expect_entry(leaf->page, ahead);
     return give_at(snapshot, leaf, key, value);
 }
 
@@ -251,6 +253,7 @@ int rootstock_lmdb_pages_previous(const lmdb_snapshot *snapshot, lmdb_path *path
     lmdb_place *leaf = &path->places[path->height - 1];
     if (leaf->index == 0) return to_next_leaf(snapshot, path, 1, key, value);
     leaf->index--;
-    if (leaf->index >= 2) expect_entry(leaf->page, leaf->index - 2);
+    uint32_t distance = expect_distance(leaf->count);
+    if (leaf->index >= distance) expect_entry(leaf->page, leaf->index - distance);
     return give_at(snapshot, leaf, key, value);
 }
