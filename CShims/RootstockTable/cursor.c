@@ -66,7 +66,7 @@ static rst_cursor *cursor_make(rst_table *table) {
         else if (table->slot[i] >= 0)
             k->reaches[i] = (int16_t)table->slot[i];
         else
-            k->reaches[i] = k->raw_key ? PLACE_KEY : PLACE_ELSEWHERE;
+            k->reaches[i] = (int16_t)(k->raw_key ? PLACE_KEY : PLACE_PART + 1 + table->slot[i]);
     }
     k->usual_count = table->slot_count;
     k->usual_body = SIZE_MAX; /* of rows with more columns the header says less */

@@ -101,8 +101,9 @@ typedef struct rst_cursor {
     int16_t reaches[]; /* in a row: the slot, or PLACE_... */
 } rst_cursor;
 
-/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; wherever column_slowly finds it. */
-enum { PLACE_ROWID = -1, PLACE_ROW = -2, PLACE_KEY = -3, PLACE_ELSEWHERE = -4 };
+/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; wherever column_slowly finds it; and from PLACE_PART
+** downwards a part of the key, whose first is PLACE_PART. */
+enum { PLACE_ROWID = -1, PLACE_ROW = -2, PLACE_KEY = -3, PLACE_ELSEWHERE = -4, PLACE_PART = -5 };
 
 /*
 ** What is under the cursor, for rst_cursor_column. USUAL: a compact row with as many columns as the table writes now and offsets of

@@ -39,6 +39,53 @@ static void result(sqlite3_context *context, const rootstock_value *value, bool 
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column);
 
 /*
+** The part-th of a key's parts, if it and those before it are NULLs, numbers, texts and blobs that stand as they are. False: it is longer
+** to tell.
+*/
+static inline bool give_part(const rst_cursor *k, sqlite3_context *context, const rst_part *parts,
+                             const unsigned char *bytes, size_t left, int part) {
+    double real = 0;
+    for (int p = 0; p <= part && left > 0; p++) {
+        if (parts[p].key.descending) break;
+        if (bytes[0] == KEY_NULL) {
+            if (p == part) return true; /* NULL is what SQLite finds there */
+            bytes++;
+            left--;
+        } else if (rootstock_key_small_number(bytes, left, &real)) {
+            if (p == part) {
+                int64_t integer = (int64_t)real;
+                if (parts[p].key.real_affinity || (double)integer != real) {
+                    sqlite3_result_double(context, real);
+                } else {
+                    sqlite3_result_int64(context, integer);
+                }
+                return true;
+            }
+            bytes += KEY_NUMBER_SIZE;
+            left -= KEY_NUMBER_SIZE;
+        } else if ((bytes[0] == KEY_RAW_TEXT || bytes[0] == KEY_RAW_BLOB) && !parts[p].key.final) {
+            /* Its first NUL is the terminator, unless it is an escaped one. */
+            const unsigned char *end = memchr(bytes + 1, 0, left - 1);
+            if (end == NULL || end + 1 == bytes + left || end[1] != KEY_TEXT_END) break;
+            if (p == part && bytes[0] == KEY_RAW_TEXT) {
+                sqlite3_result_text(context, (const char *)bytes + 1, -1, k->lifetime);
+                return true;
+            }
+            if (p == part) {
+                if (end == bytes + 1) break; /* of no bytes: zeroblob() */
+                sqlite3_result_blob(context, bytes + 1, (int)(end - bytes - 1), k->lifetime);
+                return true;
+            }
+            left -= (size_t)(end + 2 - bytes);
+            bytes = end + 2;
+        } else {
+            break;
+        }
+    }
+    return false;
+}
+
+/*
 ** A column of an index entry: the rowid, and NULLs, numbers, texts and blobs that stand behind nothing but such. All that is longer to tell
 ** is left to column_slowly.
 */
@@ -47,7 +94,6 @@ __attribute__((noinline)) static int column_of_entry(rst_cursor *k, sqlite3_cont
     const unsigned char *bytes = k->entry_key.data;
     size_t left = k->entry_key.size;
     int place = k->places[column];
-    double real = 0;
     if (place == PLACE_ROWID && left >= 8) {
         sqlite3_result_int64(context, rootstock_rowid_decode(bytes + left - 8));
         return SQLITE_OK;
@@ -56,47 +102,11 @@ __attribute__((noinline)) static int column_of_entry(rst_cursor *k, sqlite3_cont
         int code = rst_cursor_locate(k);
         return code == SQLITE_OK ? rst_cursor_column(&k->base, context, column) : code;
     }
-    for (int p = 0; p <= place && left > 0; p++) {
-        if (parts[p].key.descending) break;
-        if (bytes[0] == KEY_NULL) {
-            if (p == place) return SQLITE_OK; /* NULL is what SQLite finds there */
-            bytes++;
-            left--;
-        } else if (rootstock_key_small_number(bytes, left, &real)) {
-            if (p == place) {
-                int64_t integer = (int64_t)real;
-                if (parts[p].key.real_affinity || (double)integer != real) {
-                    sqlite3_result_double(context, real);
-                } else {
-                    sqlite3_result_int64(context, integer);
-                }
-                return SQLITE_OK;
-            }
-            bytes += KEY_NUMBER_SIZE;
-            left -= KEY_NUMBER_SIZE;
-        } else if ((bytes[0] == KEY_RAW_TEXT || bytes[0] == KEY_RAW_BLOB) && !parts[p].key.final) {
-            /* Its first NUL is the terminator, unless it is an escaped one. */
-            const unsigned char *end = memchr(bytes + 1, 0, left - 1);
-            if (end == NULL || end + 1 == bytes + left || end[1] != KEY_TEXT_END) break;
-            if (p == place && bytes[0] == KEY_RAW_TEXT) {
-                sqlite3_result_text(context, (const char *)bytes + 1, -1, k->lifetime);
-                return SQLITE_OK;
-            }
-            if (p == place) {
-                if (end == bytes + 1) break; /* of no bytes: zeroblob() */
-                sqlite3_result_blob(context, bytes + 1, (int)(end - bytes - 1), k->lifetime);
-                return SQLITE_OK;
-            }
-            left -= (size_t)(end + 2 - bytes);
-            bytes = end + 2;
-        } else {
-            break;
-        }
-    }
+    if (place >= 0 && give_part(k, context, parts, bytes, left, place)) return SQLITE_OK;
     return column_slowly(k, context, column);
 }
 
-/* A column that stands in no slot of the compact row under the cursor: the rowid, or a key that is one raw blob or text. */
+/* A column that stands in no slot of the compact row under the cursor: the rowid, or in the key. */
 __attribute__((noinline)) static int column_apart(rst_cursor *k, sqlite3_context *context, int column) {
     const unsigned char *data = k->row_key->data;
     size_t size = k->row_key->size;
@@ -115,6 +125,7 @@ __attribute__((noinline)) static int column_apart(rst_cursor *k, sqlite3_context
             return SQLITE_OK;
         }
     }
+    if (place <= PLACE_PART && give_part(k, context, k->table->key, data, size, PLACE_PART - place)) return SQLITE_OK;
     return column_slowly(k, context, column);
 }
 

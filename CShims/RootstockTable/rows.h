@@ -75,6 +75,11 @@ static inline bool rootstock_row_open_narrow(rootstock_row *row, const void *byt
     if (size == 0 || header[0] >= 0x80) return false;
     count = header[0] & 0x1F;
     code = header[0] >> 6;
+    if (size == 1 && (header[0] & 0x5F) == 0) { /* of no columns: all stand in the key */
+        *row = (rootstock_row){.types = header + 1, .ends = header + 1, .body = header + 1, .width = 1};
+        row->compact = header[0] != 0;
+        return true;
+    }
     if (count - 1 >= 30 || size < 1 + count + (count << code)) return false;
     row->types = header + 1;
     row->ends = header + 1 + count;
