@@ -19,10 +19,9 @@ static inline bool is_plain(rst_table *table) {
            table->pinned == 0 && table->column_count <= 24 && !rst_shadows_any(table);
 }
 
-/* Whether no foreign key can see a change of these columns. */
-static bool is_apart_from_keys(rst_table *table, uint64_t changed) {
+/* Whether no foreign key of a table that has some, or is referred to, can see a change of these columns. */
+__attribute__((noinline)) static bool is_apart_from_keys(rst_table *table, uint64_t changed) {
     const rst_program *program = table->connection->program;
-    if (table->foreign_key_count == 0 && !table->is_parent) return true;
     if (program != NULL ? !program->looks_at_keys : !rst_foreign_enabled(table->connection)) return true;
     if (table->is_parent) return false;
     for (int i = 0; i < table->foreign_key_count; i++) {
@@ -69,7 +68,7 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
         return SQLITE_NOTFOUND;
     for (int i = 0; i < table->column_count; i++) {
         int slot = table->slot[i];
-        if ((named >> i & 1) == 0 || sqlite3_value_nochange(values[2 + i])) continue;
+        if (sqlite3_value_nochange(values[2 + i]) || (named >> i & 1) == 0) continue;
         if (slot < 0) return SQLITE_NOTFOUND;
         rst_value_from(values[2 + i], &patches[slot]);
         if (!settle(&table->columns[i], &patches[slot])) return SQLITE_NOTFOUND;
@@ -80,7 +79,8 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
     for (int i = 0; i < table->index_count; i++) {
         if (rst_index_touched(table, &table->indexes[i], changed)) return SQLITE_NOTFOUND;
     }
-    if (!is_apart_from_keys(table, changed)) return SQLITE_NOTFOUND;
+    if ((table->foreign_key_count > 0 || table->is_parent) && !is_apart_from_keys(table, changed))
+        return SQLITE_NOTFOUND;
     code = rst_get(c, c->writer, &table->tree, key, &bytes);
     if (code != SQLITE_ROW) return code;
     if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
