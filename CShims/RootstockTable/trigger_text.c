@@ -330,6 +330,7 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
         if (table != NULL) {
             const char *q = renamed;
             rst_token verb = rst_token_next(&q, renamed + strlen(renamed));
+            bool selects = rst_token_is(&verb, "SELECT");
             char *counted = NULL;
             code = rst_changes_rewrite(renamed, renamed + strlen(renamed), first, &counted);
             if (counted != NULL) {
@@ -340,7 +341,7 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
                 sqlite3_free(renamed);
                 return code;
             }
-            first &= rst_token_is(&verb, "SELECT");
+            first &= selects;
         }
         built = sqlite3_str_new(NULL);
         code = transform_statement(c, renamed, renamed + strlen(renamed), built, message);
