@@ -49,10 +49,10 @@ static inline bool take(sqlite3_value *from, const rst_column *column, rootstock
     case SQLITE_BLOB: break;
     default: return !column->not_null;
     }
-    to->as.data = sqlite3_value_blob(from);
+    const void *bytes = sqlite3_value_blob(from); /* null also where memory ran out */
     to->size = (size_t)sqlite3_value_bytes(from);
-    if (to->as.data == NULL) to->as.data = "";
-    return to->size == 0 || to->as.data != (const void *)"";
+    to->as.data = bytes != NULL ? bytes : "";
+    return bytes != NULL || to->size == 0;
 }
 
 /* The key of a row with a rowid: given by the statement, or automatic (*free: no row has it). SQLITE_NOTFOUND: it takes longer. */
