@@ -8,8 +8,8 @@
 ** that was cut is always refused. What LMDB itself does not survive (its assertions end the process, it checks no entry of a page
 ** against the page's size, and pages that lead to each other in a ring make a walk without end) is counted and told.
 ** Every other child writes without a write map: changed pages are then copies in the heap, and LMDB, which removes an entry of a damaged
-** one, writes beyond it (mdb_cursor_del, seen with a watchpoint). What finds the heap broken later is whoever frees something next: counted
-** apart, and only in such a child. Whether it was our code that broke it is for AddressSanitizer to say. Under AddressSanitizer (run.sh with
+** one, writes beyond it (mdb_cursor_del, seen with a watchpoint). What finds the heap broken later is whoever frees something next, or SQLite
+** in a structure of its own: counted apart, and only in such a child. Whether it was our code that broke it is for AddressSanitizer to say. Under AddressSanitizer (run.sh with
 ** SANITIZE=1) a report counts as a crash of whoever the copying or reading was done for.
 ** With ENGINE=sqlite-btree in the environment the store is one of that engine: cuts and bit flips only, and no crash is excused.
 */
@@ -105,6 +105,7 @@ static void blame(void **frames, int count, int from) {
     for (int i = from; i < count; i++) {
         if (!dladdr(frames[i], &where) || where.dli_fname == NULL) continue;
         if (strstr(where.dli_fname, "liblmdb") != NULL) _exit(IN_LMDB);
+        if (strstr(where.dli_fname, "libsqlite3") != NULL && children % 2 != 0) _exit(IN_HEAP);
         if (strstr(where.dli_fname, "libasan") == NULL && strstr(where.dli_fname, "libc.so") == NULL) break;
     }
     _exit(IN_OURS);
