@@ -69,15 +69,12 @@ typedef struct walk {
 } walk;
 
 static int read_meta(int descriptor, off_t at, meta_page *meta, const char **why) {
-    ssize_t got;
-    do got = pread(descriptor, meta, sizeof *meta, at);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) {
-        *why = strerror(errno);
+    int error = 0, whole = rootstock_lmdb_read_all(descriptor, meta, sizeof *meta, at, &error), is_first = at == 0;
+    if (error != 0) {
+        *why = strerror(error);
         return ROOTSTOCK_IO;
     }
-    int is_first = at == 0;
-    if ((size_t)got < sizeof *meta) {
+    if (!whole) {
         *why = is_first ? "it is too short for one" : "its second meta page is missing";
         return is_first ? ROOTSTOCK_NOT_A_STORE : ROOTSTOCK_CORRUPT;
     }

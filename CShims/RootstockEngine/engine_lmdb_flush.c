@@ -79,6 +79,16 @@ static void end_chain(lmdb_flushes *flushes) {
     flushes->chain.length = 0;
 }
 
+/* A commit or a flush has failed; lost: one that the chain's commits were to be made durable by. Under the mutex. */
+static void note_failure(lmdb_flushes *flushes, int lost) {
+    flushes->failures++;
+    flushes->doubt = 1;
+    flushes->known = LMDB_NONE_KNOWN;
+    if (!lost) return;
+    flushes->lost = 1;
+    end_chain(flushes);
+}
+
 void rootstock_lmdb_drop_pin(rootstock_environment *environment) {
     lmdb_flushes *flushes = &environment->flushes;
     pthread_mutex_lock(&flushes->mutex);
@@ -172,13 +182,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
     pthread_mutex_lock(&flushes->mutex);
     flushes->committing = 0;
     if (code != MDB_SUCCESS) {
-        flushes->failures++;
-        flushes->doubt = 1;
-        flushes->known = LMDB_NONE_KNOWN;
-        if (published) {
-            flushes->lost = 1;
-            end_chain(flushes);
-        }
+        note_failure(flushes, published);
     } else {
         note_commit(flushes, commit, how, dirty, failures);
         if (ticket != NULL && (how.deferred || !dirty)) *ticket = ++flushes->published;
@@ -193,13 +197,11 @@ void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, i
     lmdb_flushes *flushes = &environment->flushes;
     if (error != 0) (void)rootstock_lmdb_tell_lost(environment, last);
     pthread_mutex_lock(&flushes->mutex);
-    end_chain(flushes);
-    flushes->lost = error != 0;
     if (error != 0) {
-        flushes->failures++;
-        flushes->doubt = 1;
-        flushes->known = LMDB_NONE_KNOWN;
+        note_failure(flushes, 1);
     } else {
+        end_chain(flushes);
+        flushes->lost = 0;
         flushes->durable = flushes->published;
         if (!flushes->doubt) flushes->known = last;
     }
@@ -242,10 +244,7 @@ static int flush_for_all(rootstock_environment *environment) {
     pthread_mutex_lock(&flushes->mutex);
     flushes->flushing = 0;
     if (error != 0) {
-        flushes->failures++;
-        flushes->doubt = 1;
-        flushes->known = LMDB_NONE_KNOWN;
-        if (tip != LMDB_NONE_KNOWN) flushes->lost = 1;
+        note_failure(flushes, tip != LMDB_NONE_KNOWN);
     } else {
         if (published > flushes->durable) flushes->durable = published;
         flushes->flush_nanoseconds = nanoseconds_now() - began;

@@ -10,6 +10,7 @@
 */
 #include "plan.h"
 #include "runner.h"
+#include "trigger_text.h"
 #include "update_from.h"
 
 #include <stdlib.h>
@@ -69,25 +70,6 @@ static void append_found(sqlite3_str *out, const rst_table *table, const rst_sta
     sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition), condition);
 }
 
-/* The text with a parameter for each NEW.x and OLD.x; from sqlite3_malloc, or null: no memory. */
-static char *without_references(const char *text) {
-    const char *p = text, *end = text + strlen(text), *copied = text;
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    for (;;) {
-        rst_token token = rst_token_next(&p, end), dot, name;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
-        dot = rst_token_next(&q, end);
-        if (!rst_token_mark(&dot, ".")) continue;
-        name = rst_token_next(&q, end);
-        sqlite3_str_appendf(out, "%.*s?", (int)(token.text - copied), copied);
-        copied = p = name.text + name.size;
-    }
-    sqlite3_str_appendall(out, copied);
-    return sqlite3_str_finish(out);
-}
-
 /* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes. Asked of a
 ** SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
 static int comes_by_index(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
@@ -103,7 +85,7 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
     append_found(query, table, parts, condition);
     text = sqlite3_str_finish(query);
     if (text != NULL && in_body) {
-        char *lifted = without_references(text);
+        char *lifted = rst_lift_references(text, text + strlen(text), NULL);
         sqlite3_free(text);
         text = lifted;
     }

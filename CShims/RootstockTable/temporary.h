@@ -22,6 +22,10 @@ int rst_temporary_objects_take(rst_connection *c);
 /* The store's schema is declared anew: temp gets its own of that. */
 int rst_temporary_objects_follow(rst_connection *c, char **message);
 void rst_temporary_objects_free(rst_connection *c);
+/* "CREATE x", as temp.sqlite_master has it, as "CREATE TEMP x"; from sqlite3_malloc, or null: no memory. */
+char *rst_temporary_text(const char *sql);
+/* A text of the statement's row; from sqlite3_malloc, or null: no memory. */
+char *rst_column_copy(sqlite3_stmt *statement, int column);
 int rst_temporary_register(rst_connection *c);
 /* temporary_kept.c: the triggers that temp has, noted before views are declared anew, and made again where they went with one. Zeroed
 ** before; freed with rst_kept_triggers_free, whatever came. */

@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-static char *column_copy(sqlite3_stmt *statement, int column) {
-    return sqlite3_mprintf("%s", sqlite3_column_text(statement, column));
-}
-
 int rst_kept_triggers_note(rst_connection *c, rst_kept_triggers *kept) {
     sqlite3_stmt *statement;
     int code =
@@ -29,9 +25,9 @@ int rst_kept_triggers_note(rst_connection *c, rst_kept_triggers *kept) {
         }
         kept->list = more;
         more = &more[kept->count++];
-        more->name = column_copy(statement, 0);
-        more->view = column_copy(statement, 1);
-        more->sql = column_copy(statement, 2);
+        more->name = rst_column_copy(statement, 0);
+        more->view = rst_column_copy(statement, 1);
+        more->sql = rst_column_copy(statement, 2);
         if (more->name == NULL || more->view == NULL || more->sql == NULL) code = SQLITE_NOMEM;
     }
     {
@@ -56,12 +52,12 @@ int rst_kept_triggers_restore(rst_connection *c, rst_kept_triggers *kept, char *
     for (int i = 0; i < kept->count && code == SQLITE_OK; i++) {
         const rst_kept_trigger *trigger = &kept->list[i];
         bool there = false, view = false;
-        const char *p = trigger->sql;
         code = is_there(c, "temp", "trigger", trigger->name, &there);
         if (code == SQLITE_OK && !there) code = is_there(c, "main", "view", trigger->view, &view);
         if (code != SQLITE_OK || there || !view) continue;
-        (void)rst_token_next(&p, p + strlen(p)); /* CREATE; SQLite leaves TEMP out */
-        code = rst_execute(c, message, "CREATE TEMP%s", p);
+        char *sql = rst_temporary_text(trigger->sql);
+        code = sql == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", sql);
+        sqlite3_free(sql);
     }
     return code;
 }

@@ -57,10 +57,10 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
         objects->list = list;
         object = &list[objects->count++];
         memset(object, 0, sizeof *object);
-        object->type = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
-        object->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
-        object->table_name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 2));
-        object->sql = sqlite3_mprintf("%s", sqlite3_column_text(statement, 3));
+        object->type = rst_column_copy(statement, 0);
+        object->name = rst_column_copy(statement, 1);
+        object->table_name = rst_column_copy(statement, 2);
+        object->sql = rst_column_copy(statement, 3);
         if (object->type == NULL || object->name == NULL || object->table_name == NULL || object->sql == NULL) {
             code = SQLITE_NOMEM;
             break;
@@ -70,8 +70,11 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
     return code;
 }
 
-/* "CREATE x" as "CREATE TEMP x"; from sqlite3_malloc. */
-static char *temporary_text(const char *sql) {
+char *rst_column_copy(sqlite3_stmt *statement, int column) {
+    return sqlite3_mprintf("%s", sqlite3_column_text(statement, column));
+}
+
+char *rst_temporary_text(const char *sql) {
     const char *p = sql;
     (void)rst_token_next(&p, sql + strlen(sql));
     return sqlite3_mprintf("CREATE TEMP%s", p);
@@ -116,7 +119,7 @@ int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
         char *text;
         if (names_what_the_mirror_lacks(c, object->sql)) continue;
         if (sqlite3_strnicmp(object->sql, "CREATE VIRTUAL", 14) == 0) continue;
-        text = temporary_text(object->sql);
+        text = rst_temporary_text(object->sql);
         if (text == NULL) return SQLITE_NOMEM;
         object->lent = sqlite3_exec(c->mirror, text, NULL, NULL, NULL) == SQLITE_OK;
         sqlite3_free(text);
@@ -196,7 +199,7 @@ int rst_temporary_objects_follow(rst_connection *c, char **message) {
         const temporary_object *object = &objects->list[i];
         char *text;
         if (object->now == NULL && !(is(object, "trigger") && loses_view(objects, object))) continue;
-        text = temporary_text(object->now != NULL ? object->now : object->sql);
+        text = rst_temporary_text(object->now != NULL ? object->now : object->sql);
         code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
         sqlite3_free(text);
     }

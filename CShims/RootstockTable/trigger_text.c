@@ -141,8 +141,7 @@ void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, con
     sqlite3_str_append(out, copied, (int)(end - copied));
 }
 
-/* OLD. and NEW. references of an UPSERT become arguments of rootstock_upsert. */
-static char *lift_references(const char *text, const char *end, sqlite3_str *arguments) {
+char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments) {
     sqlite3_str *out = sqlite3_str_new(NULL);
     const char *p = text, *copied = text;
     int number = 0;
@@ -157,7 +156,8 @@ static char *lift_references(const char *text, const char *end, sqlite3_str *arg
         if (!rst_token_names(&name)) continue;
         sqlite3_str_append(out, copied, (int)(token.text - copied));
         sqlite3_str_appendf(out, "?%d", ++number);
-        sqlite3_str_appendf(arguments, ",%.*s", (int)(name.text + name.size - token.text), token.text);
+        if (arguments != NULL)
+            sqlite3_str_appendf(arguments, ",%.*s", (int)(name.text + name.size - token.text), token.text);
         copied = p = name.text + name.size;
     }
     sqlite3_str_append(out, copied, (int)(end - copied));
@@ -240,7 +240,7 @@ static int transform_statement(rst_connection *c, const char *text, const char *
         if (parts.upsert.start != NULL) {
             /* The clauses in a statement of their own, whose source does not matter. */
             sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL), *values;
-            char *lifted = lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
+            char *lifted = rst_lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
             char *alias = parts.alias.type == TOKEN_END
                               ? NULL
                               : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);

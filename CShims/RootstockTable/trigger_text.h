@@ -22,5 +22,8 @@ void rst_trigger_parsed_free(rst_trigger_parsed *parsed);
 /* Appends [text, end) of a trigger's on the table (null: a native one's): NEW.rowid and OLD.rowid have no meaning on a view, and
 ** become a column of it; RAISE tells its mode. */
 void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table);
+/* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if that is not null.
+** From sqlite3_malloc, or null: no memory. */
+char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments);
 
 #endif

@@ -195,6 +195,16 @@ static void lose_power(const settings *how, unsigned delay, double seconds) {
     remove_store(tried);
 }
 
+/* Opens the store and judges what is there. */
+static sqlite3 *reopen(const char *path, const bool acknowledged[WRITERS][UNITS + 1], bool gaps, const char *after,
+                       long nth) {
+    sqlite3 *db;
+    if (session_open(path, NULL, &db) != SQLITE_OK) wrong("%s %ld: %s", after, nth, session_message());
+    const char *what = judge(db, acknowledged, UNITS, gaps);
+    if (what != NULL) wrong("%s %ld, reopened: %s", after, nth, what);
+    return db;
+}
+
 static void fail_calls(const settings *how, double seconds) {
     static const struct {
         unsigned calls;
@@ -238,11 +248,7 @@ static void fail_calls(const settings *how, double seconds) {
         }
         kept += number_of(writers[0].db, "SELECT count(*) FROM one");
         for (int i = 0; i < WRITERS; i++) session_close(writers[i].db);
-        sqlite3 *db;
-        if (session_open(path, NULL, &db) != SQLITE_OK) wrong("reopen: %s", session_message());
-        const char *what = judge(db, (const bool(*)[UNITS + 1]) acknowledged, UNITS, true);
-        if (what != NULL) wrong("run %ld, call %ld, reopened: %s", runs, nth, what);
-        session_close(db);
+        session_close(reopen(path, (const bool(*)[UNITS + 1]) acknowledged, true, "failed at call", nth));
     }
     printf("group: failing calls: %ld runs, %ld commits refused, %ld transactions kept, none lost, %.0f s\n", runs,
            refused, kept, seconds_now() - start);
@@ -278,10 +284,7 @@ static void kill_writers(const settings *how, double seconds) {
             wrong("run %ld: status %d", runs, status);
         killed += status != 0;
         for (int i = 0; i < WRITERS; i++) memcpy(acknowledged[i], writers[i].acknowledged, sizeof acknowledged[i]);
-        sqlite3 *db;
-        if (session_open(path, NULL, &db) != SQLITE_OK) wrong("killed at call %ld: %s", nth, session_message());
-        const char *what = judge(db, (const bool(*)[UNITS + 1]) acknowledged, UNITS, false);
-        if (what != NULL) wrong("killed at call %ld: %s", nth, what);
+        sqlite3 *db = reopen(path, (const bool(*)[UNITS + 1]) acknowledged, false, "killed at call", nth);
         kept += number_of(db, "SELECT count(*) FROM one");
         if (session_run(db, "INSERT INTO two VALUES (9, 9)", NULL) != SQLITE_OK) wrong("killed: %s", session_message());
         session_close(db);
