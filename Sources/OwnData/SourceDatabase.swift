@@ -1,11 +1,13 @@
 // The database that a user brings: opened read-only, in one snapshot, and left as it was to the last byte.
 //
-// Invariant: nothing is written beside or into the original. A write-ahead log that no process has open is read from a copy,
+// Invariant: nothing is written into the original, nor beside it: a store of another engine than SQLite's may get its lock
+// file, which every reader of it needs. A write-ahead log that no process has open is read from a copy,
 // since SQLite would build its shared-memory file beside the original; a database without a log is opened as immutable, and
 // a change underneath is noticed when it is closed (`checkUnchanged`).
 
 import CSQLite
 import Foundation
+import Rootstock
 import Workloads
 
 /// What cannot be done with the user's data, in words for the user.
@@ -17,9 +19,10 @@ public struct OwnDataError: Error, CustomStringConvertible, Sendable {
 public final class SourceDatabase {
     public let path: String
     let handle: OpaquePointer
-    private let opened: String
     private let copy: String?
     private let fingerprint: Fingerprint
+    /// A store of ours is read through its front door, which also holds `handle` open.
+    private let store: Connection?
 
     private struct Fingerprint: Equatable {
         var size: Int64
@@ -42,11 +45,39 @@ public final class SourceDatabase {
         }
     }
 
-    /// - Parameter scratch: a directory for a copy, where reading in place would leave files beside the original.
-    public init(path: String, scratch: URL) throws {
+    /// The engine of a store at `path`, as far as its first bytes tell: SQLite's own, or else LMDB.
+    static func engine(of path: String) -> Engine {
+        guard let file = FileHandle(forReadingAtPath: path) else { return .sqlite }
+        let mark = Array("SQLite format 3\0".utf8)
+        // An empty file is an empty database.
+        guard let start = try? file.read(upToCount: mark.count), !start.isEmpty else { return .sqlite }
+        return Array(start) == mark ? .sqlite : .lmdb
+    }
+
+    /// - Parameters:
+    ///   - engine: whose file it is, or `nil` where its first bytes are to decide between `sqlite` and `lmdb`.
+    ///   - scratch: a directory for a copy, where reading in place would leave files beside the original.
+    public init(path: String, engine: Engine? = nil, scratch: URL) throws {
         guard let fingerprint = Fingerprint(path) else { throw OwnDataError("there is no file \(path)") }
         self.path = path
         self.fingerprint = fingerprint
+        let kept = engine ?? Self.engine(of: path)
+        guard kept.isNative else {
+            var options = StoreOptions()
+            options.readOnly = true
+            do {
+                let store = try Connection(path: path, engine: kept, options: options)
+                (self.store, copy, handle) = (store, nil, store.handle)
+            } catch {
+                if engine == nil, error.message.contains("not an LMDB file") {
+                    throw OwnDataError("\(path) is neither a SQLite database nor a store of engine lmdb")
+                }
+                throw OwnDataError("\(path) cannot be read as a store of engine \(kept): \(error.message)")
+            }
+            try begin()
+            return
+        }
+        store = nil
         let files = FileManager.default
         if files.fileExists(atPath: path + "-journal"), Fingerprint(path + "-journal")?.size ?? 0 > 0 {
             throw OwnDataError(
@@ -62,7 +93,7 @@ public final class SourceDatabase {
             copy = place
         }
         self.copy = copy
-        opened = copy ?? path
+        let opened = copy ?? path
         // The path is percent-encoded: in a URI, '?' and '#' mean something else.
         let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")
         let full = URL(fileURLWithPath: opened).path.addingPercentEncoding(withAllowedCharacters: allowed) ?? opened
@@ -76,17 +107,22 @@ public final class SourceDatabase {
         }
         handle = database
         sqlite3_busy_timeout(database, 5000)
-        // One snapshot for everything that is read, and no checkpoint of a log that belongs to others.
+        try begin()
+    }
+
+    /// One snapshot for everything that is read, and no checkpoint of a log that belongs to others.
+    private func begin() throws {
         do {
             try run("BEGIN")
             _ = try integer("SELECT count(*) FROM sqlite_schema")
         } catch {
-            throw OwnDataError("\(path) cannot be read as a SQLite database: \(error)")
+            let reason = (error as? DatabaseError)?.message ?? "\(error)"
+            throw OwnDataError("\(path) cannot be read as a \(store == nil ? "SQLite database" : "store"): \(reason)")
         }
     }
 
     deinit {
-        sqlite3_close_v2(handle)
+        if let store { store.close() } else { sqlite3_close_v2(handle) }
         if let copy {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
         }
@@ -94,7 +130,8 @@ public final class SourceDatabase {
 
     /// Throws if another program changed the file while it was read without a lock.
     public func checkUnchanged() throws {
-        if fingerprint.hasLog && copy == nil { return }
+        // A store's snapshot stands still whatever others do.
+        if store != nil || fingerprint.hasLog && copy == nil { return }
         if Fingerprint(path) != fingerprint {
             throw OwnDataError("\(path) was changed by another program while it was read: run this again")
         }
@@ -104,6 +141,10 @@ public final class SourceDatabase {
 
     /// Prepares one statement and hands it to `body`.
     func withStatement<T>(_ sql: String, _ body: (RawStatement) throws -> T) throws -> T {
+        if let store {
+            let statement = try store.prepare(sql)
+            return try withExtendedLifetime(statement) { try body(RawStatement(handle: statement.handle)) }
+        }
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
         guard code == SQLITE_OK, let statement else {

@@ -10,7 +10,8 @@ import Workloads
 struct OwnDataOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A SQLite database, opened for reading only and imported into each engine.", valueName: "file"),
+            "A SQLite database or an LMDB store, opened for reading only and imported into each engine.",
+            valueName: "file"),
         completion: .file())
     var database: String?
 
@@ -79,7 +80,7 @@ struct Suggest: ParsableCommand {
     @Option(help: "Seed of the values that statements are tried with.")
     var seed: UInt32 = 301
 
-    @Argument(help: "A SQLite database.", completion: .file())
+    @Argument(help: "A SQLite database, or an LMDB store.", completion: .file())
     var database: String
 
     func run() throws {
@@ -100,15 +101,25 @@ struct Suggest: ParsableCommand {
     }
 }
 
-/// `rootstock import`: a SQLite database into a new store.
+/// `rootstock import`: a SQLite database into a new store, and a store into a database.
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copy a SQLite database into a new store, and compare the two.",
+        abstract: "Copy a SQLite database into a new store, or back, and compare the two.",
         discussion: """
+            DATABASE may be a store of any engine with files as well: one is recognised by its first bytes, or named with \
+            --from. With --engine sqlite the new store is an ordinary SQLite database, so that what was imported can be had \
+            back.
+
+            rootstock import app.sqlite app.lmdb
+            rootstock import app.lmdb --engine sqlite back.sqlite
+
             Tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id come over; \
             then every row is read on both sides and compared. Virtual tables of other modules (full-text search, R-trees) \
             are not kept in a store: they, and what uses them, are named and left out. The database is only read.
             """)
+
+    @Option(help: "The engine of DATABASE, where its first bytes are not to decide.")
+    var from: Engine?
 
     @Option(help: "The engine of the new store.")
     var engine: Engine = .lmdb
@@ -119,7 +130,7 @@ struct Import: ParsableCommand {
     @Flag(help: "Keep a checksum with every entry of the new store.")
     var checksum = false
 
-    @Argument(help: "A SQLite database.", completion: .file())
+    @Argument(help: "A SQLite database, or a store.", completion: .file())
     var database: String
 
     @Argument(help: "The store to make; it must not exist.", completion: .file())
@@ -137,7 +148,7 @@ struct Import: ParsableCommand {
             try? files.removeItem(at: place)
         }
         do {
-            let source = try SourceDatabase(path: database, scratch: place)
+            let source = try SourceDatabase(path: database, engine: from, scratch: place)
             let schema = try SourceSchema(of: source)
             var options = StoreOptions(durability: durability)
             options.checksum = checksum

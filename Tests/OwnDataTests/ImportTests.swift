@@ -46,6 +46,42 @@ import Testing
         if engine == "sqlite" { #expect(try target.queryValue("PRAGMA page_size") == 8192) }
     }
 
+    /// What went into a store comes out of it again: the same schema texts, every row, and the counters.
+    @Test(arguments: ["lmdb", "sqlite-btree"], ["sqlite", "lmdb"])
+    func aStoreIsReadBack(engine: String, back: String) throws {
+        let sample = try Sample(rows: 40)
+        let kept = sample.file("kept")
+        do {
+            let source = try SourceDatabase(path: sample.path, scratch: sample.directory)
+            let connection = try Connection(path: kept, engine: Engine(name: engine))
+            _ = try Importer(source: source, schema: try SourceSchema(of: source)).run(into: connection)
+            connection.close()
+        }
+        if engine == "lmdb" { #expect(SourceDatabase.engine(of: kept) == .lmdb) }
+        #expect(SourceDatabase.engine(of: sample.path) == .sqlite)
+        let before = try Data(contentsOf: URL(fileURLWithPath: kept))
+        let source = try SourceDatabase(path: kept, engine: Engine(name: engine), scratch: sample.directory)
+        let schema = try SourceSchema(of: source)
+        #expect(schema.skipped.isEmpty)
+        let target = try Connection(path: sample.file("back"), engine: Engine(name: back))
+        let report = try Importer(source: source, schema: schema).run(into: target)
+        try source.checkUnchanged()
+        #expect(report.tables.map(\.rows) == [19, 40, 3, 3, 20, 3, 6, 2, 0])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == before)
+        let sql =
+            "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE sql NOT NULL AND name NOT IN "
+            + "('search', 'found', 'toSearch') AND name NOT LIKE 'search!_%' ESCAPE '!' AND name NOT LIKE 'sqlite!_%' "
+            + "ESCAPE '!' ORDER BY type, name)"
+        let original = try Connection(path: sample.path, engine: .sqlite)
+        #expect(try target.queryValue(sql) == original.queryValue(sql))
+        #expect(try target.queryValue("SELECT seq FROM sqlite_sequence WHERE name = 'feed'") == 20)
+        #expect(try target.queryValue("PRAGMA user_version") == 7)
+        #expect(try target.queryValue("PRAGMA integrity_check") == "ok")
+        #expect(throws: OwnDataError.self) {
+            try SourceDatabase(path: sample.path, engine: .lmdb, scratch: sample.directory)
+        }
+    }
+
     @Test func aRowThatDiffersIsFound() throws {
         let sample = try Sample(rows: 20)
         let source = try SourceDatabase(path: sample.path, scratch: sample.directory)
@@ -104,7 +140,9 @@ import Testing
         }
         #expect(message(sample.file("missing")).contains("there is no file"))
         #expect(
-            message(try sample.write("no database at all, though long enough", to: "text")).contains("cannot be read"))
+            message(try sample.write("no database at all, though long enough", to: "text")).contains(
+                "neither a SQLite database nor a store of engine lmdb"))
+        #expect(message(try sample.write("SQLite format 3\0 and no more", to: "cut")).contains("cannot be read"))
         try FileManager.default.copyItem(atPath: sample.path, toPath: sample.file("hot"))
         _ = try sample.write("journal", to: "hot-journal")
         #expect(message(sample.file("hot")).contains("rollback journal"))
