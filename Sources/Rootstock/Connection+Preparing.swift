@@ -28,9 +28,19 @@ extension Connection {
     /// A statement is prepared when those before it have run, so a script can use the tables it makes. The first error ends the
     /// script; what ran before keeps its effect.
     public func forEachStatement(in script: String, _ body: (Statement) throws -> Void) throws {
+        var position = 0
+        try forEachStatement(in: script, position: &position, body)
+    }
+
+    /// The same, with the place in `script` where the statement begins that is at work, in bytes of UTF-8: after an error, the
+    /// one that failed.
+    package func forEachStatement(
+        in script: String, position: inout Int, _ body: (Statement) throws -> Void
+    ) throws {
         try withBytes(of: script) { text in
             var rest = text
             while !rest.isEmpty {
+                position = text.count - rest.count
                 let compiled = try compile(rest)
                 if let handle = compiled.handle {
                     let sql = SQLText.string(rest.prefix(compiled.consumed))

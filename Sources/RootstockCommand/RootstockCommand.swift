@@ -19,6 +19,8 @@ struct RootstockCommand: ParsableCommand {
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 
+    init(_ description: String) { self.description = description }
+
     init(_ error: any Error) {
         description = (error as? DatabaseError)?.message ?? String(describing: error)
     }

@@ -11,7 +11,8 @@ struct SQLCommand: ParsableCommand {
             after the other on one connection, each in a transaction of its own unless the SQL says otherwise. The \
             first error ends the command with status 1; what ran before keeps its effect.
 
-            The output is that of the sqlite3 shell in the mode of the same name.
+            The output is that of the sqlite3 shell in the mode of the same name. The shell's own commands (.tables, .dump) are not \
+            SQL: sqlite3 opens a store through the loadable extension that 'make extension' builds.
             """
     )
 
@@ -44,10 +45,13 @@ struct SQLCommand: ParsableCommand {
         options.readOnly = readOnly
         options.checksum = checksum
         let output = StandardOutput()
+        var script = ""
+        var position = 0
         do {
             let connection = try Connection(path: path, engine: engine, options: options)
-            for script in statements.isEmpty ? [try StandardInput.readAll()] : statements {
-                try connection.forEachStatement(in: script) { statement in
+            for text in statements.isEmpty ? [try StandardInput.readAll()] : statements {
+                script = text
+                try connection.forEachStatement(in: text, position: &position) { statement in
                     var printer = mode.printer(header: header)
                     try printer.print(statement, to: output)
                 }
@@ -56,7 +60,44 @@ struct SQLCommand: ParsableCommand {
         } catch {
             // What was printed belongs before the error; if it cannot be, the first error is still the one to tell.
             try? output.flush()
-            throw CommandFailure(error)
+            throw Self.failure(error, in: script, at: position)
         }
+    }
+
+    /// The error with the line of a longer script at which the statement begins, and what a newcomer from the shell may miss.
+    static func failure(_ error: any Error, in script: String, at position: Int) -> CommandFailure {
+        guard error is DatabaseError, !script.isEmpty else { return CommandFailure(error) }
+        let text = Array(script.utf8)
+        let start = firstWord(in: text, from: position)
+        var message = CommandFailure(error).description
+        if text[start...].first == UInt8(ascii: ".") {
+            let name = String(decoding: text[start...].prefix { $0 > 0x20 }, as: UTF8.self)
+            message =
+                "\(name) is a command of the sqlite3 shell and not SQL ('rootstock help sql' tells what there is instead)"
+        }
+        let newline = UInt8(ascii: "\n")
+        let line = text[..<start].count { $0 == newline } + 1
+        let isLong = text.dropLast(text.last == newline ? 1 : 0).contains(newline)
+        return CommandFailure(isLong ? "line \(line): \(message)" : message)
+    }
+
+    /// Where the statement begins whose text begins at `position`, behind blanks and comments.
+    private static func firstWord(in text: [UInt8], from position: Int) -> Int {
+        var place = position
+        func stands(_ mark: String) -> Bool { text[place...].starts(with: mark.utf8) }
+        while place < text.count {
+            if stands("--") {
+                place = text[place...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
+            } else if stands("/*") {
+                place += 2
+                while place < text.count, !stands("*/") { place += 1 }
+                place = min(place + 2, text.count)
+            } else if text[place] == 0x20 || (0x09...0x0d).contains(text[place]) {
+                place += 1
+            } else {
+                break
+            }
+        }
+        return place
     }
 }

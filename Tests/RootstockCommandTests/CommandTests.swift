@@ -98,6 +98,25 @@ let engines = ["sqlite", "lmdb"]
         #expect(try sql(engine, ["SELECT count(*) FROM t"]).output == "1\n")
     }
 
+    @Test(
+        arguments: [
+            ("SELECT 1;\n-- why\n/* and\n how */ SELECT 2;\n\nSELECT nope;\n", "line 6: no such column: nope"),
+            ("SELECT 1;\n\n -- why\n /* a\nb */ SELECT x'1';\n", #"line 5: unrecognized token: "x'1'""#),
+            (
+                "CREATE TABLE t (a UNIQUE);\nINSERT INTO t VALUES (1),\n (1);\nSELECT 1;",
+                "line 2: UNIQUE constraint failed: t.a"
+            ),
+            ("SELECT nope\n", "no such column: nope"),
+            ("SELECT 1;\n.tables\nSELECT 2;\n", "line 2: .tables is a command of the sqlite3 shell and not SQL"),
+            (".dump", ".dump is a command of the sqlite3 shell and not SQL"),
+            ("SELECT 1; /* no end\n.dump", ""),
+        ], engines)
+    func anErrorNamesTheLineOfAScript(script: (text: String, error: String), engine: String) throws {
+        let transcript = try sql(engine, [], input: script.text)
+        #expect(transcript.status == (script.error.isEmpty ? 0 : 1))
+        #expect(transcript.error.hasPrefix(script.error.isEmpty ? "" : "Error: \(script.error)"))
+    }
+
     @Test(arguments: engines) func openingFailsByName(engine: String) throws {
         let failed = try run(command, ["sql", "--engine", engine, "/nowhere/at.all", "SELECT 1"])
         #expect(failed.status == 1)

@@ -16,8 +16,8 @@ import Testing
     @Test(arguments: engines) func tablesIndexesAndColumnsArrive(_ engine: Engine) throws {
         let (folder, one, other) = try pair(engine)
         defer {
-            withExtendedLifetime(folder) { try? one.close() }
-            try? other.close()
+            withExtendedLifetime(folder) { one.close() }
+            other.close()
         }
         try one.write {
             try $0.executeScript("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t(a) VALUES (1), (2)")
@@ -35,8 +35,8 @@ import Testing
     @Test(arguments: engines) func aStatementPreparedBeforeGoesOn(_ engine: Engine) throws {
         let (folder, one, other) = try pair(engine)
         defer {
-            withExtendedLifetime(folder) { try? one.close() }
-            try? other.close()
+            withExtendedLifetime(folder) { one.close() }
+            other.close()
         }
         try one.write { try $0.executeScript("CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         try one.withConnection { connection in
