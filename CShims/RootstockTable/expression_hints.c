@@ -15,7 +15,9 @@ typedef struct adding {
     int count;
     sqlite3_str *out;
     const char *copied;
-    bool outer;   /* an outer join stands somewhere */
+    bool outer;   /* RIGHT or FULL stands somewhere */
+    bool left;    /* LEFT does */
+    bool merged;  /* NATURAL or USING does */
     bool refused; /* a parameter's number is out of range */
     bool orders;  /* terms of ORDER BY and GROUP BY are written as columns */
     bool called;  /* an operand is a call */
@@ -43,27 +45,72 @@ static void append_operand(adding *a, const rst_operand *operand) {
     sqlite3_str_append(a->out, copied, (int)(operand->stop - copied));
 }
 
-static void append_call(adding *a, const rst_indexed *e, int kind, const rst_token *qualifier,
-                        const rst_operand *operand) {
+/* Where a comparison stands: the clauses whose names it can use. */
+typedef struct place {
+    const char *from, *target; /* behind FROM, behind UPDATE; or null */
+    const char *on;            /* the ON of a LEFT JOIN that it is in, or null */
+} place;
+
+/* What a hint is told of the row by. */
+typedef struct argument {
+    rst_token qualifier; /* TOKEN_END: none */
+    int column;          /* of the expression's table; -1: the hidden one */
+} argument;
+
+/* Whether the expression, qualified so, can be the table's, and what stands for its row. */
+static bool find_row(adding *a, const rst_indexed *e, const place *at, const rst_token *qualifier, argument *out) {
+    rst_scope scope;
+    const rst_scope_item *item = NULL;
+    out->qualifier = *qualifier;
+    out->column = -1;
+    if ((at->from == NULL && at->target == NULL) ||
+        !rst_scope_read(a->c, a->text, a->end, at->target, at->from, &scope)) {
+        if (a->merged || at->on != NULL) return false;
+        if (qualifier->type == TOKEN_END) rst_only_alias(a->text, a->end, e->table, &out->qualifier);
+        return true;
+    }
+    if (qualifier->type != TOKEN_END) {
+        item = rst_scope_named(&scope, qualifier);
+        if (item == NULL || (item->table != NULL && item->table != e->table)) return false;
+    } else {
+        if (scope.merged) return false; /* of two columns that are one it may be the other */
+        item = rst_scope_table(&scope, e->table);
+        if (item == NULL && scope.count == 1 && scope.items[0].table == NULL) item = &scope.items[0];
+        if (item == NULL) return false;
+        if (item->table != NULL) out->qualifier = item->name;
+    }
+    if (at->on != NULL) {
+        const rst_scope_item *right = NULL;
+        for (int i = 0; i < scope.count; i++) {
+            if (scope.items[i].start < at->on) right = &scope.items[i];
+        }
+        if (item != right || item->table == NULL) return false;
+    }
+    if (item->table == NULL) out->column = rst_indexed_column(e);
+    return item->table != NULL || out->column >= 0;
+}
+
+static void append_call(adding *a, const rst_indexed *e, int kind, const argument *row, const rst_operand *operand) {
     char name[96];
-    rst_token alias = *qualifier;
     sqlite3_snprintf(sizeof name, name, "rootstock_%s_%lld_%d", rst_hint_name(kind), (long long)e->index->identifier,
                      e->part);
     if (a->code == SQLITE_OK) a->code = rst_hint_register(a->c, name);
-    if (alias.type == TOKEN_END) rst_only_alias(a->text, a->end, e->table, &alias);
     sqlite3_str_appendf(a->out, "%s(", name);
-    if (alias.type != TOKEN_END) sqlite3_str_appendf(a->out, "%.*s.", (int)alias.size, alias.text);
-    sqlite3_str_appendall(a->out, "[rootstock hint],");
+    if (row->qualifier.type != TOKEN_END)
+        sqlite3_str_appendf(a->out, "%.*s.", (int)row->qualifier.size, row->qualifier.text);
+    if (row->column < 0)
+        sqlite3_str_appendall(a->out, "[rootstock hint],");
+    else
+        sqlite3_str_appendf(a->out, "\"%w\",", e->table->columns[row->column].name);
     append_operand(a, operand);
     sqlite3_str_appendall(a->out, ")");
     a->called |= operand->called;
     a->added++;
 }
 
-static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_token *qualifier,
-                        const rst_operand *operand) {
+static void append_hint(adding *a, const rst_indexed *e, int kind, const argument *row, const rst_operand *operand) {
     sqlite3_str_appendall(a->out, " AND ");
-    append_call(a, e, kind, qualifier, operand);
+    append_call(a, e, kind, row, operand);
 }
 
 /* What the comparison that begins with an indexed expression, or ends with it, says of it. */
@@ -95,70 +142,102 @@ static bool read_behind(adding *a, const char **p, comparison *out) {
     return out->kind >= 0 && rst_read_side(a->c, a->text, a->end, p, &out->operand[0]);
 }
 
+/* The expression at *p, perhaps in parentheses; moves *p behind it. */
+static bool read_indexed(const adding *a, const rst_indexed *e, const char **p, rst_token *qualifier) {
+    const char *q = *p;
+    rst_token token = rst_token_next(&q, a->end);
+    bool wrapped = rst_token_mark(&token, "(") && e->start[0] != '(';
+    if (!wrapped) q = *p;
+    if ((e->loose && !wrapped) || !rst_indexed_matches(e, &q, a->end, qualifier)) return false;
+    if (wrapped) {
+        token = rst_token_next(&q, a->end);
+        if (!rst_token_mark(&token, ")")) return false;
+    }
+    *p = q;
+    return true;
+}
+
+/* Whether a comparison of the expression begins at `from`: what it says, and the position behind it; or null. */
+static const char *read_comparison(adding *a, const rst_indexed *e, const char *from, comparison *found,
+                                   rst_token *qualifier) {
+    const char *p = from;
+    found->operands = 1;
+    found->list = false;
+    if (read_indexed(a, e, &p, qualifier) && read_behind(a, &p, found) && rst_comparison_ends(p, a->end)) return p;
+    p = from;
+    found->operands = 1;
+    found->list = false;
+    if (rst_read_side(a->c, a->text, a->end, &p, &found->operand[0])) {
+        rst_token token = rst_token_next(&p, a->end);
+        found->kind = rst_hint_kind(&token, true);
+        if (found->kind >= 0 && read_indexed(a, e, &p, qualifier) && rst_comparison_ends(p, a->end)) return p;
+    }
+    return NULL;
+}
+
 /* The comparison that begins at `from`, if it is one of an indexed expression: written out with its hint. The position behind
-** it, or null. */
-static const char *add_at(adding *a, const char *from) {
+** it, or null. A view's column may be several tables', each with such an index. */
+static const char *add_at(adding *a, const place *at, const char *from) {
+    const char *behind = NULL;
+    bool views = false;
     for (int i = 0; i < a->count; i++) {
         const rst_indexed *e = &a->expressions[i];
-        const char *p = from, *q;
-        rst_token token = rst_token_next(&p, a->end), qualifier;
-        bool turned = false, wrapped;
-        const char *begin = token.text;
+        rst_token qualifier;
         comparison found;
-        found.operands = 1;
-        found.list = false;
-        p = from;
-        if (rst_read_side(a->c, a->text, a->end, &p, &found.operand[0])) {
-            token = rst_token_next(&p, a->end);
-            found.kind = rst_hint_kind(&token, true);
-            turned = found.kind >= 0;
+        argument row;
+        const char *p = read_comparison(a, e, from, &found, &qualifier);
+        if (p == NULL || !find_row(a, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
+        if (behind == NULL) {
+            const char *q = from;
+            rst_token first = rst_token_next(&q, a->end);
+            sqlite3_str_append(a->out, a->copied, (int)(first.text - a->copied));
+            sqlite3_str_appendf(a->out, "(%.*s", (int)(p - first.text), first.text);
         }
-        if (!turned) p = from; /* the expression itself may begin with what could be an operand */
-        q = p;
-        token = rst_token_next(&q, a->end);
-        wrapped = rst_token_mark(&token, "(");
-        if (wrapped && e->start[0] != '(')
-            p = q;
-        else
-            wrapped = false;
-        if (e->loose && !wrapped) continue;
-        if (!rst_indexed_matches(e, &p, a->end, &qualifier)) continue;
-        if (wrapped) {
-            token = rst_token_next(&p, a->end);
-            if (!rst_token_mark(&token, ")")) continue;
-        }
-        if (!turned && !read_behind(a, &p, &found)) continue;
-        if (!rst_comparison_ends(p, a->end)) continue;
-        sqlite3_str_append(a->out, a->copied, (int)(begin - a->copied));
-        sqlite3_str_appendf(a->out, "(%.*s", (int)(p - begin), begin);
         if (found.list) {
             /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and no AND
             ** it would take for two. */
             for (int k = 0; k < found.operands; k++) {
                 sqlite3_str_appendall(a->out, k == 0 ? " AND ((1 AND " : ") OR (1 AND ");
-                append_call(a, e, 0, &qualifier, &found.operand[k]);
+                append_call(a, e, 0, &row, &found.operand[k]);
             }
             sqlite3_str_appendall(a->out, "))");
         } else {
-            append_hint(a, e, found.kind, &qualifier, &found.operand[0]);
-            if (found.operands == 2) append_hint(a, e, 4, &qualifier, &found.operand[1]);
+            append_hint(a, e, found.kind, &row, &found.operand[0]);
+            if (found.operands == 2) append_hint(a, e, 4, &row, &found.operand[1]);
         }
-        sqlite3_str_appendall(a->out, ")");
-        a->copied = p;
-        return p;
+        behind = p;
+        views = row.column >= 0;
+        if (!views) break;
     }
-    return NULL;
+    if (behind == NULL) return NULL;
+    sqlite3_str_appendall(a->out, ")");
+    a->copied = behind;
+    return behind;
+}
+
+/* Whether the name at `from` can be a column's, where the FROM is not of this table alone: GROUP BY takes that before a result's name. */
+static bool is_column(adding *a, const place *at, const rst_table *table, const char *from) {
+    rst_scope scope;
+    rst_token token = rst_token_next(&from, a->end);
+    if (at->from == NULL || !rst_scope_read(a->c, a->text, a->end, NULL, at->from, &scope)) return true;
+    if (scope.count != 1 || scope.items[0].table != table) return true;
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(&token, table->columns[i].name)) return true;
+    }
+    return rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
+           rst_token_same_name(&token, "_rowid_");
 }
 
 /* The term of ORDER BY or GROUP BY at `from`, if it is an indexed expression, as the column that shows it. The position behind it,
 ** or null. */
-static const char *order_at(adding *a, const char *select, const char *from) {
+static const char *order_at(adding *a, const place *at, bool ordered, const char *select, const char *from) {
     for (int i = 0; i < a->count; i++) {
+        bool names = ordered || !is_column(a, at, a->expressions[i].table, from);
         char name[96];
         rst_token alias, first;
         const char *p = from, *behind;
         first = rst_token_next(&p, a->end);
-        behind = rst_order_term(&a->expressions[i], a->text, a->end, select, from, &alias);
+        behind = rst_order_term(&a->expressions[i], a->text, a->end, select, from, names, &alias);
         if (behind == NULL) continue;
         if (!rst_shown_name(a->expressions[i].table, rst_indexed_part(&a->expressions[i]), name, (int)sizeof name))
             continue;
@@ -173,6 +252,17 @@ static const char *order_at(adding *a, const char *select, const char *from) {
 
 enum { CLAUSE_OTHER = 0, CLAUSE_LIST, CLAUSE_CONDITION, CLAUSE_ORDER, DEEPEST = 100 };
 
+/* The ON that ends at `on`, if it is a LEFT JOIN's or one of which that is not known; or null. */
+static const char *left_join(adding *a, const place *at, const char *on) {
+    rst_scope scope;
+    bool left = true;
+    if (at->from == NULL || !rst_scope_read(a->c, a->text, a->end, at->target, at->from, &scope)) return on;
+    for (int i = 0; i < scope.count; i++) {
+        if (scope.items[i].start < on) left = scope.items[i].left;
+    }
+    return left ? on : NULL;
+}
+
 /* Goes through the statement; false if it is one in which names are resolved in ways not followed here. */
 static bool add_all(adding *a) {
     /* What stands inside the parentheses at each depth: the clause, whether its BETWEEN waits for its AND, whether a result's
@@ -180,15 +270,19 @@ static bool add_all(adding *a) {
     struct {
         int clause;
         bool between, named;
+        bool ordered;       /* in ORDER BY, which takes results' names before columns'; not GROUP BY */
+        bool upsert;        /* behind ON CONFLICT: names are resolved otherwise */
         const char *select; /* the last one here, behind which ORDER BY orders what it gives */
-    } at[DEEPEST] = {{CLAUSE_OTHER, false, false, NULL}};
+        place place;
+    } at[DEEPEST] = {{CLAUSE_OTHER, false, false, false, false, NULL, {NULL, NULL, NULL}}};
     int depth = 0;
     const char *p = a->text;
+    rst_token previous = {TOKEN_END, a->text, 0}, token = previous;
     for (;;) {
-        rst_token token = rst_token_next(&p, a->end);
         bool operand = false, term = false;
+        previous = token;
+        token = rst_token_next(&p, a->end);
         if (token.type == TOKEN_END) return true;
-        if (rst_token_is(&token, "NATURAL") || rst_token_is(&token, "USING")) return false;
         if (rst_token_mark(&token, "(") || rst_token_is(&token, "CASE")) {
             bool named = at[depth].named || at[depth].clause == CLAUSE_LIST;
             if (++depth == DEEPEST) return false;
@@ -203,19 +297,33 @@ static bool add_all(adding *a) {
         } else if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "RETURNING")) {
             at[depth].clause = CLAUSE_LIST;
             at[depth].select = rst_token_is(&token, "SELECT") ? p : NULL;
+            if (at[depth].select != NULL) at[depth].place = (place){NULL, NULL, NULL};
+        } else if (rst_token_is(&token, "CONFLICT")) {
+            at[depth].upsert = true;
+        } else if (rst_token_is(&token, "UPDATE") && !rst_token_is(&previous, "DO")) {
+            const char *q = p;
+            rst_token next = rst_token_next(&q, a->end);
+            if (rst_token_is(&next, "OR")) {
+                (void)rst_token_next(&q, a->end);
+                p = q;
+            }
+            at[depth].place = (place){NULL, p, NULL};
         } else if (rst_token_is(&token, "WHERE") || (rst_token_is(&token, "ON") && !a->outer)) {
             at[depth].clause = CLAUSE_CONDITION;
+            at[depth].place.on = rst_token_is(&token, "ON") && a->left ? left_join(a, &at[depth].place, p) : NULL;
             operand = true;
         } else if (rst_token_is(&token, "FROM") || rst_token_is(&token, "GROUP") || rst_token_is(&token, "ORDER") ||
                    rst_token_is(&token, "LIMIT") || rst_token_is(&token, "HAVING") || rst_token_is(&token, "SET") ||
                    rst_token_is(&token, "WINDOW") || rst_token_is(&token, "JOIN") || rst_token_is(&token, "ON")) {
             at[depth].clause = CLAUSE_OTHER;
+            if (rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) at[depth].place.from = p;
             if (a->orders && at[depth].select != NULL &&
                 (rst_token_is(&token, "ORDER") || rst_token_is(&token, "GROUP"))) {
                 const char *q = p;
                 rst_token by = rst_token_next(&q, a->end);
                 if (rst_token_is(&by, "BY")) {
                     at[depth].clause = CLAUSE_ORDER;
+                    at[depth].ordered = rst_token_is(&token, "ORDER");
                     p = q;
                     term = true;
                 }
@@ -231,11 +339,11 @@ static bool add_all(adding *a) {
             operand = true;
         }
         if (term && !at[depth].named) {
-            const char *behind = order_at(a, at[depth].select, p);
+            const char *behind = order_at(a, &at[depth].place, at[depth].ordered, at[depth].select, p);
             if (behind != NULL) p = behind;
         }
-        if (operand && at[depth].clause == CLAUSE_CONDITION && !at[depth].named) {
-            const char *behind = add_at(a, p);
+        if (operand && at[depth].clause == CLAUSE_CONDITION && !at[depth].named && !at[depth].upsert) {
+            const char *behind = add_at(a, &at[depth].place, p);
             if (behind != NULL) p = behind;
         }
     }
@@ -340,12 +448,13 @@ int rst_expressions_add(rst_connection *c, const char *text, const char *end, ch
     a.count = gather(c, text, end, found, (int)(sizeof found / sizeof found[0]));
     if (a.count == 0) return SQLITE_OK;
     for (const char *p = text;;) {
-        static const char *const outer[] = {"LEFT", "RIGHT", "FULL", NULL};
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) break;
-        if (rst_is_among(&token, outer)) a.outer = true;
+        a.left |= rst_token_is(&token, "LEFT");
+        a.outer |= rst_token_is(&token, "RIGHT") || rst_token_is(&token, "FULL");
+        a.merged |= rst_token_is(&token, "NATURAL") || rst_token_is(&token, "USING");
     }
-    code = add_to_copy(&a, rst_orders_possible(text, end), out);
+    code = add_to_copy(&a, !a.merged && rst_orders_possible(text, end), out);
     if (code != SQLITE_OK || *out == NULL) return code;
     if (is_redefined(c, found, a.count, a.called)) {
         sqlite3_free(*out);

@@ -1,6 +1,6 @@
 /*
-** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, calls
-** of them, lists of them, columns of other tables. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
+** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, what operators and calls
+** make of them, lists of them, columns of other tables and calls of these. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
 ** is one only if the statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
 */
 #include "hints.h"
@@ -28,28 +28,48 @@ bool rst_is_operand_call(const char *name) {
 
 enum { CALLS_DEEP = 8 };
 
-static bool read_operand(const char **p, const char *end, rst_operand *out, int depth);
+/* The statement, for columns in what is called; c is null where there are to be none. */
+typedef struct operand_place {
+    rst_connection *c;
+    const char *text, *end;
+} operand_place;
+
+static bool read_operand(const operand_place *at, const char **p, const char *end, rst_operand *out, int depth);
+static bool read_column(const operand_place *at, const char **p, bool bytes, rst_operand *out);
 
 /* What stands behind a function's name: operands between parentheses. Moves *p behind them. */
-static bool read_arguments(const char **p, const char *end, int depth) {
+static bool read_arguments(const operand_place *at, const char **p, const char *end, int depth) {
     rst_operand argument;
     rst_token token = rst_token_next(p, end);
     if (!rst_token_mark(&token, "(")) return false;
     do {
-        if (!read_operand(p, end, &argument, depth)) return false;
+        /* A call has no collation, whatever its arguments have. */
+        if (!read_operand(at, p, end, &argument, depth) && (at->c == NULL || !read_column(at, p, false, &argument)))
+            return false;
         token = rst_token_next(p, end);
     } while (rst_token_mark(&token, ","));
     return rst_token_mark(&token, ")");
 }
 
-static bool read_operand(const char **p, const char *end, rst_operand *out, int depth) {
+/* A literal, a parameter, a call, or an operand in parentheses. */
+static bool read_primary(const operand_place *at, const char **p, const char *end, rst_operand *out, int depth) {
     const char *q = *p;
     rst_token token = rst_token_next(&q, end);
     out->start = token.text;
-    out->called = depth < CALLS_DEEP && rst_is_among(&token, calls);
-    if (out->called) {
-        if (!read_arguments(&q, end, depth + 1)) return false;
-        out->variable = false;
+    out->variable = out->called = false;
+    if (depth < CALLS_DEEP && rst_is_among(&token, calls)) {
+        if (!read_arguments(at, &q, end, depth + 1)) return false;
+        out->called = true;
+        out->stop = q;
+        *p = q;
+        return true;
+    }
+    if (depth > 0 && depth < CALLS_DEEP && rst_token_mark(&token, "(")) {
+        rst_operand inner;
+        if (!read_operand(at, &q, end, &inner, depth + 1)) return false;
+        token = rst_token_next(&q, end);
+        if (!rst_token_mark(&token, ")")) return false;
+        out->called = inner.called;
         out->stop = q;
         *p = q;
         return true;
@@ -64,6 +84,29 @@ static bool read_operand(const char **p, const char *end, rst_operand *out, int 
     }
     out->variable = token.type == TOKEN_VARIABLE;
     out->stop = token.text + token.size;
+    *p = q;
+    return true;
+}
+
+/* Such, and what operators that bind closer than a comparison make of several. */
+static bool read_operand(const operand_place *at, const char **p, const char *end, rst_operand *out, int depth) {
+    static const char *const operators[] = {"||", "+", "-", "*", "/", "%", NULL};
+    const char *q = *p;
+    if (!read_primary(at, &q, end, out, depth)) return false;
+    for (;;) {
+        const char *next = q;
+        rst_token token = rst_token_next(&next, end);
+        rst_operand right;
+        bool found = false;
+        for (const char *const *mark = operators; *mark != NULL && !found; mark++)
+            found = rst_token_mark(&token, *mark);
+        if (!found) break;
+        if (!read_primary(at, &next, end, &right, depth)) return false;
+        out->variable = false;
+        out->called |= right.called;
+        out->stop = right.stop;
+        q = next;
+    }
     *p = q;
     return true;
 }
@@ -130,28 +173,33 @@ static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
                                      rst_token_same_name(column, "_rowid_"));
 }
 
-bool rst_read_operand(const char **p, const char *end, rst_operand *out) {
-    return read_operand(p, end, out, 0);
-}
-
-bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out) {
+/* A column of a table of the store, qualified; `bytes`: under BINARY. */
+static bool read_column(const operand_place *at, const char **p, bool bytes, rst_operand *out) {
     const char *q = *p;
-    rst_token name, token;
+    rst_token name = rst_token_next(&q, at->end), token;
     const rst_table *table;
-    if (rst_read_operand(p, end, out)) return true;
-    name = rst_token_next(&q, end);
     if (name.type != TOKEN_WORD && name.type != TOKEN_NAME) return false;
-    token = rst_token_next(&q, end);
+    token = rst_token_next(&q, at->end);
     if (!rst_token_mark(&token, ".")) return false;
-    token = rst_token_next(&q, end);
+    token = rst_token_next(&q, at->end);
     if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) return false;
-    table = named_table(c, text, end, &name);
-    if (table == NULL || !compares_as_bytes(table, &token)) return false;
+    table = named_table(at->c, at->text, at->end, &name);
+    if (table == NULL || (bytes && !compares_as_bytes(table, &token))) return false;
     out->start = name.text;
     out->stop = token.text + token.size;
     out->variable = out->called = false;
     *p = q;
     return true;
+}
+
+bool rst_read_operand(const char **p, const char *end, rst_operand *out) {
+    operand_place nowhere = {NULL, NULL, NULL};
+    return read_operand(&nowhere, p, end, out, 0);
+}
+
+bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out) {
+    operand_place at = {c, text, end};
+    return read_operand(&at, p, end, out, 0) || read_column(&at, p, true, out);
 }
 
 int rst_read_list(const char **p, const char *end, rst_operand *out, int room) {

@@ -55,15 +55,74 @@ static bool stands_between(const char *from, const char *to, const char *place) 
     return false;
 }
 
+/* The result, [*start, *stop) without its name, of the list at `select` that has this name, or this number where name is null. False
+** where there is none, or a `*` stands before it. */
+static bool find_result(const char *select, const char *end, const rst_token *name, int number, const char **start,
+                        const char **stop) {
+    const char *p = select, *q = p;
+    rst_token token = rst_token_next(&q, end);
+    if (rst_token_is(&token, "DISTINCT") || rst_token_is(&token, "ALL")) p = q;
+    for (int n = 1;; n++) {
+        rst_token last = {TOKEN_END, p, 0}, before = last, first = last;
+        int depth = 0, tokens = 0;
+        bool named;
+        for (;;) {
+            q = p;
+            token = rst_token_next(&q, end);
+            if (token.type == TOKEN_END ||
+                (depth == 0 && (rst_token_mark(&token, ",") || rst_token_is(&token, "FROM"))))
+                break;
+            if (rst_token_mark(&token, "(") || rst_token_is(&token, "CASE")) depth++;
+            if ((rst_token_mark(&token, ")") || rst_token_is(&token, "END")) && --depth < 0) return false;
+            if (tokens++ == 0) first = token;
+            before = last;
+            last = token;
+            p = q;
+        }
+        if (token.type == TOKEN_END || tokens == 0) return false;
+        if (rst_token_mark(&last, "*")) return false;
+        named = tokens > 2 && rst_token_is(&before, "AS") && rst_token_names(&last);
+        /* x y: a name without AS, behind what ends an expression */
+        if (!named && tokens > 1 && rst_token_mark(&before, ")") && rst_token_names(&last)) before = last, named = true;
+        if (name == NULL ? n == number : named) {
+            char *own = named ? rst_token_name(&last) : NULL;
+            bool same = name == NULL || (own != NULL && rst_token_same_name(name, own));
+            sqlite3_free(own);
+            if (same) {
+                *start = first.text;
+                *stop = named ? before.text : last.text + last.size;
+                return true;
+            }
+        }
+        if (!rst_token_mark(&token, ",")) return false;
+        p = q;
+    }
+}
+
 const char *rst_order_term(const rst_indexed *e, const char *text, const char *end, const char *select,
-                           const char *from, rst_token *alias) {
+                           const char *from, bool names, rst_token *alias) {
     static const char *const words[] = {"ASC",    "DESC",  "LIMIT",  "HAVING",    "ORDER",
                                         "WINDOW", "UNION", "EXCEPT", "INTERSECT", NULL};
     const char *p = from, *behind;
     rst_token qualifier, token;
     char *name;
     bool same;
-    if (!rst_indexed_matches(e, &p, end, &qualifier)) return NULL;
+    if (!rst_indexed_matches(e, &p, end, &qualifier)) {
+        const char *start, *stop;
+        int number = 0;
+        p = from;
+        token = rst_token_next(&p, end);
+        for (size_t i = 0; token.type == TOKEN_NUMBER && i < token.size; i++) {
+            if (token.text[i] < '0' || token.text[i] > '9' || number > 999) return NULL;
+            number = number * 10 + (token.text[i] - '0');
+        }
+        if (token.type != TOKEN_NUMBER && !(names && (token.type == TOKEN_WORD || token.type == TOKEN_NAME)))
+            return NULL;
+        if (!find_result(select, end, token.type == TOKEN_NUMBER ? NULL : &token, number, &start, &stop)) return NULL;
+        if (!rst_indexed_matches(e, &start, stop, &qualifier)) return NULL;
+        token = rst_token_next(&start, stop);
+        if (token.type != TOKEN_END) return NULL;
+    }
     behind = p;
     token = rst_token_next(&p, end);
     if (token.type != TOKEN_END && !rst_token_mark(&token, ",") && !rst_token_mark(&token, ")") &&

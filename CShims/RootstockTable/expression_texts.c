@@ -117,6 +117,22 @@ bool rst_indexed_understand(const rst_table *table, const rst_index *index, int 
     }
 }
 
+int rst_indexed_column(const rst_indexed *e) {
+    const char *p = e->start;
+    int found = -1;
+    for (;;) {
+        rst_token token = rst_token_next(&p, e->end), next;
+        const char *q = p;
+        int column;
+        if (token.type == TOKEN_END) return found;
+        column = column_of(e->table, &token);
+        next = rst_token_next(&q, e->end);
+        if (column < 0 || rst_token_mark(&next, "(")) continue;
+        if (found >= 0 && found != column) return -1;
+        found = column;
+    }
+}
+
 /* The same token: names by what they name, words without case, all else as it stands. */
 static bool same_token(const rst_table *table, const rst_token *a, const rst_token *b) {
     int column = column_of(table, a);

@@ -11,8 +11,15 @@
 ** may narrow the index by the value; the comparison itself is judged by SQLite again, row by row. The name holds the number of
 ** the index in the catalog, which is never given twice, and the column's: a statement that outlives the index asks for nothing.
 **
-** Not in ON where the statement has an outer join: SQLite would show such a hint of the left table as well, whose rows it does
-** not choose. ORDER BY and GROUP BY are another matter: shown.c, expression_orders.c.
+** Where the column is a view's or a subquery's, or a WITH's, there is no hidden column to hand to the function. If the expression is of one column,
+** that column is handed to it as it stands in the comparison:
+**
+**   lower(v.name) = ?1   becomes   (lower(v.name) = ?1 AND rootstock_equal_17_0(v.name, ?1))
+**
+** SQLite puts what v.name stands for in both places, or in neither. Where that is the column of the table itself, xBestIndex is shown it.
+**
+** In ON where the statement has an outer join, SQLite shows such a hint of the left table as well, whose rows it does not choose: there
+** the only hints are of the item to the right of a LEFT JOIN, in its own ON. ORDER BY and GROUP BY are another matter: shown.c, expression_orders.c.
 **
 ** Invariant: a hint is added only where the text is the indexed expression, column for column, compared with what leaves the
 ** collation to it (expression_operands.c); and one that does not compile is taken back (the table may be a view, a name may be ambiguous). What values the
@@ -122,12 +129,24 @@ int rst_find_function(sqlite3_vtab *vtab, int count, const char *name,
     return 0;
 }
 
+/* Whether the expression is of that column alone: the hint's argument stands for the table's row then. */
+static bool is_of_column(const rst_table *table, const rst_part *part, int column) {
+    rst_part own;
+    rst_index alone = {.parts = &own, .part_count = 1};
+    rst_indexed understood;
+    if (part == NULL || column < 0 || column >= table->column_count) return false;
+    own = *part;
+    return rst_indexed_understand(table, &alone, 0, &understood) && rst_indexed_column(&understood) == column;
+}
+
 bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_constraint *constraint,
                          const rst_part *part, int *operation) {
     const rst_part *told;
     int number = constraint->op - SQLITE_INDEX_CONSTRAINT_FUNCTION;
-    if (number < 0 || constraint->iColumn != table->column_count + HIDDEN_HINT || part->column != -2) return false;
+    if (number < 0 || part->column != -2) return false;
     told = part_at(table, number / KINDS);
+    if (constraint->iColumn != table->column_count + HIDDEN_HINT && !is_of_column(table, told, constraint->iColumn))
+        return false;
     *operation = kinds[number % KINDS].operation;
     return told != NULL && (told == part || (told->expression != NULL && part->expression != NULL &&
                                              strcmp(told->expression, part->expression) == 0 &&

@@ -43,23 +43,46 @@ typedef struct rst_operand {
 ** expression_orders.c. */
 void rst_only_alias(const char *text, const char *end, const rst_table *table, rst_token *alias);
 /* The end of the term of ORDER BY or GROUP BY that begins at `from`, if it is the expression, of the table that is known as *alias
-** in the SELECT whose list begins at `select`; or null. */
+** in the SELECT whose list begins at `select`; or null. The term may be the number or, where `names` is, the name of a result that is
+** the expression. */
 const char *rst_order_term(const rst_indexed *e, const char *text, const char *end, const char *select,
-                           const char *from, rst_token *alias);
+                           const char *from, bool names, rst_token *alias);
 /* Whether terms may be written otherwise at all. Beside min() and max() a group's other columns are those of another row than its
 ** first; and windows have orders of their own. */
 bool rst_orders_possible(const char *text, const char *end);
 /* How often SQLite would sort for the statement; INT_MAX where it does not compile. */
 int rst_sorts(rst_connection *c, const char *sql);
-/* A literal or a parameter, perhaps signed, or a call whose arguments are such. Moves *p behind it. */
+/* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these. Moves *p behind it. */
 bool rst_read_operand(const char **p, const char *end, rst_operand *out);
 /* Whether a function of that name may be called in an operand. */
 bool rst_is_operand_call(const char *name);
-/* That, or a column of a table of the store, qualified, whose collation is BINARY: table.column in the statement [text, end).
+/* That, with columns of tables of the store, qualified, in its calls; or such a column whose collation is BINARY: table.column in the
+** statement [text, end).
 ** expression_operands.c. */
 bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out);
 /* The operands of a list in parentheses, at most `room`, or 0 where something else stands in it. Moves *p behind it. */
 int rst_read_list(const char **p, const char *end, rst_operand *out, int room);
+/* The items of one FROM, and the target of an UPDATE before them. expression_scope.c. */
+enum { SCOPE_ITEMS = 16 };
+typedef struct rst_scope_item {
+    const rst_table *table; /* null: a view, a subquery, a WITH, a table that is not the store's */
+    rst_token name;         /* that qualifies its columns; TOKEN_END: none does */
+    const char *start;
+    bool left; /* the right side of a LEFT JOIN */
+} rst_scope_item;
+typedef struct rst_scope {
+    rst_scope_item items[SCOPE_ITEMS];
+    int count;
+    bool merged; /* columns of several items are one: NATURAL, USING */
+} rst_scope;
+/* Reads the items at `from`, behind FROM, and the one at `target`, behind UPDATE; either may be null, not both. False: unclear. */
+bool rst_scope_read(rst_connection *c, const char *text, const char *end, const char *target, const char *from,
+                    rst_scope *out);
+/* The one item of that name, or that is the table; or null. */
+const rst_scope_item *rst_scope_named(const rst_scope *scope, const rst_token *name);
+const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *table);
+/* The column that the expression is of, if it is of one only; or -1. */
+int rst_indexed_column(const rst_indexed *e);
 /* The kind of a comparison's mark, its sides exchanged if turned; or -1. */
 int rst_hint_kind(const rst_token *token, bool turned);
 /* What may stand behind a comparison that is whole. */

@@ -112,6 +112,12 @@ static int intern(rst_table *table, const rst_plan *plan, int *number) {
     return SQLITE_OK;
 }
 
+static char affinity_of(const rst_table *table, const struct sqlite3_index_constraint *constraint) {
+    /* A hint of an expression: its first argument may be a column, of which it says nothing. */
+    if (constraint->op >= SQLITE_INDEX_CONSTRAINT_FUNCTION) return AFFINITY_BLOB;
+    return rst_plan_affinity_at(table, constraint->iColumn);
+}
+
 /*
 ** SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only. On a column without numeric affinity the
 ** comparison's own affinity is not known here ('05' = 5 is true if 5 comes from an INTEGER column), so several keys may
@@ -119,7 +125,7 @@ static int intern(rst_table *table, const rst_plan *plan, int *number) {
 */
 static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     for (int i = 0; i < k->equals; i++) {
-        char affinity = rst_plan_affinity_at(table, info->aConstraint[k->equal[i]].iColumn);
+        char affinity = affinity_of(table, &info->aConstraint[k->equal[i]]);
         sqlite3_value *value = NULL;
         int type;
         if (affinity >= AFFINITY_NUMERIC) continue;
@@ -150,7 +156,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     for (int i = 0; i < k->equals; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
         info->aConstraintUsage[k->equal[i]].argvIndex = argument++;
-        certain = certain && rst_plan_affinity_at(table, constraint->iColumn) >= AFFINITY_NUMERIC;
+        certain = certain && affinity_of(table, constraint) >= AFFINITY_NUMERIC;
         info->aConstraintUsage[k->equal[i]].omit = certain;
         if (k->parts[i].column == -2) {
             info->aConstraintUsage[k->equal[i]].omit =

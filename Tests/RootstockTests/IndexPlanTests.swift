@@ -62,6 +62,62 @@ import Testing
         for (sql, expected) in Self.plans { try #expect(plan(connection, sql) == expected, "\(sql)") }
     }
 
+    /// What `sqlite` says in the same words, of tables behind views, subqueries and WITH, and beside others with such indexes.
+    static let plansOfReachedTables = [
+        ("SELECT id FROM v WHERE lower(b) = 'x'", "SEARCH t USING INDEX tb (<expr>=?)"),
+        ("SELECT id FROM w AS k WHERE lower(k.b) = ? AND a > 3", "SEARCH t USING INDEX tb (<expr>=?)"),
+        ("SELECT id FROM (SELECT * FROM t) WHERE lower(b) = 'x'", "SEARCH t USING INDEX tb (<expr>=?)"),
+        (
+            "WITH q AS (SELECT * FROM t) SELECT id FROM q WHERE lower(b) > 'x'", "SEARCH t USING INDEX tb (<expr>>?)"
+        ),
+        (
+            "SELECT t.id FROM u JOIN t ON lower(t.b) = lower(u.b) WHERE u.id = 5",
+            "SEARCH u USING INTEGER PRIMARY KEY (rowid=?); SEARCH t USING INDEX tb (<expr>=?)"
+        ),
+        (
+            "SELECT t.id FROM u LEFT JOIN t ON t.id = u.a WHERE lower(u.b) = 'x'",
+            "SEARCH u USING INDEX ub (<expr>=?); SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
+        ),
+        (
+            "SELECT u.a FROM u LEFT JOIN t ON lower(t.b) = 'x'",
+            "SCAN u; SEARCH t USING INDEX tb (<expr>=?) LEFT-JOIN"
+        ),
+        (
+            "SELECT t.id FROM t JOIN u USING (id) WHERE lower(t.b) = 'x'",
+            "SEARCH t USING INDEX tb (<expr>=?); SEARCH u USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        (
+            "SELECT t.id FROM t NATURAL JOIN u WHERE lower(u.b) = 'x'",
+            "SEARCH u USING INDEX ub (<expr>=?); SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        (
+            "SELECT id FROM t WHERE lower(b) = 'x' UNION ALL SELECT id FROM u WHERE lower(b) = 'x'",
+            "COMPOUND QUERY; LEFT-MOST SUBQUERY; SEARCH t USING INDEX tb (<expr>=?); UNION ALL; "
+                + "SEARCH u USING INDEX ub (<expr>=?)"
+        ),
+        ("SELECT id FROM t WHERE lower(b) = 'x' || ?", "SEARCH t USING INDEX tb (<expr>=?)"),
+        ("SELECT id FROM t WHERE abs(a) = 7 + 1", "SEARCH t USING INDEX ta (<expr>=?)"),
+        ("SELECT id, lower(b) AS k FROM t ORDER BY k LIMIT 3", "SCAN t USING INDEX tb"),
+        ("SELECT id, lower(b) FROM t ORDER BY 2 DESC LIMIT 3", "SCAN t USING INDEX tb"),
+        ("SELECT lower(b) AS k, count(*) FROM t GROUP BY k", "SCAN t USING INDEX tb"),
+        ("SELECT lower(b), count(*) FROM t GROUP BY 1 ORDER BY 1", "SCAN t USING INDEX tb"),
+    ]
+
+    @Test(arguments: engines) func indexesAreUsedWhereverTheTableIsReached(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT, c INT);
+            CREATE TABLE u(id INTEGER PRIMARY KEY, a, b TEXT, c INT);
+            CREATE INDEX tb ON t(lower(b));
+            CREATE INDEX ub ON u(lower(b));
+            CREATE INDEX ta ON t(abs(a));
+            CREATE VIEW v AS SELECT id, a, b, c FROM t;
+            CREATE VIEW w AS SELECT * FROM v WHERE c < 20;
+            """)
+        for (sql, expected) in Self.plansOfReachedTables { try #expect(plan(connection, sql) == expected, "\(sql)") }
+    }
+
     /// A column under another collation than the expression's finds rows that stand elsewhere in the index.
     @Test(arguments: engines.filter { !$0.isNative }) func aJoinOnAnExpressionIsLookedUp(_ engine: Engine) throws {
         let connection = try connection(engine)
