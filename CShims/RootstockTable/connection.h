@@ -154,6 +154,7 @@ struct rst_connection {
     struct rst_upsert *upserts;
     int64_t upsert_count;
     bool has_expressions;                      /* some index is on an expression */
+    bool has_exclusions;                       /* some index has a WHERE with <>, IS NOT or IS NOT NULL */
     struct rst_hint_function *hint_functions;  /* registered, see expressions.c */
     struct rst_shown *shown;                   /* see shown.c */
     struct rst_glances *glances;               /* texts that need no rewriting, see glance.c; or null */

@@ -10,6 +10,7 @@
 #include "describe.h"
 #include "foreign.h"
 #include "plan_carry.h"
+#include "predicate.h"
 #include "shown.h"
 #include "temporary.h"
 #include "trigger.h"
@@ -91,10 +92,11 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
         for (int i = 0; i < old_count; i++) rst_table_release(old_tables[i]);
         sqlite3_free(old_tables);
     }
-    c->has_expressions = false;
+    c->has_expressions = c->has_exclusions = false;
     for (int i = 0; i < c->table_count; i++) {
-        for (int k = 0; k < c->tables[i]->index_count && !c->has_expressions; k++) {
+        for (int k = 0; k < c->tables[i]->index_count; k++) {
             const rst_index *index = &c->tables[i]->indexes[k];
+            c->has_exclusions |= rst_predicate_excludes(index->predicate);
             for (int p = 0; p < index->part_count; p++) c->has_expressions |= index->parts[p].column == -2;
         }
     }

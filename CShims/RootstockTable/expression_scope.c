@@ -38,6 +38,7 @@ static bool read_item(rst_connection *c, const char *text, const char *end, cons
     item->table = NULL;
     item->start = token.text;
     item->name.type = TOKEN_END;
+    item->behind = NULL;
     if (rst_token_mark(&token, "(")) {
         q = *p;
         next = rst_token_next(&q, end);
@@ -64,6 +65,8 @@ static bool read_item(rst_connection *c, const char *text, const char *end, cons
         if (rst_token_mark(&next, "(")) {
             *p = q;
             if (!rst_token_skip_parentheses(p, end)) return false;
+        } else {
+            item->behind = token.text + token.size;
         }
     } else {
         return false;
@@ -73,12 +76,14 @@ static bool read_item(rst_connection *c, const char *text, const char *end, cons
     if (rst_token_is(&next, "AS")) {
         item->name = rst_token_next(&q, end);
         *p = q;
-        return rst_token_names(&item->name);
-    }
-    if (rst_token_names(&next) && !rst_is_among(&next, rst_words_behind_table)) {
+        if (!rst_token_names(&item->name)) return false;
+        next = rst_token_next(&q, end);
+    } else if (rst_token_names(&next) && !rst_is_among(&next, rst_words_behind_table)) {
         item->name = next;
         *p = q;
+        next = rst_token_next(&q, end);
     }
+    if (rst_token_is(&next, "INDEXED") || rst_token_is(&next, "NOT")) item->behind = NULL;
     return true;
 }
 

@@ -20,6 +20,7 @@
 #include "expressions.h"
 #include "foreign.h"
 #include "pack.h"
+#include "predicate.h"
 #include "runner.h"
 #include "trigger.h"
 
@@ -131,10 +132,17 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     return rst_transform_names(c, sql, end, out, message);
 }
 
-/* What became of the statement [sql, end), with what tells of indexed expressions. code: of what came before. */
+/* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what came before. */
 static int with_expressions(rst_connection *c, const char *sql, const char *end, int code, char **out) {
-    if (code != SQLITE_OK || !c->has_expressions) return code;
-    return *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
+    char *more = NULL;
+    if (code == SQLITE_OK && c->has_expressions)
+        code = *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
+    if (code != SQLITE_OK || !c->has_exclusions) return code;
+    code = *out != NULL ? rst_terms_add(c, *out, *out + strlen(*out), &more) : rst_terms_add(c, sql, end, &more);
+    if (more == NULL) return code;
+    sqlite3_free(*out);
+    *out = more;
+    return code;
 }
 
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);

@@ -178,9 +178,10 @@ static inline bool glance(rst_connection *c, const char *sql, const char *end) {
     size_t size = (size_t)(end - sql);
     if (size - 8 > LONGEST - 8) return false; /* or shorter than a word */
     /* SELECT count(*) FROM t has a way of its own. */
-    /* With an index on an expression, a query may have to say what it compares. */
+    /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
     if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
-        !c->has_expressions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' && sql[7] != '/') {
+        !c->has_expressions && !c->has_exclusions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' &&
+        sql[7] != '/') {
         return rst_glance_query(c, sql, end);
     }
     return is_remembered(c, sql, size);

@@ -68,7 +68,8 @@ typedef struct rst_scope_item {
     const rst_table *table; /* null: a view, a subquery, a WITH, a table that is not the store's */
     rst_token name;         /* that qualifies its columns; TOKEN_END: none does */
     const char *start;
-    bool left; /* the right side of a LEFT JOIN */
+    const char *behind; /* the table's name, where nothing but an alias follows: no arguments, no index hint; or null */
+    bool left;          /* the right side of a LEFT JOIN */
 } rst_scope_item;
 typedef struct rst_scope {
     rst_scope_item items[SCOPE_ITEMS];

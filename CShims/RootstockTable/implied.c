@@ -10,7 +10,7 @@ static bool is_text(const rootstock_value *value) {
     return value->type == VALUE_TEXT;
 }
 
-int rst_known_from(const rst_table *table, sqlite3_index_info *info, rst_known *known, int room,
+int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool trusted, rst_known *known, int room,
                    rootstock_buffer *hold) {
     int count = 0;
     /* What affinity makes of a number lies in here, and must not move. */
@@ -32,6 +32,11 @@ int rst_known_from(const rst_table *table, sqlite3_index_info *info, rst_known *
         case SQLITE_INDEX_CONSTRAINT_LE:
         case SQLITE_INDEX_CONSTRAINT_IS:
         case SQLITE_INDEX_CONSTRAINT_ISNULL: break;
+        case SQLITE_INDEX_CONSTRAINT_NE:
+        case SQLITE_INDEX_CONSTRAINT_ISNOT:
+        case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+            if (!trusted) continue;
+            break;
         default: continue;
         }
         memset(k, 0, sizeof *k);
@@ -39,9 +44,11 @@ int rst_known_from(const rst_table *table, sqlite3_index_info *info, rst_known *
         k->operation = constraint->op;
         k->constraint = i;
         count++;
-        if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) continue;
+        if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL)
+            continue;
         if (!rst_predicate_collation(sqlite3_vtab_collation(info, i), &k->collation)) continue;
         if (sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL) continue;
+        k->constant = true;
         affinity = rst_predicate_affinity(table, column);
         rst_value_from(value, &k->value);
         /* See the head of this file. */
@@ -72,6 +79,7 @@ static bool rejects_null(const rst_known *known) {
     switch (known->operation) {
     case SQLITE_INDEX_CONSTRAINT_ISNULL: return false;
     case SQLITE_INDEX_CONSTRAINT_IS: return known->has_value;
+    case SQLITE_INDEX_CONSTRAINT_ISNOT: return false;
     default: return true;
     }
 }
@@ -84,9 +92,12 @@ static bool implies(const rst_known *known, const rst_predicate *node) {
     if (wanted == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return rejects_null(known);
     if (wanted == SQLITE_INDEX_CONSTRAINT_ISNULL) return known->operation == SQLITE_INDEX_CONSTRAINT_ISNULL;
     if (known->operation == SQLITE_INDEX_CONSTRAINT_ISNULL) return wanted == SQLITE_INDEX_CONSTRAINT_ISNOT;
-    if (!known->has_value) return false;
+    if (!known->has_value || known->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return false;
     if (is_text(&known->value) && is_text(&node->value) && known->collation != node->collation) return false;
     if (!order(&known->value, &node->value, node->collation, &sign)) return false;
+    if (known->operation == SQLITE_INDEX_CONSTRAINT_NE)
+        return sign == 0 && (wanted == SQLITE_INDEX_CONSTRAINT_NE || wanted == SQLITE_INDEX_CONSTRAINT_ISNOT);
+    if (known->operation == SQLITE_INDEX_CONSTRAINT_ISNOT) return sign == 0 && wanted == SQLITE_INDEX_CONSTRAINT_ISNOT;
     equal = known->operation == SQLITE_INDEX_CONSTRAINT_EQ || known->operation == SQLITE_INDEX_CONSTRAINT_IS;
     above = known->operation == SQLITE_INDEX_CONSTRAINT_GT;
     from = known->operation == SQLITE_INDEX_CONSTRAINT_GE;

@@ -265,6 +265,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     rst_candidate best, k;
     bool any = false;
     int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1;
+    bool trusted = false; /* <>, IS NOT and IS NOT NULL (partial_terms.c) */
     const char *hinted = NULL;
     rst_known known[KNOWN];
     rootstock_buffer hold = {0};
@@ -291,6 +292,11 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             k.lower = k.upper = -1;
             k.hint = hint;
             return choose(table, info, &k);
+        }
+        if (hinted != NULL && strcmp(hinted, ROOTSTOCK_TERMS_HINT) == 0) {
+            trusted = true;
+            hinted = NULL;
+            continue;
         }
         if (hinted == NULL || strncmp(hinted, ROOTSTOCK_INDEX_HINT, sizeof ROOTSTOCK_INDEX_HINT - 1) != 0) {
             sqlite3_free(vtab->zErrMsg);
@@ -343,11 +349,17 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         if (table->indexes[i].where != NULL) {
             uint64_t used = 0;
             if (table->indexes[i].predicate == NULL) continue;
-            if (known_count < 0) known_count = rst_known_from(table, info, known, KNOWN, &hold);
+            if (known_count < 0) known_count = rst_known_from(table, info, trusted, known, KNOWN, &hold);
             if (!rst_predicate_implied(table->indexes[i].predicate, known, known_count, &used)) continue;
             for (int n = 0; n < known_count; n++) {
+                int operation = known[n].operation;
                 if ((used >> n & 1) == 0) continue;
-                k.may_be_in[k.rests] = known[n].operation == SQLITE_INDEX_CONSTRAINT_EQ && !known[n].has_value;
+                if (operation == SQLITE_INDEX_CONSTRAINT_NE || operation == SQLITE_INDEX_CONSTRAINT_ISNOT ||
+                    operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL)
+                    continue;
+                /* SQLite tells a list of the first 32 constraints only. */
+                k.may_be_in[k.rests] = operation == SQLITE_INDEX_CONSTRAINT_EQ && !known[n].constant &&
+                                       (known[n].constraint >= 32 || sqlite3_vtab_in(info, known[n].constraint, -1));
                 k.rests_on[k.rests++] = known[n].constraint;
             }
         }

@@ -8,7 +8,8 @@
 **   - a value that arrives (a parameter, a column of another table) tells no more than that the column is not NULL, for a plan
 **     is used again with other values;
 **   - x <> 1, x IS NOT 1 and x IS NOT NULL tell nothing: unlike the other operators SQLite shows them of the left table, too, where
-**     they stand in the ON of a LEFT JOIN, and there they do not choose its rows. Of the others, those that were relied on must be
+**     they stand in the ON of a LEFT JOIN, and there they do not choose its rows, unless the front door has seen that no such ON is in
+**     the statement (partial_terms.c). Of the others, those that were relied on must be
 **     arguments of xFilter, so that SQLite sees what the plan rests on;
 **   - against a column without numeric affinity a number tells nothing: CAST('5' AS INTEGER) looks like 5 here, and compares '05'
 **     as equal;
@@ -32,6 +33,13 @@ void rst_predicate_free(predicate *node) {
     rst_predicate_free(node->right);
     rootstock_buffer_free(&node->bytes);
     sqlite3_free(node);
+}
+
+bool rst_predicate_excludes(const predicate *node) {
+    if (node == NULL) return false;
+    if (node->kind != NODE_COMPARISON) return rst_predicate_excludes(node->left) || rst_predicate_excludes(node->right);
+    return node->operation == SQLITE_INDEX_CONSTRAINT_NE || node->operation == SQLITE_INDEX_CONSTRAINT_ISNOT ||
+           node->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
 }
 
 /* ---- reading ---- */

@@ -20,11 +20,12 @@ typedef struct rst_predicate {
 
 /* What is known of a row that a statement asks for: its column against a constant, or only whether it can be NULL. */
 typedef struct rst_known {
-    int column;    /* number, -1 for the rowid */
-    int operation; /* SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT, LE, IS or ISNULL */
+    int column; /* number, -1 for the rowid */
+    int operation; /* SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT, LE, IS or ISNULL; where all is trusted NE, ISNOT or ISNOTNULL */
     uint8_t collation;
     bool has_value;
     rootstock_value value; /* the constant, the comparison's affinity applied */
+    bool constant;         /* SQLite knows the value, so that it is no IN; it may tell nothing all the same */
     int constraint;        /* its number in xBestIndex */
 } rst_known;
 
@@ -40,8 +41,15 @@ void rst_predicate_free(struct rst_predicate *predicate);
 ** more): the plan has to take those constraints as arguments of xFilter. count: at most 64. */
 bool rst_predicate_implied(const struct rst_predicate *predicate, const rst_known *known, int count, uint64_t *used);
 /* The constraints of xBestIndex that tell something of a row, as far as they can be trusted. count: room for them. The bytes of
-** texts live as long as xBestIndex runs; hold keeps those that affinity made. */
-int rst_known_from(const rst_table *table, sqlite3_index_info *info, rst_known *known, int room,
+** texts live as long as xBestIndex runs; hold keeps those that affinity made. trusted: so can <>, IS NOT and IS NOT NULL, which all
+** choose rows in this statement (partial_terms.c). */
+int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool trusted, rst_known *known, int room,
                    rootstock_buffer *hold);
+/* Whether <>, IS NOT or IS NOT NULL stands in it. */
+bool rst_predicate_excludes(const struct rst_predicate *predicate);
+
+/* partial_terms.c: adds to [text, end), a statement as it runs on the connection, that such terms can be trusted of its tables that have
+** indexes with such a WHERE. *out from sqlite3_malloc, or null where nothing is to be added. SQLITE_OK or SQLITE_NOMEM. */
+int rst_terms_add(rst_connection *c, const char *text, const char *end, char **out);
 
 #endif

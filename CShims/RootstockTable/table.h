@@ -97,6 +97,8 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 
 /* What the argument of a table begins with that stands for an index hint: INDEXED BY i is this and the name, NOT INDEXED this alone. */
 #define ROOTSTOCK_INDEX_HINT "rootstock index "
+/* The same of a table whose terms of WHERE and ON all choose rows (partial_terms.c). */
+#define ROOTSTOCK_TERMS_HINT "rootstock terms"
 
 enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5, PLAN_ENCODED = 6 };
 

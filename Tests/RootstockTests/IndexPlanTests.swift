@@ -118,6 +118,36 @@ import Testing
         for (sql, expected) in Self.plansOfReachedTables { try #expect(plan(connection, sql) == expected, "\(sql)") }
     }
 
+    /// What `sqlite` says in the same words, where the WHERE of a partial index excludes rows as the query does.
+    static let plansOfExclusions = [
+        ("SELECT id FROM t WHERE c = 3 AND a IS NOT NULL", "SEARCH t USING INDEX known (c=?)"),
+        ("SELECT id FROM t AS k WHERE k.c = 3 AND k.a NOTNULL", "SEARCH k USING INDEX known (c=?)"),
+        ("SELECT id FROM t WHERE c = 3 AND a = ?", "SEARCH t USING INDEX known (c=?)"),
+        ("SELECT id FROM t WHERE a IS NOT NULL ORDER BY c", "SCAN t USING INDEX known"),
+        ("SELECT id FROM t WHERE a = 3 AND b <> 'x'", "SEARCH t USING INDEX other (a=?)"),
+        ("SELECT id FROM (SELECT * FROM t WHERE a IS NOT NULL) WHERE c = 3", "SEARCH t USING INDEX known (c=?)"),
+        (
+            "SELECT u.k FROM t LEFT JOIN u ON u.id = t.b WHERE t.a IS NOT NULL AND t.c = 3",
+            "SEARCH t USING INDEX known (c=?); SEARCH u USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
+        ),
+        (
+            "SELECT u.k FROM t LEFT JOIN u ON u.id = t.b AND t.a IS NOT NULL WHERE t.c = 3",
+            "SCAN t; SEARCH u USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
+        ),
+    ]
+
+    @Test(arguments: engines) func partialIndexesServeWhatExcludesTheSameRows(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b TEXT, c INT);
+            CREATE TABLE u(id INTEGER PRIMARY KEY, k);
+            CREATE INDEX known ON t(c) WHERE a IS NOT NULL;
+            CREATE INDEX other ON t(a) WHERE b <> 'x';
+            """)
+        for (sql, expected) in Self.plansOfExclusions { try #expect(plan(connection, sql) == expected, "\(sql)") }
+    }
+
     /// A column under another collation than the expression's finds rows that stand elsewhere in the index.
     @Test(arguments: engines.filter { !$0.isNative }) func aJoinOnAnExpressionIsLookedUp(_ engine: Engine) throws {
         let connection = try connection(engine)
