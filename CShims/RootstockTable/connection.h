@@ -147,6 +147,8 @@ struct rst_connection {
     uint64_t triggers_epoch;       /* the schema they were made for */
     char **temporary_triggers;     /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
+    int temporary_recorded;                          /* of how many temp has the text */
+    bool temporary_changed;                          /* and they are others by now (rst_temporary_triggers_follow) */
     struct rst_temporary_objects *temporary_objects; /* while an ALTER TABLE runs (temporary_objects.c) */
     bool temporary_used;                             /* there has been one: temp may hold their texts (temporary.c) */
     int moment;                                      /* of the trigger body under way: 1 begun, 2 ended */

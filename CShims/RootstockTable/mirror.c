@@ -57,8 +57,6 @@ int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **messa
         rst_forwards_free(&forwards);
         return code;
     }
-    for (int i = 0; i < c->temporary_trigger_count; i++)
-        (void)sqlite3_exec(mirror, c->temporary_triggers[i], NULL, NULL, NULL);
     for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
     sqlite3_close_v2(c->mirror);
     rst_forwards_free(&c->forwards);

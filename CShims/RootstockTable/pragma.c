@@ -5,6 +5,7 @@
 ** function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the names a user writes.
 */
 #include "eponymous.h"
+#include "temporary.h"
 
 #include <string.h>
 
@@ -13,14 +14,14 @@ typedef struct pragma_definition {
     const char *columns; /* declaration */
     int column_count;
     bool argument;
-    const char *sql; /* on the mirror; ?1 the argument */
+    const char *sql; /* on the mirror; ?1 the argument. Null: made for the moment */
 } pragma_definition;
 
 static const pragma_definition definitions[] = {
     {"rootstock_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
      "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"},
     {"rootstock_temp_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
-     "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_temp_master"},
+     NULL}, /* rst_temporary_triggers_listed */
     {"rootstock_pragma_table_info", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT", 6, true,
      "SELECT * FROM pragma_table_info(?1)"},
     {"rootstock_pragma_table_xinfo", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT, hidden INT",
@@ -180,6 +181,12 @@ static int prepare(rst_connection *c, const pragma_definition *definition, pragm
     bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
     char *sql;
     int code;
+    if (definition->sql == NULL) {
+        sql = rst_temporary_triggers_listed(c);
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, sql, -1, &cursor->statement, NULL);
+        sqlite3_free(sql);
+        return code;
+    }
     if (place == NULL || (list && place[0] == '\0')) {
         cursor->others = schema != NULL; /* main's part alone */
         return sqlite3_prepare_v2(rows ? c->db : c->mirror, definition->sql, -1, &cursor->statement, NULL);

@@ -256,6 +256,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
         code = rst_forwards_sync(c, c->mirror,
                                  &c->forwards); /* the statement may name what the application has registered since */
+        if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
         if (code == SQLITE_OK) {
             mirror_settings settings;
@@ -267,6 +268,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         }
     }
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
+    if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
     if (code == SQLITE_OK) code = snapshot_take(c, &after);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */
@@ -303,6 +305,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         (void)mirror_run(c, "ROLLBACK TO change", &kept);
         (void)mirror_run(c, "RELEASE change", &kept);
         sqlite3_free(kept);
+        (void)rst_temporary_triggers_read(c);
         if (rst_mark_undo(c, mark) == SQLITE_OK && old != NULL) {
             int loaded = rst_schema_load(c, true, NULL);
             if (loaded != SQLITE_OK) c->schema_stale = true;

@@ -7,6 +7,7 @@
 ** Invariant: the list holds names of the mirror's main schema, in the order in which SQLite writes them.
 */
 #include "runner.h"
+#include "temporary.h"
 
 #include <string.h>
 
@@ -72,6 +73,7 @@ static int prepare(rst_connection *c, char *explain, sqlite3_stmt **statement) {
 ** they are recursive. */
 static void triggers_switch(rst_connection *c, bool on) {
     sqlite3_db_config(c->mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, NULL);
+    (void)(on ? rst_temporary_triggers_lend(c) : rst_temporary_triggers_end(c));
     if (rst_recursive_triggers(c))
         (void)rst_mirror_execute(c->mirror, on ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
 }

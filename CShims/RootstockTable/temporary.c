@@ -2,14 +2,16 @@
 ** temporary.c - CREATE TEMP TRIGGER and DROP TRIGGER, where the trigger's table is the store's.
 **
 ** SQLite takes no such trigger, so its text is kept in a temp view, which ROLLBACK, ROLLBACK TO and the connection's end undo and end
-** as they would the trigger. The mirror has the trigger itself: SQLite judges it there, rewrites it when its table is altered, and
-** drops it with it. Invariant: c->temporary_triggers are the texts of these views, oldest first.
+** as they would the trigger. The mirror has the trigger itself while the schema changes: SQLite judges it there, rewrites it when its
+** table is altered, and drops it with it. Invariants: c->temporary_triggers are the texts of these views, oldest first; outside of
+** rst_temporary_triggers_lend .. rst_temporary_triggers_end the mirror has no temp trigger, for it would fire on the rows that are judged
+** there (SQLITE_DBCONFIG_ENABLE_TRIGGER turns off all others).
 */
 #include "temporary.h"
 
 #include "declare.h"
 #include "runner.h"
-#include "trigger.h"
+#include "trigger_text.h"
 
 #include <string.h>
 
@@ -59,6 +61,51 @@ int64_t rst_temporary_version(rst_connection *c) {
     return version;
 }
 
+int rst_temporary_triggers_lend(rst_connection *c) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < c->temporary_trigger_count && code != SQLITE_NOMEM; i++)
+        code = sqlite3_exec(c->mirror, c->temporary_triggers[i], NULL, NULL, NULL);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* one that SQLite takes no longer is lost with the change */
+}
+
+int rst_temporary_triggers_end(rst_connection *c) {
+    bool any = true;
+    int code = SQLITE_OK;
+    while (any && code == SQLITE_OK) {
+        sqlite3_stmt *statement;
+        char *drop = NULL;
+        code = sqlite3_prepare_v2(c->mirror, "SELECT name FROM sqlite_temp_master WHERE type='trigger' LIMIT 1", -1,
+                                  &statement, NULL);
+        if (code != SQLITE_OK) return code;
+        any = sqlite3_step(statement) == SQLITE_ROW;
+        if (any) {
+            drop = sqlite3_mprintf("DROP TRIGGER temp.\"%w\"", sqlite3_column_text(statement, 0));
+            if (drop == NULL) code = SQLITE_NOMEM;
+        }
+        sqlite3_finalize(statement);
+        if (drop != NULL) code = sqlite3_exec(c->mirror, drop, NULL, NULL, NULL);
+        sqlite3_free(drop);
+    }
+    return code;
+}
+
+char *rst_temporary_triggers_listed(const rst_connection *c) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(out,
+                          "SELECT NULL AS type, NULL AS name, NULL AS tbl_name, 0 AS rootpage, NULL AS sql WHERE 0");
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        const char *text = c->temporary_triggers[i], *p = text, *end = text + strlen(text);
+        rst_trigger_parsed parsed;
+        (void)rst_token_next(&p, end); /* CREATE */
+        (void)rst_token_next(&p, end); /* TEMP, which SQLite leaves out there */
+        if (rst_trigger_parse(text, &parsed))
+            sqlite3_str_appendf(out, " UNION ALL SELECT 'trigger', %Q, %Q, 0, 'CREATE' || %Q", parsed.name,
+                                parsed.table, p);
+        rst_trigger_parsed_free(&parsed);
+    }
+    return sqlite3_str_finish(out);
+}
+
 int rst_temporary_triggers_read(rst_connection *c) {
     sqlite3_stmt *names, *text;
     int code;
@@ -78,17 +125,21 @@ int rst_temporary_triggers_read(rst_connection *c) {
         sqlite3_finalize(text);
     }
     sqlite3_finalize(names);
+    c->temporary_recorded = c->temporary_trigger_count;
+    c->temporary_changed = false;
     return code;
 }
 
 /* The views hold the texts of now. */
-static int record_all(rst_connection *c, int recorded, char **message) {
+static int record_all(rst_connection *c, char **message) {
     int code = SQLITE_OK;
-    for (int i = 0; i < recorded && code == SQLITE_OK; i++)
+    for (int i = 0; i < c->temporary_recorded && code == SQLITE_OK; i++)
         code = rst_execute(c, message, "DROP VIEW IF EXISTS temp.\"rootstock text %d\"", i);
     for (int i = 0; i < c->temporary_trigger_count && code == SQLITE_OK; i++)
         code = rst_execute(c, message, "CREATE TEMP VIEW \"rootstock text %d\" AS SELECT %Q AS sql", i,
                            c->temporary_triggers[i]);
+    c->temporary_recorded = c->temporary_trigger_count;
+    c->temporary_changed = false;
     return code;
 }
 
@@ -111,10 +162,9 @@ static int mirror_text(rst_connection *c, const char *name, char **out) {
     return code;
 }
 
-int rst_temporary_triggers_follow(rst_connection *c, char **message) {
-    int recorded = c->temporary_trigger_count, kept = 0, code = SQLITE_OK;
-    bool changed = false;
-    for (int i = 0; i < recorded; i++) {
+int rst_temporary_triggers_take(rst_connection *c) {
+    int count = c->temporary_trigger_count, kept = 0, code = SQLITE_OK;
+    for (int i = 0; i < count; i++) {
         char *text = c->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
         if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : mirror_text(c, name, &now);
         sqlite3_free(name);
@@ -122,12 +172,16 @@ int rst_temporary_triggers_follow(rst_connection *c, char **message) {
             c->temporary_triggers[kept++] = text; /* the statement fails, and all is read again */
             continue;
         }
-        changed |= now == NULL || strcmp(now, text) != 0;
+        c->temporary_changed |= now == NULL || strcmp(now, text) != 0;
         sqlite3_free(text);
         if (now != NULL) c->temporary_triggers[kept++] = now;
     }
     c->temporary_trigger_count = kept;
-    return code == SQLITE_OK && changed ? record_all(c, recorded, message) : code;
+    return code == SQLITE_OK ? rst_temporary_triggers_end(c) : code;
+}
+
+int rst_temporary_triggers_follow(rst_connection *c, char **message) {
+    return c->temporary_changed ? record_all(c, message) : SQLITE_OK;
 }
 
 /* What a ROLLBACK would take away again is looked at before each statement. */
@@ -141,47 +195,48 @@ static int loaded(rst_connection *c, char **message) {
 }
 
 static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
-    int recorded = c->temporary_trigger_count;
     char *name = trigger_name(sql), *text = NULL;
     bool known = false;
     int code;
     if (name == NULL) return SQLITE_NOMEM;
-    code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    code = rst_temporary_triggers_lend(c);
+    if (code == SQLITE_OK) code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
-        sqlite3_free(name);
-        return sqlite3_extended_errcode(c->mirror);
+        code = sqlite3_extended_errcode(c->mirror);
     }
-    for (int i = 0; i < c->temporary_trigger_count && !known; i++) {
+    for (int i = 0; i < c->temporary_trigger_count && !known && code == SQLITE_OK; i++) {
         char *other = trigger_name(c->temporary_triggers[i]);
         known =
             other != NULL && sqlite3_stricmp(other, name) == 0; /* IF NOT EXISTS, or the mirror would have refused */
         sqlite3_free(other);
     }
-    if (!known) code = mirror_text(c, name, &text);
+    if (!known && code == SQLITE_OK) code = mirror_text(c, name, &text);
     sqlite3_free(name);
-    if (known || code != SQLITE_OK) return code;
+    {
+        int ended = rst_temporary_triggers_end(c);
+        if (code == SQLITE_OK) code = ended;
+    }
+    if (known || code != SQLITE_OK) {
+        sqlite3_free(text);
+        return code;
+    }
     c->temporary_used = true;
     code = keep(c, text);
-    if (code == SQLITE_OK) code = record_all(c, recorded, message);
+    if (code == SQLITE_OK) code = record_all(c, message);
     return code == SQLITE_OK ? loaded(c, message) : code;
 }
 
 static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
     const char *p = name;
     rst_token token = rst_token_next(&p, name + strlen(name));
-    int recorded = c->temporary_trigger_count, at = rst_temporary_trigger_find(c, &token), code = SQLITE_OK;
-    char *text = rst_token_name(&token), *sql;
-    if (text == NULL) return SQLITE_NOMEM;
-    sql = sqlite3_mprintf("DROP TRIGGER IF EXISTS temp.\"%w\"", text);
-    if (sql != NULL) (void)sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
-    sqlite3_free(sql);
-    sqlite3_free(text);
+    int at = rst_temporary_trigger_find(c, &token), code = SQLITE_OK;
     if (at >= 0) {
         sqlite3_free(c->temporary_triggers[at]);
-        for (int i = at + 1; i < recorded; i++) c->temporary_triggers[i - 1] = c->temporary_triggers[i];
+        for (int i = at + 1; i < c->temporary_trigger_count; i++)
+            c->temporary_triggers[i - 1] = c->temporary_triggers[i];
         c->temporary_trigger_count--;
-        code = record_all(c, recorded, message);
+        code = record_all(c, message);
     }
     return code == SQLITE_OK ? loaded(c, message) : code;
 }

@@ -11,7 +11,15 @@
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
 /* What temp holds, which a ROLLBACK may have changed. */
 int rst_temporary_triggers_read(rst_connection *c);
-/* After a change on the mirror: texts that ALTER TABLE rewrote, triggers that went with their table. */
+/* Puts them on the mirror, where they must not be while rows are judged; and takes away all that are there. */
+int rst_temporary_triggers_lend(rst_connection *c);
+int rst_temporary_triggers_end(rst_connection *c);
+/* After a change on the mirror, to which they were lent: notes texts that ALTER TABLE rewrote and triggers that went with their table, and
+** ends the loan. Where it fails, rst_temporary_triggers_read. */
+int rst_temporary_triggers_take(rst_connection *c);
+/* A SELECT of them as rows of sqlite_temp_schema; from sqlite3_malloc, or null: no memory. */
+char *rst_temporary_triggers_listed(const rst_connection *c);
+/* Puts what was noted into temp. */
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
 /* A number that changes when temp's objects do; 0 while there was no temp trigger on a table of the store. */
 int64_t rst_temporary_version(rst_connection *c);
