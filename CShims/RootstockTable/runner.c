@@ -260,7 +260,9 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
-        if ((code & 0xff) == SQLITE_CONSTRAINT && c->override_conflict != 0) {
+        if ((code & 0xff) == SQLITE_CONSTRAINT &&
+            (c->override_conflict != 0 ||
+             (c->trigger_depth > 0 && c->last_mode == SQLITE_ABORT && told != SQLITE_ABORT))) {
             /* The inner statement's own OR IGNORE must not swallow it. */
             c->nested_error = code;
             sqlite3_free(c->nested_message);

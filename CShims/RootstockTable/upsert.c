@@ -126,9 +126,11 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                 if (code == SQLITE_ROW) {
                     int override = c->override_conflict;
                     c->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
-                    code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, CONFLICT_DEFAULT,
+                    code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, SQLITE_ABORT,
                                      parameters, values, value_count, message);
                     c->override_conflict = override;
+                    /* Whatever the INSERT's OR and the ON CONFLICT of constraints say. */
+                    if ((code & 0xff) == SQLITE_CONSTRAINT) c->last_mode = SQLITE_ABORT;
                     if (code == SQLITE_OK) c->upsert_updated = true;
                 }
                 rst_hand_end(table, &old);
