@@ -194,7 +194,8 @@ int rst_triggers_load(rst_connection *c, char **message) {
         if (strcmp(c->loaded.objects[i].type, "trigger") != 0) continue;
         code = load_trigger(c, c->loaded.objects[i].sql, ++number, message);
     }
-    for (int i = 0; i < c->temporary_trigger_count && code == SQLITE_OK; i++) {
+    /* Those of temp come before the schema's own, and of them the oldest first. */
+    for (int i = c->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         code = load_trigger(c, c->temporary_triggers[i], ++number, message);
     }
     c->trigger_objects = number;

@@ -59,3 +59,18 @@ SELECT name FROM sqlite_temp_schema WHERE type = 'trigger';
 INSERT INTO counted(v) VALUES(5) RETURNING id, v;
 SELECT * FROM other;
 PRAGMA integrity_check;
+-- Those of temp fire before the schema's own: of these the newest first, of temp's the oldest.
+CREATE TABLE bell(a);
+CREATE TABLE rung(a);
+CREATE TRIGGER main_first AFTER INSERT ON bell BEGIN INSERT INTO rung VALUES('main first'); END;
+CREATE TEMP TRIGGER temp_first AFTER INSERT ON bell BEGIN INSERT INTO rung VALUES('temp first'); END;
+CREATE TRIGGER main_second AFTER INSERT ON bell BEGIN INSERT INTO rung VALUES('main second'); END;
+CREATE TEMP TRIGGER another AFTER INSERT ON bell BEGIN INSERT INTO rung VALUES('temp second'); END;
+INSERT INTO bell VALUES(1);
+SELECT a FROM rung ORDER BY rowid;
+DELETE FROM rung;
+DROP TRIGGER temp_first;
+CREATE TEMP TRIGGER temp_first AFTER INSERT ON bell BEGIN INSERT INTO rung VALUES('temp third'); END;
+ALTER TABLE bell RENAME a TO b;
+INSERT INTO bell VALUES(1);
+SELECT a FROM rung ORDER BY rowid;
