@@ -355,6 +355,10 @@ static int find_names(const writing *w, frame *frames, insertions *list) {
             if (depth == 0) return code;
             f = &frames[--depth];
             if (f->list) take_token(f, &token);
+            /* (a, b) IN (...) may be kept from the planner (row_values.c), in a subquery of the item. */
+            if (rst_row_value_in(p, w->end)) {
+                for (int i = 0; i <= depth; i++) frames[i].now.touched = true;
+            }
         } else if (rst_token_is(&token, "SELECT") && !rst_token_mark(&previous, ".")) {
             /* Behind INSERT ... or WITH ... AS () there is but one first. */
             f->compound = f->first != NULL;
@@ -407,6 +411,9 @@ static bool is_concerned(const char *text, const char *end) {
             break;
         case 'i':
             if (end - p >= 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
+            break;
+        case ')': /* has the bit */
+            if (rst_row_value_in(p + 1, end)) return true;
             break;
         default: break;
         }

@@ -15,3 +15,13 @@ SELECT seq FROM sqlite_sequence; CREATE TABLE au(k INTEGER PRIMARY KEY AUTOINCRE
 SELECT count(*)
 FROM a;
 SELECT count(*)	 FROM n;
+-- A row value sought in a list, in a subquery of a result column.
+CREATE TABLE placed(x INTEGER PRIMARY KEY, y TEXT, z);
+INSERT INTO placed VALUES (1, 'a', 2), (2, 'B', 3);
+SELECT x, (SELECT count(*) FROM placed WHERE (y, z) IN (SELECT y, z FROM placed)) FROM placed;
+SELECT x, (SELECT count(*) FROM placed AS p WHERE (p.y, placed.z) IN (VALUES ('a', 2), ('B', 3))), 5 FROM placed;
+SELECT EXISTS (SELECT 1 FROM placed WHERE (x, y) IN (SELECT 1, 'a')), (x, z) IN (SELECT 1, 2) FROM placed;
+SELECT * FROM (SELECT x, EXISTS (SELECT 1 FROM placed WHERE (x, y) IN (SELECT 1, 'a')) FROM placed);
+CREATE TABLE copied AS SELECT EXISTS (SELECT 1 FROM placed WHERE (x, y) IN (SELECT 1, 'a')) FROM placed;
+SELECT * FROM copied;
+UPDATE placed SET z = z + 1 RETURNING x, (SELECT count(*) FROM placed AS p WHERE (p.x, p.y) IN (SELECT 1, 'a'));
