@@ -173,7 +173,7 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
 int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, char **out) {
     const char *text = *out != NULL ? *out : sql, *stop = *out != NULL ? *out + strlen(*out) : end;
     rst_statement_parts parts;
-    const rst_table *table;
+    rst_table *table;
     uint64_t set = 0, *beyond = NULL;
     char *ordered = NULL;
     int code;

@@ -12,7 +12,7 @@
 static inline bool is_plain(rst_table *table) {
     const rst_program *program = table->connection->program;
     if (program == NULL) {
-        if (table->foreign_key_count > 0 || table->is_parent) return false;
+        if ((table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(table->connection)) return false;
     } else if (program->table != table || program->looks_at_keys || program->code->kind != KIND_INSERT ||
                program->code->clause_count > 0 || program->code->returning != NULL) {
         return false;

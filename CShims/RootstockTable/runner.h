@@ -80,7 +80,7 @@ int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, cha
 /* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
 /* Whether a change of the table has to go through a program. */
-bool rst_needs_program(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
+bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts);
 /* SQLite's own word on a statement, from the mirror, where it has one about the statement itself. */
 int rst_ask_mirror(rst_connection *c, const char *text, char **message);
 /* unknown: the mirror could say nothing, because the statement names what only this connection has. */

@@ -171,6 +171,14 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     return code;
 }
 
+/* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a statement ends, and an
+** INSERT of one row that needs no program (rst_needs_program) ends with it. */
+static bool is_alone(rst_table *table, bool is_old) {
+    const rst_connection *c = table->connection;
+    if (c->trigger_depth > 0 || !rst_needs_mark(table)) return false;
+    return c->sidecar || (!is_old && c->program == NULL);
+}
+
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_connection *c = table->connection;
@@ -199,16 +207,18 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     c->last_mode = 0;
     c->row_written = false;
     if (c->trigger_depth == 0) c->raised = 0;
-    /* Beside a native file no front door tells where a statement ends: a violation that a row leaves is refused with the row. */
-    alone = code == SQLITE_OK && c->sidecar && c->trigger_depth == 0 && rst_needs_mark(table);
+    alone = code == SQLITE_OK && is_alone(table, count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL);
     if (alone) {
         mark = rst_mark_set(c);
         deferred = c->deferred_violations;
         c->immediate_violations = 0;
+        if (!c->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
     }
-    if (code == SQLITE_OK) {
+    if (code == SQLITE_OK || alone) {
         table->references++;
-        if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
+        if (code != SQLITE_OK) {
+            /* a foreign key that fits nothing */
+        } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
             code = update_or_delete(table, count, values, conflict, &message);
         } else {
             code = insert(table, values, conflict, rowid, &message);
