@@ -9,7 +9,7 @@ SWIFTFLAGS ?=
 # Debian packages that a build, the tests and the linters need.
 PACKAGES = libsqlite3-dev liblmdb-dev lmdb-utils pkg-config sqlite3 gcc libc6-dev python3 clang-format
 
-BUDGET ?= 70s
+BUDGET ?= 80s
 CONFORMANCE ?= ../shared/conformance
 FUZZ_SECONDS ?= 20
 CORRUPT_SECONDS ?= 20
@@ -101,14 +101,14 @@ compare: deps ## the microbenchmark and a case or two of each other suite, in BU
 		--html build/compare.html --json build/compare.json
 
 # Suite records has GRDB beside it where GRDB can be had: a build of its own, which takes minutes the first time.
-results: ## every suite into Vendor-notes/results, in MINUTES=52; wants a quiet machine
+results: ## every suite into Vendor-notes/results, in MINUTES=45; wants a quiet machine
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
 	-$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock --traits GRDB --scratch-path .build-grdb
 	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
 
 # The newest of each name.
-RESULTS = $(foreach name,engine engine-full,$(lastword $(sort $(wildcard Vendor-notes/results/????-??-??-$(name).json))))
-results-table: ## what `make results` found for suite engine, as the README's table
+RESULTS = $(foreach name,engine-full engine queries objects,$(lastword $(sort $(wildcard Vendor-notes/results/????-??-??-$(name).json))))
+results-table: ## what `make results` found for suites engine, queries and objects, as the README's table
 	@[ -n "$(strip $(RESULTS))" ] || { echo "results-table: no Vendor-notes/results/DATE-engine.json: make results" >&2; exit 1; }
 	@$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock report --table $(RESULTS)
 

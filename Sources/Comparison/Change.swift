@@ -7,7 +7,11 @@ import Foundation
 import Workloads
 
 public struct Change: Codable, Sendable {
-    public enum Verdict: String, Codable, Sendable { case better, worse, same }
+    public enum Verdict: String, Codable, Sendable {
+        case better, worse, same
+        /// One of the two has too few turns for an interval.
+        case undecided
+    }
 
     public var suite: String
     public var `case`: String
@@ -37,7 +41,12 @@ extension ComparisonReport {
                     && $0.configuration == ratio.configuration
             }
             guard let known else { return nil }
-            let verdict: Change.Verdict = ratio.low > known.high ? .better : ratio.high < known.low ? .worse : .same
+            let verdict: Change.Verdict =
+                if let new = ratio.interval, let old = known.interval {
+                    new.lowerBound > old.upperBound ? .better : new.upperBound < old.lowerBound ? .worse : .same
+                } else {
+                    .undecided
+                }
             return Change(
                 suite: ratio.suite, case: ratio.case, baseline: ratio.baseline, engine: ratio.engine,
                 before: known.ratio,

@@ -1,9 +1,11 @@
 // A turn in a process of its own: this program starts itself with a hidden subcommand, passes the request as JSON in an
 // argument and reads the report as JSON from standard output.
 //
-// Invariant: a child that fails, in whatever way, becomes an error that carries what it said on standard error.
+// Invariant: a child that fails, in whatever way, becomes an error that carries what it said on standard error. A child does
+// not outlive the comparison that it measures for: one that was killed and is started again would meet it at its stores.
 
 import Foundation
+import SyncCounter
 import Workloads
 
 public enum ChildProcess {
@@ -38,10 +40,13 @@ public enum ChildProcess {
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = output
             process.standardError = errors
+            // `waitUntilExit` looks every 50 ms, which is longer than most turns of a small suite take.
+            let ended = DispatchSemaphore(value: 0)
+            process.terminationHandler = { _ in ended.signal() }
             try process.run()
             let data = output.fileHandleForReading.readDataToEndOfFile()
             let said = errors.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
+            ended.wait()
             guard process.terminationStatus == 0 else {
                 var text = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
                 if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
@@ -55,6 +60,7 @@ public enum ChildProcess {
 
     /// The child's side: runs the request and gives what to print.
     public static func answer(_ argument: String) throws -> Data? {
+        child_ends_with_its_parent()
         let request = try JSONDecoder().decode(TurnRequest.self, from: Data(argument.utf8))
         return try Turn.run(request).map { try JSONEncoder().encode($0) }
     }

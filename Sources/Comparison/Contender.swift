@@ -96,13 +96,16 @@ public struct ConfigurationChoice: Sendable {
 
     /// A configuration at a durability, as its column is called: what a reader would look for at `full` is the journal.
     public func title(_ durability: DurabilityClass) -> String {
-        "\(name) (\((journalMode?.rawValue ?? "delete").uppercased())+\(durability.rawValue.uppercased()))"
+        "\(name) (\(journal.uppercased())+\(durability.rawValue.uppercased()))"
     }
 
     func options(_ durability: DurabilityClass) -> StoreOptions {
         StoreOptions(
             durability: durability, native: NativeConfiguration(journalMode: journalMode, pragmas: pragmas))
     }
+
+    /// The journal that the file is in: what one configuration leaves in it another of the same journal finds unchanged.
+    var journal: String { journalMode?.rawValue ?? "delete" }
 
     /// What is set, for the report.
     public var settings: [String] {

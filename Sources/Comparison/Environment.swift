@@ -36,6 +36,8 @@ public struct Environment: Codable, Sendable {
     public var repeats: Int
     public var configurations: [String: [String]]
     public var seconds: Double?
+    /// The command that each measuring process ran within, such as one that limits its memory.
+    public var within: String? = nil
 }
 
 extension Environment {

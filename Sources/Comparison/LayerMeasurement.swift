@@ -45,7 +45,7 @@ extension Turn {
         switch workload.starting {
         case .fresh:
             let warmPath = request.path + ".warm-up"
-            let small = max(1, size / TurnRequest.warmUpDivisor)
+            let small = TurnRequest.warmUpSize(size)
             try StoreFiles.remove(warmPath)
             try setUp(warmPath, size: small)
             try run(session(warmPath, size: small), Meter(operations: 1))
@@ -84,7 +84,7 @@ extension Turn {
             checksum = layer.answers
         }
         return stretch.report(
-            touched: isDatabase || !workload.writes ? touched : AnswerHash(), checksum: checksum,
+            touched: isDatabase || !workload.writes ? touched : AnswerHash(), checksum: checksum.hexadecimal,
             storeBytes: StoreFiles.bytes(request.path))
     }
 }

@@ -38,6 +38,9 @@ public struct ComparisonPlan: Sendable {
     /// Whether time is spared: contenders that cannot be a row's headline (native configurations clearly behind the best, the
     /// control, other layers) are left at a turn or two, and long turns have no round to warm up.
     public var sparesSlow = false
+    /// Whether the stores of a case's contenders are filled at once, as many as there are processors; nothing is measured meanwhile.
+    /// The runner's `launch` is then called from several threads.
+    public var preparesAtOnce = false
     public var seed: UInt32
     /// Layers beside the C interface, which is always measured.
     public var layers: Set<Layer>

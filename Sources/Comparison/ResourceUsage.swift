@@ -111,6 +111,27 @@ enum StoreFiles {
         #endif
     }
 
+    /// By which a store that was written to is told from one that was only read.
+    struct Stamp: Equatable {
+        fileprivate var files: [[Int]] = []
+    }
+
+    static func stamp(_ path: String) -> Stamp {
+        var stamp = Stamp()
+        for suffix in ["", "-wal", "-journal"] {
+            var status = stat()
+            // A log of no bytes and none are the same.
+            guard stat(path + suffix, &status) == 0, status.st_size > 0 else { continue }
+            #if os(Linux)
+                let time = status.st_mtim
+            #else
+                let time = status.st_mtimespec
+            #endif
+            stamp.files.append([Int(status.st_ino), Int(status.st_size), time.tv_sec, time.tv_nsec])
+        }
+        return stamp
+    }
+
     static func bytes(_ path: String) -> Int {
         suffixes.reduce(0) { sum, suffix in
             var status = stat()

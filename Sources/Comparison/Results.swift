@@ -52,11 +52,12 @@ public struct Ratio: Codable, Sendable {
     public var engine: String
     /// Time of the baseline over time of the engine: above 1 means that the engine is faster.
     public var ratio: Double
-    public var low: Double
-    public var high: Double
+    /// The 95% interval; null where there were too few turns for one.
+    public var low: Double?
+    public var high: Double?
     public var configuration: String
     public var layer: Layer
-    /// Whether the interval leaves 1 out.
+    /// Whether there is an interval and it leaves 1 out.
     public var isDifferent: Bool
     /// Whether there were too few turns for an interval. Null in reports older than the field.
     public var isUndecided: Bool? = nil
@@ -66,6 +67,12 @@ public struct Ratio: Codable, Sendable {
     /// The ratio that was published for this row, of the systems named in `publishedSource`.
     public var published: Double?
     public var publishedSource: String?
+
+    /// The 95% interval. Reports older than this wrote bounds beside "too few turns" that were none.
+    public var interval: ClosedRange<Double>? {
+        guard isUndecided != true, let low, let high, low <= high else { return nil }
+        return low...high
+    }
 }
 
 public struct Failure: Codable, Sendable {
@@ -130,6 +137,8 @@ public struct ComparisonReport: Codable, Sendable {
     public var cases: [CaseDescription]
     public var failures: [Failure]
     public var warnings: [String]
+    /// What the time went to. Null in reports older than the field.
+    public var spent: Spent? = nil
     /// Of a comparison on the user's own database: what was brought along and what was not.
     public var ownData: OwnDataDescription? = nil
 

@@ -65,6 +65,7 @@ public struct Runner {
             begun: begun, seconds: plan.budget.map { max(0, $0 - begun.timeIntervalSince(started)) }, cases: total)
         var number = 0
         var remarks = Remarks()
+        var spent = Spent()
         for item in plan.items {
             var runs: [CaseRun] = []
             for workload in item.workloads {
@@ -75,22 +76,30 @@ public struct Runner {
                 }
                 let run = CaseRun(
                     self, workload, item, label: "[\(number)/\(total)] \(item.suite.name) \(workload.name)", &report)
-                try runLeast(run, casesToCome: total - number, &timetable, &fixtures, &report, &remarks)
+                try begin(run, casesToCome: total - number, &timetable, &fixtures, &report)
                 runs.append(run)
             }
+            try raise(runs, casesToCome: total - number, timetable, &fixtures, &report)
             // What is left of the suite's time goes in turn to the cases whose ratios are not known well enough.
             if let end = timetable.end(ofSuiteEndingWith: number) {
                 var wanting = runs
                 while !wanting.isEmpty && Date() < end {
                     wanting.removeAll { !$0.wantsMore }
-                    for run in wanting where Date().addingTimeInterval(run.roundSeconds) < end {
+                    for run in wanting where Date().addingTimeInterval(run.nextRoundSeconds) < end {
                         try self.round(run, &fixtures, &report)
                     }
-                    wanting.removeAll { Date().addingTimeInterval($0.roundSeconds) >= end }
+                    wanting.removeAll { Date().addingTimeInterval($0.nextRoundSeconds) >= end }
                 }
             }
-            for run in runs { finish(run, &report, &remarks) }
+            for run in runs {
+                if run.counted < plan.repeats && !run.turns.isEmpty {
+                    remarks.short.append("\(item.suite.name) \(run.workload.name) \(max(1, run.counted))")
+                }
+                spent.add(run)
+                finish(run, &report, &remarks)
+            }
             // The next suite has other stores; disk space is not kept for ones that nobody will read.
+            spent.preparing += fixtures.seconds
             fixtures.removeAll()
         }
         report.warnings += remarks.warnings(repeats: plan.repeats)
@@ -106,83 +115,43 @@ public struct Runner {
         }
         let seconds = Date().timeIntervalSince(started)
         report.environment.seconds = seconds
+        spent.other = max(0, seconds - spent.known)
+        report.spent = spent
         return report
     }
 
     // MARK: One case
 
-    struct Turns {
-        var contender: Contender
-        var reports: [TurnReport] = []
-        /// Set when it has the turns that it gets, though others go on.
-        var isDone = false
-    }
-
-    /// A case under way.
-    final class CaseRun {
-        let workload: Workload
-        let item: PlanItem
-        let label: String
-        let durability: DurabilityClass
-        var turns: [Turns]
-        /// Rounds that ended.
-        var rounds = 0
-        /// What the last round took, preparing included.
-        var roundSeconds = 0.0
-        private let runner: Runner
-        private var random: SplitMix64
-
-        init(_ runner: Runner, _ workload: Workload, _ item: PlanItem, label: String, _ report: inout ComparisonReport)
-        {
-            self.runner = runner
-            self.workload = workload
-            self.item = item
-            self.label = label
-            durability = workload.durability ?? runner.plan.durability
-            report.cases.append(
-                CaseDescription(
-                    suite: item.suite.name, case: workload.name, summary: workload.summary,
-                    publishedName: workload.publishedName, writes: workload.writes))
-            turns = runner.plan.contenders(for: workload).map { Turns(contender: $0) }
-            for choice in runner.plan.configurations where !choice.supports(workload) {
-                report.warnings.append(
-                    "\(item.suite.name) \(workload.name): \(choice.name) keeps the file to one connection and sat this out"
-                )
-            }
-            random = SplitMix64(seed: UInt64(runner.plan.seed) &+ stableHash(item.suite.name + workload.name))
-        }
-
-        var warmUps: Int { runner.warmUps(turns) }
-        func shuffled() -> [Int] { turns.indices.shuffled(using: &random) }
-
-        /// Whether a ratio is not known well enough. It depends on how wide the interval is, never on whether it holds 1:
-        /// stopping at the first difference would find differences where there are none.
-        var wantsMore: Bool {
-            let going = turns.filter { !$0.isDone && $0.contender.layer == .cInterface }
-            guard rounds < Runner.mostRounds + warmUps, let first = going.first else { return false }
-            func samples(_ turns: Turns) -> [Double] { turns.reports.dropFirst(warmUps).map(\.seconds) }
-            guard !samples(first).isEmpty else { return true }
-            return going.dropFirst().contains { turn in
-                guard !samples(turn).isEmpty else { return true }
-                let estimate = ratioOfMedians(samples(first), samples(turn), resolution: 0)
-                return estimate.high > estimate.low * (1 + runner.plan.precision)
-            }
-        }
-    }
-
-    /// The rounds that a case has in any event, fewer only where the time given would not be kept.
-    private func runLeast(
+    /// A case's first round, and its first that counts where that one only warmed up.
+    private func begin(
         _ run: CaseRun, casesToCome: Int, _ timetable: inout Timetable, _ fixtures: inout PreparedStores,
-        _ report: inout ComparisonReport, _ remarks: inout Remarks
+        _ report: inout ComparisonReport
     ) throws {
-        while run.rounds < plan.repeats + run.warmUps && !run.turns.isEmpty {
-            if run.rounds > 0, !timetable.hasTime(forRoundOf: run.roundSeconds, casesToCome: casesToCome) {
-                remarks.short.append(
-                    "\(run.item.suite.name) \(run.workload.name) \(max(1, run.rounds - run.warmUps))")
-                break
+        let started = Date()
+        if plan.preparesAtOnce { fixtures.prepareAtOnce(run) }
+        try round(run, &fixtures, &report)
+        timetable.note(firstRound: Date().timeIntervalSince(started))
+        if run.counted < 1, timetable.hasTime(forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome) {
+            try round(run, &fixtures, &report)
+        }
+    }
+
+    /// The rounds that each case has in any event, fewer only where the time given would not be kept. The cheapest case comes first:
+    /// where not all can have theirs, most have.
+    private func raise(
+        _ runs: [CaseRun], casesToCome: Int, _ timetable: Timetable, _ fixtures: inout PreparedStores,
+        _ report: inout ComparisonReport
+    ) throws {
+        var wanting = plan.budget == nil ? runs : runs.sorted { $0.nextRoundSeconds < $1.nextRoundSeconds }
+        while let run = wanting.first {
+            guard run.counted < plan.repeats, !run.turns.isEmpty,
+                timetable.hasTime(
+                    forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome, roundsToCome: plan.repeats)
+            else {
+                wanting.removeFirst()
+                continue
             }
             try round(run, &fixtures, &report)
-            if run.rounds == 1 { timetable.note(firstRound: run.roundSeconds) }
         }
     }
 
@@ -190,17 +159,17 @@ public struct Runner {
     private func round(
         _ run: CaseRun, _ fixtures: inout PreparedStores, _ report: inout ComparisonReport
     ) throws {
-        let started = Date()
         for index in run.shuffled() where !run.turns[index].isDone {
             let contender = run.turns[index].contender
             progress("\(run.label): \(contender), " + (run.rounds == 0 ? "warm-up" : "turn \(run.rounds)"))
             let place = TurnJournal.Place(
                 suite: run.item.suite.name, case: run.workload.name, contender: contender, round: run.rounds)
             do {
-                let turn =
-                    try journal?.known(place)
-                    ?? self.turn(run.workload, run.item, contender, run.durability, &fixtures, place)
-                run.turns[index].reports.append(turn)
+                if let known = journal?.known(place) {
+                    run.turns[index].add(known)
+                } else {
+                    try turn(run, run.turns[index], &fixtures, place)
+                }
             } catch let error as JournalError {
                 throw error
             } catch {
@@ -213,9 +182,8 @@ public struct Runner {
         }
         // A contender that failed once is out; the others go on, so that one refusal does not hide the rest.
         run.turns.removeAll { $0.reports.isEmpty }
-        if plan.sparesSlow { spare(&run.turns, after: run.rounds) }
+        if plan.sparesSlow { spare(run.turns, after: run.rounds) }
         run.rounds += 1
-        run.roundSeconds = Date().timeIntervalSince(started)
     }
 
     /// Compares the answers, and reports what was measured if they are the same.
@@ -230,66 +198,34 @@ public struct Runner {
             }
             return
         }
-        var turns = run.turns
         let warmUps = run.warmUps
-        for index in turns.indices where turns[index].reports.count > 1 { turns[index].reports.removeFirst(warmUps) }
-        add(turns, run.workload, run.item, run.durability, to: &report, &remarks)
+        for turns in run.turns where turns.reports.count > 1 { turns.reports.removeFirst(warmUps) }
+        add(run.turns, run.workload, run.item, run.durability, to: &report, &remarks)
     }
 
     private func turn(
-        _ workload: Workload, _ item: PlanItem, _ contender: Contender, _ durability: DurabilityClass,
-        _ fixtures: inout PreparedStores, _ place: TurnJournal.Place
-    ) throws -> TurnReport {
+        _ run: CaseRun, _ turns: Turns, _ fixtures: inout PreparedStores, _ place: TurnJournal.Place
+    ) throws {
+        let (workload, item, contender) = (run.workload, run.item, turns.contender)
         let path = directory.appendingPathComponent("turn-\(contender.slug).store").path
         defer { try? StoreFiles.remove(path) }
-        let fixture = try fixtures.path(workload, item, contender, durability)
-        let request = TurnRequest(
+        let fixture = try fixtures.path(workload, item, contender, run.durability)
+        let isShared = Self.isShared(workload.starting)
+        var request = TurnRequest(
             task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
-            durability: durability, parameters: Parameters(size: item.size, seed: plan.seed),
-            path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture,
+            durability: run.durability, parameters: Parameters(size: item.size, seed: plan.seed),
+            path: isShared ? fixture ?? path : path, fixturePath: fixture,
             definition: item.suite.definition)
+        if isShared, let fixture {
+            request.knownChecksum = turns.knownChecksum(
+                workload, workload.starting.fixture.flatMap(item.suite.fixture(named:)), fixture)
+        }
+        let started = Date()
         guard let turn = try launch(request) else { throw WorkloadError("the turn reported nothing") }
+        turns.add(
+            turn, wallSeconds: Date().timeIntervalSince(started),
+            sharedStore: isShared && request.knownChecksum == nil ? fixture : nil)
         try journal?.note(turn, at: place)
-        return turn
-    }
-
-    /// Turns at most, however much time there is.
-    static let mostRounds = 50
-    /// Rounds after which a contender that cannot be a row's headline is left at the turns that it has: a native configuration
-    /// so much slower than the best one, the control, and the layers beside the C interface.
-    static let roundsOfOthers = 2
-    static let slowFactor = 1.5
-    /// A native configuration this far behind in the first round is left at that one turn.
-    static let hopelessFactor = 3.0
-    /// Turns this long are measured from the first on, where time is spared: each has a warm-up in its own process.
-    static let longTurn = 2.0
-
-    /// Rounds that are not counted.
-    func warmUps(_ turns: [Turns]) -> Int {
-        let shortest =
-            turns.filter { $0.contender.layer == .cInterface }.compactMap(\.reports.first?.seconds).min() ?? 0
-        return plan.sparesSlow && shortest >= Self.longTurn ? 0 : 1
-    }
-
-    /// What cannot become the row's headline is shown, and costs no more time.
-    private func spare(_ turns: inout [Turns], after round: Int) {
-        let first = round == 0 ? 0 : warmUps(turns)
-        func time(_ turn: Turns) -> Double {
-            median(turn.reports.dropFirst(turn.reports.count > first ? first : 0).map(\.seconds))
-        }
-        let natives = turns.indices.filter { turns[$0].contender.isNative && turns[$0].contender.layer == .cInterface }
-        let best = natives.map { time(turns[$0]) }.min() ?? 0
-        for index in turns.indices {
-            let isNative = natives.contains(index)
-            guard isNative || turns[index].contender.isControl || turns[index].contender.layer != .cInterface else {
-                continue
-            }
-            let isEnough = round + 1 >= Self.roundsOfOthers + warmUps(turns)
-            let factor = isNative ? time(turns[index]) / best : .infinity
-            if isEnough && factor > Self.slowFactor || isNative && factor > Self.hopelessFactor {
-                turns[index].isDone = true
-            }
-        }
     }
 
     static func isShared(_ starting: Starting) -> Bool {
@@ -303,42 +239,12 @@ public struct Runner {
         return turns.compactMap { turn in
             let wrong = turn.reports.first { $0.checksum != expected.checksum || $0.touched != expected.touched }
             guard let wrong else { return nil }
-            return (
-                turn.contender.description,
-                "answers differ from those of \(first.contender): \(wrong.checksum) is not \(expected.checksum)"
-            )
+            let what =
+                wrong.checksum != expected.checksum
+                ? "\(wrong.checksum) is not \(expected.checksum)"
+                : "what was read while the clock ran, \(wrong.touched), is not \(expected.touched)"
+            return (turn.contender.description, "answers differ from those of \(first.contender): \(what)")
         }
-    }
-}
-
-/// Stores filled once per contender and kept while their suite runs.
-struct PreparedStores {
-    let runner: Runner
-    private var paths: [String: String] = [:]
-
-    init(runner: Runner) { self.runner = runner }
-
-    mutating func path(
-        _ workload: Workload, _ item: PlanItem, _ contender: Contender, _ durability: DurabilityClass
-    ) throws -> String? {
-        // What is kept in UserDefaults, its workloads fill in themselves.
-        guard let name = workload.starting.fixture, contender.layer != .userDefaults else { return nil }
-        let key = "\(name)-\(contender.slug)"
-        if let known = paths[key] { return known }
-        let path = runner.directory.appendingPathComponent("prepared-\(key).store").path
-        runner.progress("\(item.suite.name): preparing store '\(name)' for \(contender)")
-        _ = try runner.launch(
-            TurnRequest(
-                task: .prepare, suite: item.suite.name, name: name, contender: contender, durability: durability,
-                parameters: Parameters(size: item.size, seed: runner.plan.seed), path: path, fixturePath: nil,
-                definition: item.suite.definition))
-        paths[key] = path
-        return path
-    }
-
-    mutating func removeAll() {
-        for path in paths.values { try? StoreFiles.remove(path) }
-        paths = [:]
     }
 }
 

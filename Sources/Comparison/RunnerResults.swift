@@ -75,7 +75,8 @@ extension Runner {
                 var ratio = Ratio(
                     suite: item.suite.name, case: workload.name, durability: durability,
                     baseline: Baseline(engine: first, configuration: baseline.contender.configuration),
-                    engine: turn.contender.engine, ratio: estimate.ratio, low: estimate.low, high: estimate.high,
+                    engine: turn.contender.engine, ratio: estimate.ratio, low: estimate.interval?.lowerBound,
+                    high: estimate.interval?.upperBound,
                     configuration: turn.contender.configuration, layer: turn.contender.layer,
                     isDifferent: estimate.isDifferent, isUndecided: estimate.isUndecided, published: published?.ratio,
                     publishedSource: published?.source)

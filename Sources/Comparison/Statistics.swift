@@ -41,12 +41,11 @@ public func scatter(_ values: [Double]) -> Double {
 
 public struct RatioEstimate: Sendable, Equatable {
     public var ratio: Double
-    public var low: Double
-    public var high: Double
-    /// Whether there were too few turns for an interval: then nothing can be said, least of all that there is no difference.
-    public var isUndecided = false
+    /// Null where there were too few turns for one: then nothing can be said, least of all that there is no difference.
+    public var interval: ClosedRange<Double>?
 
-    public var isDifferent: Bool { low > 1 || high < 1 }
+    public var isUndecided: Bool { interval == nil }
+    public var isDifferent: Bool { interval.map { !$0.contains(1) } ?? false }
 }
 
 /// The ratio of the medians of two samples, with an interval that holds the true ratio in at least 95% of comparisons.
@@ -55,7 +54,7 @@ public struct RatioEstimate: Sendable, Equatable {
 /// before the rank test of Mann and Whitney calls the two different at 5% (Hodges and Lehmann). Resampling the turns, which
 /// is more usual, calls two samples of five alike "different" in one comparison of ten. Its ends are ratios of two
 /// turns that were measured. With fewer than four turns a side no interval can be had at 95% (three against three lie apart
-/// by chance one time in ten): then it is widened to hold 1, and the ratio is undecided.
+/// by chance one time in ten): then there is none, and the ratio is undecided.
 ///
 /// - Parameter resolution: how far two runs of the same thing lie apart for reasons that every turn of a contender shares
 ///   (where its files and its memory came to lie), as a fraction; the interval is widened by it at both ends.
@@ -68,13 +67,11 @@ public func ratioOfMedians(
     for top in numerator { for bottom in denominator { ratios.append(top / bottom) } }
     ratios.sort()
     guard let cut = RankTest.cut(numerator.count, denominator.count) else {
-        return RatioEstimate(
-            ratio: ratio, low: min(1, ratio, ratios[0] / (1 + resolution)),
-            high: max(1, ratio, ratios[ratios.count - 1] * (1 + resolution)), isUndecided: true)
+        return RatioEstimate(ratio: ratio, interval: nil)
     }
-    return RatioEstimate(
-        ratio: ratio, low: min(ratio, ratios[cut]) / (1 + resolution),
-        high: max(ratio, ratios[ratios.count - 1 - cut]) * (1 + resolution))
+    let low = min(ratio, ratios[cut]) / (1 + resolution)
+    let high = max(ratio, ratios[ratios.count - 1 - cut]) * (1 + resolution)
+    return RatioEstimate(ratio: ratio, interval: low...high)
 }
 
 /// Engines set against themselves differ by less than this in the medians of many turns.

@@ -1,8 +1,8 @@
 // How the time given to a comparison is shared out.
 //
 // Invariant: the time given is kept. Suites have shares of it by the number of their cases, and what one leaves the next
-// ones have. Where not even the least number of turns fits, cases get fewer, and those still to come keep time for a round
-// each; when the time is over by a twentieth, what is left is not run. All of it is said in the report.
+// ones have. Where not even the least number of turns fits, cases get fewer, the expensive ones first, and the suites still to
+// come keep time for theirs; when the time is over by a twentieth, what is left is not run. All of it is said in the report.
 
 import Foundation
 
@@ -26,10 +26,10 @@ struct Timetable {
 
     mutating func note(firstRound seconds: Double) { firstRounds.append(seconds) }
 
-    /// Whether a case that has a round may have another one, of its least number: each case still to come is to have one.
-    func hasTime(forRoundOf estimate: Double, casesToCome: Int, now: Date = Date()) -> Bool {
+    /// Whether a case that has a round may have another one, of its least number: each case still to come is to have so many.
+    func hasTime(forRoundOf estimate: Double, casesToCome: Int, roundsToCome: Int = 1, now: Date = Date()) -> Bool {
         guard let seconds else { return true }
-        let reserve = firstRounds.isEmpty ? 0 : median(firstRounds) * Double(casesToCome)
+        let reserve = firstRounds.isEmpty ? 0 : median(firstRounds) * Double(casesToCome * roundsToCome)
         return now.timeIntervalSince(begun) + estimate + reserve <= seconds
     }
 

@@ -56,10 +56,10 @@ extension ComparisonReport {
     private static func verdict(_ mix: CaseSummary, _ rival: CaseSummary.Rival, _ parts: [CaseSummary]) -> String {
         let ratio = rival.ratio
         let (native, other) = (engineName(mix.baseline), name(rival))
-        let bounds = "95% interval \(Format.bound(ratio.low)) to \(Format.bound(ratio.high))"
+        let bounds = ratio.interval.map { "95% interval \(Format.bounds($0, " to "))" } ?? ""
         let rates = "\(rate(rival.result)) against \(rate(mix.baseline)) operations a second"
         var text: String
-        if ratio.isUndecided == true {
+        if ratio.interval == nil {
             text =
                 "\(other) reaches \(Format.ratio(ratio.ratio)) of the speed of \(native): \(rates); too few turns to tell more."
         } else if !ratio.isDifferent {

@@ -243,7 +243,8 @@ extension CaseSummary {
     /// Rivals whose ratio lies, with its whole interval, below the published one.
     var shortfalls: [(rival: Rival, published: Double)] {
         rivals.compactMap { rival in
-            guard let published = rival.ratio.published, rival.ratio.high < published else { return nil }
+            guard let published = rival.ratio.published, let high = rival.ratio.interval?.upperBound, high < published
+            else { return nil }
             return (rival, published)
         }
     }

@@ -77,7 +77,8 @@ struct HTMLPage {
             ("Turns of each engine at each case", report.turnsText),
             ("Clock", String(format: "%.0f ns a reading, not subtracted", environment.clockOverheadNanoseconds)),
             ("Load average at the start", environment.loadAverage.map(rounded)),
-            ("Took", environment.seconds.map { String(format: "%.0f s", $0) }),
+            ("Time", report.spentText ?? environment.seconds.map { String(format: "took %.0f s", $0) }),
+            ("Data and memory", report.memoryText),
         ]
         return facts.compactMap { name, value in value.map { Fact(name: name, value: $0) } }
     }
@@ -124,7 +125,7 @@ struct HTMLVerdict {
         slower = slowest.count
         faster = fastest.count
         same = ratios.count - slower - faster
-        let undecided = ratios.filter { $0.ratio.isUndecided == true && !$0.ratio.isDifferent }.count
+        let undecided = ratios.filter { $0.ratio.interval == nil }.count
         func cases(_ count: Int) -> String { "\(count) case\(count == 1 ? "" : "s")" }
         let best = baseline == "native SQLite" ? ", in its best configuration of each," : ""
         sentence =
@@ -198,10 +199,14 @@ struct HTMLSuite {
         var one: String
         var left: String
         var width: String
-        var low: String
-        var span: String
+        var interval: Interval?
         var publishedAt: String?
         var publishedLabel: String?
+
+        struct Interval {
+            var low: String
+            var span: String
+        }
     }
     struct CostRow {
         var name: String
@@ -227,7 +232,9 @@ struct HTMLSuite {
         let summaries = report.summaries.filter { $0.suite == name }
         let rivals = summaries.flatMap { summary in summary.rivals.map { (summary, $0) } }
         let ratios = rivals.map(\.1.ratio)
-        let extremes: [Double] = ratios.map(\.low) + ratios.map(\.high) + ratios.compactMap(\.published)
+        let extremes: [Double] =
+            ratios.map(\.ratio) + ratios.compactMap(\.interval).flatMap { [$0.lowerBound, $0.upperBound] }
+            + ratios.compactMap(\.published)
         let octaves = extremes.map { log2($0) }.filter(\.isFinite)
         let lowest: Double = min(-1, (octaves.min() ?? 0).rounded(.down))
         let highest: Double = max(1, (octaves.max() ?? 0).rounded(.up))
@@ -288,10 +295,14 @@ struct HTMLSuite {
         }
         return Bar(
             name: several ? "\(summary.name), \(engine)" : summary.name, what: summary.summary, verdict: verdict.0,
-            label: Format.ratio(ratio.ratio) + " (\(Format.bound(ratio.low)) to \(Format.bound(ratio.high)))",
+            label: Format.ratio(ratio.ratio) + (ratio.interval.map { " (\(Format.bounds($0, " to ")))" } ?? ""),
             style: verdict.1, one: percent(one), left: percent(min(position(ratio.ratio), one)),
-            width: percent(abs(position(ratio.ratio) - one)), low: percent(position(ratio.low)),
-            span: percent(position(ratio.high) - position(ratio.low)),
+            width: percent(abs(position(ratio.ratio) - one)),
+            interval: ratio.interval.map {
+                Bar.Interval(
+                    low: percent(position($0.lowerBound)),
+                    span: percent(position($0.upperBound) - position($0.lowerBound)))
+            },
             publishedAt: ratio.published.map { percent(position($0)) },
             publishedLabel: ratio.published.map { "published \(Format.ratio($0))" })
     }

@@ -43,12 +43,12 @@ enum HTMLTemplate {
         {{#hasBars}}
         <h3>Ratios</h3>
         <p class="quiet">Logarithmic scale. A bar to the right: the engine is faster than native SQLite. The thin line is the
-        95% interval; where it crosses 1 there is no difference. A diamond is the published ratio.</p>
+        95% interval; where it crosses 1 there is no difference, and where there is no line, there were too few turns for one. A diamond is the published ratio.</p>
         <div class="chart">
         {{#bars}}
         <div class="bar" title="{{what}}">
         <div class="name">{{name}}</div>
-        <div class="track" aria-hidden="true"><span class="one" style="left:{{one}}"></span><span class="fill {{style}}" style="left:{{left}};width:{{width}}"></span><span class="interval" style="left:{{low}};width:{{span}}"></span>{{#publishedAt}}<span class="published" style="left:{{publishedAt}}"></span>{{/publishedAt}}</div>
+        <div class="track" aria-hidden="true"><span class="one" style="left:{{one}}"></span><span class="fill {{style}}" style="left:{{left}};width:{{width}}"></span>{{#interval}}<span class="interval" style="left:{{low}};width:{{span}}"></span>{{/interval}}{{#publishedAt}}<span class="published" style="left:{{publishedAt}}"></span>{{/publishedAt}}</div>
         <div class="figure">{{label}} <span class="{{style}} verdict">{{verdict}}</span>{{#publishedLabel}} <span class="quiet aside">{{publishedLabel}}</span>{{/publishedLabel}}</div>
         </div>
         {{/bars}}

@@ -1,7 +1,8 @@
 // The headline ratios of several comparisons as one Markdown table: what a README shows.
 //
 // Invariant: rows where native wins stand first, then those without a difference, then the rest; each group with the row
-// furthest from 1 first. Nothing is left out: a row of a report that has a headline is in the table.
+// furthest from 1 first. Nothing is left out: a row of a report that has a headline is in the table. Turns are those of the
+// native configuration and of the engine.
 
 import Comparison
 
@@ -19,7 +20,7 @@ extension ComparisonReport {
         columns += [
             .init(title: "case", alignment: .left), .init(title: "native us/op (best of)", alignment: .right),
             .init(title: "\(engine) us/op", alignment: .right), .init(title: "native / \(engine)", alignment: .right),
-            .init(title: "95% interval", alignment: .left),
+            .init(title: "95% interval", alignment: .left), .init(title: "turns", alignment: .right),
         ]
         if hasControl { columns.append(.init(title: "native / control", alignment: .right)) }
         if hasFloor { columns.append(.init(title: "floor us/op", alignment: .right)) }
@@ -34,6 +35,7 @@ extension ComparisonReport {
                     "\(Format.microseconds(summary.baseline.microsecondsPerOperation)) (\(summary.baseline.configuration))",
                     Format.microseconds(rival.result.microsecondsPerOperation), Format.figure(rival.ratio.ratio),
                     Format.interval(rival.ratio),
+                    "\(summary.baseline.samples.count)+\(rival.result.samples.count)",
                 ]
                 if hasControl { cells.append(row.control.map { Format.figure($0.ratio.ratio) } ?? "-") }
                 if hasFloor {
@@ -84,5 +86,5 @@ extension ComparisonReport {
 
 extension Format {
     /// A ratio without its sign.
-    static func figure(_ value: Double) -> String { String(format: value >= 100 ? "%.0f" : "%.2f", value) }
+    static func figure(_ value: Double) -> String { String(ratio(value).dropLast()) }
 }

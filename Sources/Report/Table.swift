@@ -67,13 +67,18 @@ extension ComparisonReport {
         let hasPublished = summaries.contains { $0.rivals.contains { $0.ratio.published != nil } }
         let severalConfigurations = environment.configurations.count > 1
         let native = baselineName(summaries)
+        // The control has a turn or two by plan: a column of "too few turns" would say nothing more.
+        func hasInterval(_ name: String) -> Bool {
+            name != Contender.control
+                || summaries.contains { $0.rivals.contains { Self.name($0) == name && $0.ratio.interval != nil } }
+        }
         var columns = [Table.Column(title: "case", alignment: .left)]
         columns.append(.init(title: "\(native) us/op", alignment: .right))
         if severalConfigurations { columns.append(.init(title: "best of", alignment: .left)) }
         for rival in rivals {
             columns.append(.init(title: "\(rival) us/op", alignment: .right))
             columns.append(.init(title: "\(native) / \(rival)", alignment: .right))
-            columns.append(.init(title: "95% interval", alignment: .left))
+            if hasInterval(rival) { columns.append(.init(title: "95% interval", alignment: .left)) }
         }
         if hasFloor { columns.append(.init(title: "floor us/op", alignment: .right)) }
         if hasPublished { columns.append(.init(title: "published", alignment: .right)) }
@@ -84,9 +89,9 @@ extension ComparisonReport {
                 if let rival = summary.rivals.first(where: { Self.name($0) == name }) {
                     row.append(Format.microseconds(rival.result.microsecondsPerOperation))
                     row.append(Format.ratio(rival.ratio.ratio))
-                    row.append(Format.interval(rival.ratio))
+                    if hasInterval(name) { row.append(Format.interval(rival.ratio)) }
                 } else {
-                    row += ["-", "-", "-"]
+                    row += hasInterval(name) ? ["-", "-", "-"] : ["-", "-"]
                 }
             }
             if hasFloor { row.append(summary.floor.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-") }
@@ -153,14 +158,18 @@ enum Format {
         if magnitude >= 100 { return String(format: "%.0f", value) }
         if magnitude >= 10 { return String(format: "%.1f", value) }
         if magnitude >= 1 { return String(format: "%.2f", value) }
-        return String(format: "%.3f", value)
+        if magnitude >= 0.01 || magnitude == 0 { return String(format: "%.3f", value) }
+        // Without an exponent: 0.00041.
+        return String(format: "%.*f", Int((-log10(magnitude)).rounded(.down)) + 2, value)
     }
 
     /// Up to three significant digits, without zeros behind the point.
     static func plain(_ value: Double) -> String { String(format: value >= 1000 ? "%.0f" : "%.3g", value) }
 
     static func microseconds(_ value: Double) -> String { significant(value) }
-    static func ratio(_ value: Double) -> String { String(format: value >= 100 ? "%.0fx" : "%.2fx", value) }
+    static func ratio(_ value: Double) -> String {
+        value < 0.1 ? significant(value) + "x" : String(format: value >= 100 ? "%.0fx" : "%.2fx", value)
+    }
 
     /// A bound near 1 keeps its third digit: on which side of 1 it lies is what matters.
     static func bound(_ value: Double) -> String {
@@ -169,12 +178,17 @@ enum Format {
 
     /// What a ratio says that is no difference.
     static func verdictOfNone(_ ratio: Ratio) -> String {
-        ratio.isUndecided == true ? "too few turns" : "no difference"
+        ratio.interval == nil ? "too few turns" : "no difference"
     }
 
+    static func bounds(_ interval: ClosedRange<Double>, _ between: String) -> String {
+        bound(interval.lowerBound) + between + bound(interval.upperBound)
+    }
+
+    /// The interval, with a word where it holds 1; only words where there is none.
     static func interval(_ ratio: Ratio) -> String {
-        let bounds = "\(bound(ratio.low))-\(bound(ratio.high))"
-        return ratio.isDifferent ? bounds : bounds + " " + verdictOfNone(ratio)
+        guard let interval = ratio.interval else { return verdictOfNone(ratio) }
+        return bounds(interval, "-") + (ratio.isDifferent ? "" : " " + verdictOfNone(ratio))
     }
 
     static func bytes(_ value: Int) -> String {

@@ -50,7 +50,7 @@ extension ComparisonReport {
 
     /// Changes since an earlier comparison, those beyond noise first.
     public static func text(of changes: [Change]) -> String {
-        let order: [Change.Verdict] = [.worse, .better, .same]
+        let order: [Change.Verdict] = [.worse, .better, .same, .undecided]
         let sorted = order.flatMap { verdict in changes.filter { $0.verdict == verdict } }
         let titles = ["suite", "case", "engine", "before", "now", "change"]
         let table = Table(
@@ -59,7 +59,7 @@ extension ComparisonReport {
                 [
                     change.suite, change.case, "\(change.engine) against \(change.baseline.configuration)",
                     Format.ratio(change.before), Format.ratio(change.now),
-                    change.verdict == .same ? "within noise" : change.verdict.rawValue,
+                    [.same: "within noise", .undecided: "too few turns"][change.verdict] ?? change.verdict.rawValue,
                 ]
             })
         return "\nsince the earlier comparison\n" + table.terminalText()
@@ -81,11 +81,44 @@ extension ComparisonReport {
             .compactMap { $0 }.joined(separator: ", "),
             "size: \(sizes); seed \(environment.seed); turns of each: \(turnsText); clock "
                 + "\(String(format: "%.0f", environment.clockOverheadNanoseconds)) ns a reading, not subtracted",
+        ] + [spentText, memoryText].compactMap { $0 }
+    }
+
+    /// Where the time of the comparison went; null in reports that do not say.
+    var spentText: String? {
+        guard let spent, let all = environment.seconds else { return nil }
+        let parts = [
+            ("measured", spent.measured), ("around it (processes, warm-up, copies, hashes)", spent.around),
+            ("warm-up rounds", spent.warmUps), ("filling stores", spent.preparing), ("other", spent.other),
         ]
+        return "took \(String(format: "%.0f", all)) s: "
+            + parts.map { "\($0.0) \(String(format: "%.0f", $0.1))" }.joined(separator: ", ")
+    }
+
+    /// How the greatest store compares with the memory it may be kept in: what is read from memory says little of a disk.
+    var memoryText: String? {
+        guard let greatest = results.compactMap(\.cost.storeBytes).max(), greatest > 0 else { return nil }
+        let memory = Int(min(environment.memoryBytes, environment.memoryLimitBytes ?? environment.memoryBytes))
+        let text = "greatest store \(Format.bytes(greatest)), memory \(Format.bytes(memory))"
+        if let within = environment.within { return text + "; each measuring process ran within `\(within)`" }
+        return greatest < memory / 2
+            ? text + ": reads are from the page cache, except in cases and runs that say otherwise" : text
     }
 
     var legend: [String] {
-        var lines = ["Ratios are time of the left over time of the right: above 1 means the right one is faster."]
+        var lines = [
+            "us/op: microseconds of wall time an operation, the median turn's. Ratios are time of the left over time of the right: "
+                + "above 1 means the right one is faster."
+        ]
+        if environment.configurations.count > 1 {
+            lines.append(
+                "best of: the native configuration whose median was least in that row; the ratio is against it. Each one's pragmas "
+                    + "stand in the report, its turns in the JSON.")
+        }
+        if ratios.contains(where: { $0.interval == nil }) {
+            lines.append(
+                "too few turns: fewer than four of one side give no 95% interval, and the ratio beside it no verdict.")
+        }
         if let alike = selfComparison {
             lines.append(
                 "An engine against itself: \(alike.same) of \(alike.rows) rows say \"no difference\" "
@@ -151,7 +184,7 @@ extension ComparisonReport {
             "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "mean_us", "user_s", "system_s", "peak_resident_bytes",
             "bytes_read", "bytes_written", "storage_bytes_written", "sync_calls", "minor_faults", "major_faults",
             "store_bytes",
-            "checksum",
+            "checksum", "turns", "best_native_over_this", "interval_low", "interval_high", "verdict",
         ]
         func text(_ value: Int?) -> String { value.map(String.init) ?? "" }
         let lines = results.map { result -> [String] in
@@ -165,10 +198,26 @@ extension ComparisonReport {
                 text(cost.peakResidentBytes), text(cost.bytesRead), text(cost.bytesWritten),
                 text(cost.storageBytesWritten), text(cost.syncCalls), "\(cost.minorFaults)", "\(cost.majorFaults)",
                 text(cost.storeBytes),
-                result.checksum,
-            ]
+                result.checksum, "\(result.samples.count)",
+            ] + ratioFields(result)
         }
         return ([header] + lines).map { $0.map(Self.csvField).joined(separator: ",") + "\n" }.joined()
+    }
+
+    /// A result against the row's best native configuration: ratio, interval and verdict, empty for what has none.
+    private func ratioFields(_ result: MeasuredResult) -> [String] {
+        let found = (ratios + layers).filter {
+            $0.suite == result.suite && $0.case == result.case && $0.engine == result.engine
+                && $0.configuration == result.configuration && $0.layer == result.layer
+                && $0.durability == result.durability
+        }
+        let best = summaries.first { $0.suite == result.suite && $0.name == result.case }?.baseline.configuration
+        guard let ratio = found.first(where: { $0.baseline.configuration == best }),
+            result.layer != .cInterface || result.engine != ratio.baseline.engine || result.copy > 0
+        else { return ["", "", "", ""] }
+        let bounds = ratio.interval.map { ["\($0.lowerBound)", "\($0.upperBound)"] } ?? ["", ""]
+        let verdict = ratio.isDifferent ? (ratio.ratio > 1 ? "faster" : "slower") : Format.verdictOfNone(ratio)
+        return ["\(ratio.ratio)"] + bounds + [verdict]
     }
 
     private static func csvField(_ text: String) -> String {

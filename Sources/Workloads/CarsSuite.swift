@@ -79,19 +79,7 @@ enum CarsSuite {
             starting: .shared(filled.name),
             writes: false, isHeadline: name == "fetch", lapOperations: 100, operations: { $0 },
             run: { session, meter in
-                let statement = try session.statement(sql)
-                var untilLap = meter.lapOperations
-                meter.begin()
-                while try statement.step() {
-                    session.take(statement)
-                    untilLap -= 1
-                    if untilLap == 0 {
-                        meter.lap()
-                        untilLap = meter.lapOperations
-                    }
-                }
-                try statement.reset()
-                meter.end()
+                try session.measureRows(try session.statement(sql), meter)
             })
     }
 }

@@ -96,16 +96,12 @@ enum FloorEngine {
         let move = backward ? MDB_PREV : MDB_NEXT
         var key = MDB_val()
         var value = MDB_val()
-        var untilLap = meter.lapOperations
+        var laps = RowLaps(meter)
         meter.begin()
         var code = mdb_cursor_get(cursor, &key, &value, backward ? MDB_LAST : MDB_FIRST)
         while code == MDB_SUCCESS {
             store.take(key, value)
-            untilLap -= 1
-            if untilLap == 0 {
-                meter.lap()
-                untilLap = meter.lapOperations
-            }
+            laps.row()
             code = mdb_cursor_get(cursor, &key, &value, move)
         }
         meter.end()

@@ -41,11 +41,14 @@ enum EngineSuite {
     // MARK: Prepared stores
 
     static let filled = Fixture(
-        name: "filled", build: { try fill($0, schema: schema) },
+        name: "filled", reading: [content], build: { try fill($0, schema: schema) },
         buildFloor: { store, parameters in
             try FloorEngine.fill(store, order: shuffledNumbers(parameters.size, seed: parameters.seed), valueBytes)
         })
-    static let filledRowid = Fixture(name: "filled-rowid", build: { try fill($0, schema: rowidSchema) })
+    static let filledRowid = Fixture(
+        name: "filled-rowid",
+        reading: ["SELECT * FROM test ORDER BY rowid", "SELECT key FROM test ORDER BY key"],
+        build: { try fill($0, schema: rowidSchema) })
     static let filledLarge = Fixture(
         name: "filled-100K",
         build: { session in
@@ -261,18 +264,7 @@ enum EngineSuite {
 
     private static func runScan(_ session: Session, _ meter: Meter, _ sql: String) throws {
         let statement = try session.statement(sql)
-        var untilLap = meter.lapOperations
-        meter.begin()
-        while try statement.step() {
-            session.takeBlobs(statement)
-            untilLap -= 1
-            if untilLap == 0 {
-                meter.lap()
-                untilLap = meter.lapOperations
-            }
-        }
-        try statement.reset()
-        meter.end()
+        try session.measureRows(statement, meter) { session.takeBlobs($0) }
     }
 
     /// Which keys a read asks for.

@@ -49,15 +49,11 @@ enum EngineSwift {
 
     static func scan(_ session: Session, _ meter: Meter, _ sql: String) throws {
         let statement = try session.connection.prepare(sql)
-        var untilLap = meter.lapOperations
+        var laps = RowLaps(meter)
         meter.begin()
         while try statement.step() {
             take(statement, session)
-            untilLap -= 1
-            if untilLap == 0 {
-                meter.lap()
-                untilLap = meter.lapOperations
-            }
+            laps.row()
         }
         meter.end()
     }

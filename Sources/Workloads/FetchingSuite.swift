@@ -106,8 +106,7 @@ enum FetchingSuite {
                     meter.begin()
                     for index in 0..<count {
                         try statement.bind(1, 1 + index * 7 % count)
-                        while try statement.step() { session.take(statement) }
-                        try statement.reset()
+                        try session.takeRows(statement)
                         meter.lap()
                     }
                     meter.end()
@@ -149,10 +148,7 @@ enum FetchingSuite {
                     let first = try session.statement("SELECT * FROM employee ORDER BY id LIMIT \(page)")
                     let rest = try session.statement("SELECT * FROM employee WHERE id > \(page) ORDER BY id")
                     meter.begin()
-                    for statement in [first, rest] {
-                        while try statement.step() { session.take(statement) }
-                        try statement.reset()
-                    }
+                    for statement in [first, rest] { try session.takeRows(statement) }
                     meter.lap()
                     meter.end()
                 }),
@@ -165,8 +161,7 @@ enum FetchingSuite {
                     meter.begin()
                     for number in 0..<pages(session.parameters.size) {
                         try statement.bind(1, number * page)
-                        while try statement.step() { session.take(statement) }
-                        try statement.reset()
+                        try session.takeRows(statement)
                         meter.lap()
                     }
                     meter.end()
@@ -202,8 +197,7 @@ enum FetchingSuite {
                     while try employees.step() {
                         session.take(employees)
                         try department.bind(1, employees.integer(1))
-                        while try department.step() { session.take(department) }
-                        try department.reset()
+                        try session.takeRows(department)
                         meter.lap()
                     }
                     try employees.reset()
@@ -213,11 +207,10 @@ enum FetchingSuite {
                 name: "lookups-in", summary: "employees, then their departments by IN lists of \(page)",
                 starting: .shared(staff.name), writes: false, lapOperations: page, operations: looked,
                 run: { session, meter in
-                    let marks = Array(repeating: "?", count: page).joined(separator: ",")
                     let employees = try session.statement(
                         "SELECT id, department_id FROM employee WHERE id <= ? ORDER BY id")
                     let department = try session.statement(
-                        "SELECT id, name, city FROM department WHERE id IN (\(marks)) ORDER BY id")
+                        "SELECT id, name, city FROM department WHERE id IN (\(marks(page))) ORDER BY id")
                     try employees.bind(1, looked(session.parameters.size))
                     meter.begin()
                     var held = 0
@@ -226,8 +219,7 @@ enum FetchingSuite {
                         held += 1
                         try department.bind(Int32(held), employees.integer(1))
                         guard held == page else { continue }
-                        while try department.step() { session.take(department) }
-                        try department.reset()
+                        try session.takeRows(department)
                         held = 0
                         meter.lap()
                     }
@@ -245,7 +237,7 @@ enum FetchingSuite {
                         WHERE e.id <= ? ORDER BY e.id
                         """)
                     try statement.bind(1, looked(session.parameters.size))
-                    try scan(session, meter, statement)
+                    try session.measureRows(statement, meter)
                 }),
             scan("ids-only", "ids and nothing else", "SELECT id FROM employee ORDER BY id"),
             scan(
@@ -286,21 +278,6 @@ enum FetchingSuite {
         Workload(
             name: name, summary: summary, starting: .shared(fixture.name), writes: false, lapOperations: laps,
             operations: rows,
-            run: { session, meter in try scan(session, meter, try session.statement(sql)) })
-    }
-
-    private static func scan(_ session: Session, _ meter: Meter, _ statement: RawStatement) throws {
-        var untilLap = meter.lapOperations
-        meter.begin()
-        while try statement.step() {
-            session.take(statement)
-            untilLap -= 1
-            if untilLap == 0 {
-                meter.lap()
-                untilLap = meter.lapOperations
-            }
-        }
-        try statement.reset()
-        meter.end()
+            run: { session, meter in try session.measureRows(try session.statement(sql), meter) })
     }
 }

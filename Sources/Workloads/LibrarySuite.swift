@@ -195,12 +195,7 @@ enum LibrarySuite {
             setUp: { if starting == .fresh { try $0.execute(schema) } }, contentQueries: contents,
             run: { session, meter in
                 let library = Library(session.parameters)
-                try session.prepareToSettle()
-                meter.begin()
-                try body(library, session)
-                try session.settle()
-                meter.lap()
-                meter.end()
+                try session.measureChange(meter) { try body(library, session) }
             })
     }
 
@@ -210,12 +205,9 @@ enum LibrarySuite {
             contentQueries: contents,
             run: { session, meter in
                 let prepared = try sql.map { try session.statement($0) }
-                try session.prepareToSettle()
-                meter.begin()
-                try inTransaction(session) { for statement in prepared { try statement.run() } }
-                try session.settle()
-                meter.lap()
-                meter.end()
+                try session.measureChange(meter) {
+                    try inTransaction(session) { for statement in prepared { try statement.run() } }
+                }
             })
     }
 
@@ -224,14 +216,7 @@ enum LibrarySuite {
             name: name, summary: summary, starting: .shared(filled.name), writes: false,
             operations: { _ in repetitions },
             run: { session, meter in
-                let statement = try session.statement(sql)
-                meter.begin()
-                for _ in 0..<repetitions {
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
-                    meter.lap()
-                }
-                meter.end()
+                try session.measureRepeated(repetitions, [try session.statement(sql)], meter)
             })
     }
 

@@ -31,7 +31,7 @@ enum ObjectsSuite {
     static let content = "SELECT * FROM TestEntity ORDER BY id"
     static let faultBatch = 100
 
-    static let filled = Fixture(name: "objects") { session in
+    static let filled = Fixture(name: "objects", reading: [content]) { session in
         try session.execute(schema)
         let save = try saver(session)
         try session.fill(session.parameters.size) { try save($0) }
@@ -138,17 +138,15 @@ enum ObjectsSuite {
         meter.begin()
         for id in try readIds(session) {
             try statement.bind(1, id)
-            while try statement.step() { session.take(statement) }
-            try statement.reset()
+            try session.takeRows(statement)
             meter.lap()
         }
         meter.end()
     }
 
     private static func fetchBatched(_ session: Session, _ meter: Meter) throws {
-        let marks = Array(repeating: "?", count: faultBatch).joined(separator: ", ")
         let whole = try session.statement(
-            "SELECT id, age, birthDate, city, country, email, income, name, version FROM TestEntity WHERE id IN (\(marks)) "
+            "SELECT id, age, birthDate, city, country, email, income, name, version FROM TestEntity WHERE id IN (\(marks(faultBatch))) "
                 + "ORDER BY id")
         _ = try session.statement(ids)
         meter.begin()
@@ -159,8 +157,7 @@ enum ObjectsSuite {
             for position in 0..<faultBatch {
                 try whole.bind(Int32(position + 1), numbers[min(index + position, numbers.count - 1)])
             }
-            while try whole.step() { session.take(whole) }
-            try whole.reset()
+            try session.takeRows(whole)
             index += faultBatch
             meter.lap()
         }
@@ -168,19 +165,7 @@ enum ObjectsSuite {
     }
 
     private static func fetchJoined(_ session: Session, _ meter: Meter) throws {
-        let statement = try session.statement(content)
-        var untilLap = meter.lapOperations
-        meter.begin()
-        while try statement.step() {
-            session.take(statement)
-            untilLap -= 1
-            if untilLap == 0 {
-                meter.lap()
-                untilLap = meter.lapOperations
-            }
-        }
-        try statement.reset()
-        meter.end()
+        try session.measureRows(try session.statement(content), meter)
     }
 
     private static func change(_ session: Session, _ meter: Meter, batch: Int?, staleEvery: Int?) throws {

@@ -116,9 +116,7 @@ enum ReaderSuite {
                 meter.begin()
                 try session.reopen()
                 for sql in [timeline, unread] {
-                    let statement = try session.statement(sql)
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
+                    try session.takeRows(try session.statement(sql))
                 }
                 meter.lap()
                 meter.end()
@@ -178,8 +176,7 @@ enum ReaderSuite {
 
     private static func markByLists(_ session: Session, _ meter: Meter) throws {
         let ids = chosenIDs(session, listed(session.parameters.size))
-        let marks = Array(repeating: "?", count: 500).joined(separator: ",")
-        let update = try session.statement("UPDATE article SET read = 1 WHERE uniqueID IN (\(marks))")
+        let update = try session.statement("UPDATE article SET read = 1 WHERE uniqueID IN (\(marks(500)))")
         try session.prepareToSettle()
         meter.begin()
         try session.statement("BEGIN").run()
@@ -199,12 +196,7 @@ enum ReaderSuite {
             contentQueries: content,
             run: { session, meter in
                 let statements = try sql.map { try session.statement($0) }
-                try session.prepareToSettle()
-                meter.begin()
-                for statement in statements { try statement.run() }
-                try session.settle()
-                meter.lap()
-                meter.end()
+                try session.measureChange(meter) { for statement in statements { try statement.run() } }
             })
     }
 
@@ -213,16 +205,7 @@ enum ReaderSuite {
             name: name, summary: summary, starting: .shared(filled.name), writes: false, isHeadline: headline,
             operations: { _ in repetitions },
             run: { session, meter in
-                let statements = try sql.map { try session.statement($0) }
-                meter.begin()
-                for _ in 0..<repetitions {
-                    for statement in statements {
-                        while try statement.step() { session.take(statement) }
-                        try statement.reset()
-                    }
-                    meter.lap()
-                }
-                meter.end()
+                try session.measureRepeated(repetitions, try sql.map { try session.statement($0) }, meter)
             })
     }
 }

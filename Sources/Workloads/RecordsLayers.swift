@@ -62,7 +62,7 @@ extension RecordsSuite {
     static func readInSwift(_ session: Session, _ meter: Meter, _ sql: String) throws {
         var names: [String] = []
         var last = 0
-        var untilLap = meter.lapOperations
+        var laps = RowLaps(meter)
         meter.begin()
         let statement = try session.connection.prepare(sql)
         while try statement.step() {
@@ -71,11 +71,7 @@ extension RecordsSuite {
             guard id != last else { continue }
             last = id
             names.append(statement.text(at: 1))
-            untilLap -= 1
-            if untilLap == 0 {
-                meter.lap()
-                untilLap = meter.lapOperations
-            }
+            laps.row()
         }
         meter.end()
         session.answers.add(UInt64(names.count))

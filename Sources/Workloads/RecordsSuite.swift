@@ -143,7 +143,7 @@ enum RecordsSuite {
                     var names: [String] = []
                     names.reserveCapacity(session.parameters.size)
                     var last = 0
-                    var untilLap = meter.lapOperations
+                    var laps = RowLaps(meter)
                     meter.begin()
                     while try statement.step() {
                         session.take(statement)
@@ -151,11 +151,7 @@ enum RecordsSuite {
                         if id != last {
                             last = id
                             names.append(statement.string(1))
-                            untilLap -= 1
-                            if untilLap == 0 {
-                                meter.lap()
-                                untilLap = meter.lapOperations
-                            }
+                            laps.row()
                         }
                     }
                     try statement.reset()

@@ -98,12 +98,7 @@ enum SpeedtestSuite {
             operations: { _ in 1 }, contentQueries: ["SELECT b, count(*) FROM plain GROUP BY b ORDER BY b"],
             run: { session, meter in
                 let create = try session.statement("CREATE INDEX plain_b ON plain (b)")
-                try session.prepareToSettle()
-                meter.begin()
-                try create.run()
-                try session.settle()
-                meter.lap()
-                meter.end()
+                try session.measureChange(meter) { try create.run() }
             }),
         Workload(
             name: "drop-table", summary: "a table with two indexes dropped", starting: .copy(of: filled.name),
@@ -111,12 +106,7 @@ enum SpeedtestSuite {
             operations: { _ in 1 }, contentQueries: [contents[0], contents[2]],
             run: { session, meter in
                 let drop = try session.statement("DROP TABLE indexed")
-                try session.prepareToSettle()
-                meter.begin()
-                try drop.run()
-                try session.settle()
-                meter.lap()
-                meter.end()
+                try session.measureChange(meter) { try drop.run() }
             }),
     ]
 
@@ -171,8 +161,7 @@ enum SpeedtestSuite {
                     for (position, argument) in make(index, size).arguments.enumerated() {
                         try statement.bind(Int32(position + 1), argument)
                     }
-                    while try statement.step() { session.take(statement) }
-                    try statement.reset()
+                    try session.takeRows(statement)
                     meter.lap()
                 }
                 meter.end()

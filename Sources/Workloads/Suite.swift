@@ -33,12 +33,16 @@ public struct Fixture: Sendable {
     public var build: @Sendable (Session) throws -> Void
     /// The same content without SQL, for floor rows; null where there is none.
     public var buildFloor: (@Sendable (FloorStore, Parameters) throws -> Void)?
+    /// Queries that go through every page of it once: what warms a long read up whose answers are known. Empty where a whole run
+    /// of the workload costs no more.
+    public var reading: [String]
 
     public init(
-        name: String, build: @escaping @Sendable (Session) throws -> Void,
+        name: String, reading: [String] = [], build: @escaping @Sendable (Session) throws -> Void,
         buildFloor: (@Sendable (FloorStore, Parameters) throws -> Void)? = nil
     ) {
         self.name = name
+        self.reading = reading
         self.build = build
         self.buildFloor = buildFloor
     }

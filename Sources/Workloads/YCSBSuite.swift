@@ -144,8 +144,7 @@ enum YCSBSuite {
         }
         func readOne(_ name: String) throws {
             try read.bind(1, name)
-            while try read.step() { session.take(read) }
-            try read.reset()
+            try session.takeRows(read)
         }
         func updateOne(_ name: String, _ field: Int) throws {
             let statement = updates[field]
@@ -167,8 +166,7 @@ enum YCSBSuite {
                 case .scan:
                     try scan.bind(1, choose(&random))
                     try scan.bind(2, 1 + Int(random.next() % 100))
-                    while try scan.step() { session.take(scan) }
-                    try scan.reset()
+                    try session.takeRows(scan)
                 case .readModifyWrite:
                     let name = choose(&random)
                     try begin.run()

@@ -58,6 +58,66 @@ private func sample() -> ComparisonReport {
         #expect(table.rows[1] == ["readseq", "1.00", "default", "1.00", "1.00x", "0.90-1.10 no difference", "-"])
     }
 
+    /// Without an interval no form of the report shows anything that looks like one; an older report's bounds are none either.
+    @Test func tooFewTurnsShowNoInterval() throws {
+        for isOld in [true, false] {
+            var report = sample()
+            report.ratios[0].isUndecided = true
+            report.ratios[0].isDifferent = false
+            (report.ratios[0].low, report.ratios[0].high) = isOld ? (1, 2.2) : (nil, nil)
+            #expect(report.table(suite: "engine").rows[0][5] == "too few turns")
+            let html = try report.html()
+            #expect(html.contains("2.00x <span") && !html.contains("2.00x ("))
+            #expect(html.components(separatedBy: "class=\"interval\"").count == 2, "the other case's alone")
+            for text in [report.terminalText(colour: false), report.markdown(), report.csv(), html] {
+                #expect(text.contains("too few turns") && !text.contains("1.00-2.20") && !text.contains("1.00 to 2.20"))
+            }
+            let row = try #require(report.csv().split(separator: "\n").map(String.init).first { $0.contains("lmdb") })
+            #expect(row.hasSuffix(",1,2.0,,,too few turns"))
+            #expect(try report.changes(since: sample()).map(\.verdict) == [.undecided, .same, .same, .same])
+        }
+        var report = sample()
+        (report.ratios[0].low, report.ratios[0].high, report.ratios[0].isUndecided) = (nil, nil, true)
+        let object = try #require(try JSONSerialization.jsonObject(with: report.json()) as? [String: Any])
+        let ratio = try #require((object["ratios"] as? [[String: Any]])?.first)
+        #expect(ratio["low"] == nil && ratio["high"] == nil && ratio["ratio"] as? Double == 2)
+    }
+
+    /// The control has a turn or two by plan: it has a column for intervals only where it has one.
+    @Test func theControlHasNoColumnOfMissingIntervals() {
+        var report = sample()
+        for result in report.results where result.engine == "lmdb" {
+            var control = result
+            control.engine = Contender.control
+            report.results.append(control)
+        }
+        for ratio in report.ratios {
+            var control = ratio
+            control.engine = Contender.control
+            control.isUndecided = true
+            control.isDifferent = false
+            report.ratios.append(control)
+        }
+        func titles() -> [String] { report.table(suite: "engine").columns.map(\.title) }
+        #expect(titles().filter { $0 == "95% interval" }.count == 1)
+        for index in report.ratios.indices { report.ratios[index].isUndecided = nil }
+        #expect(titles().filter { $0 == "95% interval" }.count == 2)
+        #expect(report.table(suite: "engine").rows.allSatisfy { $0.count == titles().count })
+    }
+
+    /// Small times keep their digits, and the report says what its time went to and how much of the data memory holds.
+    @Test func smallTimesAndTheTimeSpent() {
+        var report = sample()
+        report.results[0].seconds = 4.1e-7
+        report.results[0].cost.storeBytes = 1 << 20
+        report.environment.seconds = 10
+        report.spent = Spent(measured: 6, warmUps: 1, preparing: 1, around: 1.5, other: 0.5)
+        #expect(report.table(suite: "engine").rows[0][1] == "0.00041")
+        let text = report.terminalText(colour: false)
+        #expect(text.contains("took 10 s: measured 6"))
+        #expect(text.contains("greatest store 1.00 MiB, memory 1.00 GiB: reads are from the page cache"))
+    }
+
     @Test func terminalTextIsAlignedAndPlain() {
         let text = sample().terminalText(colour: false)
         #expect(!text.contains("\u{1B}"))
@@ -172,9 +232,9 @@ private func sample() -> ComparisonReport {
         report.cases.removeLast()
         let lines = ComparisonReport.headlineTable([report, loss]).split(separator: "\n").filter { $0.hasPrefix("|") }
         #expect(lines.count == 5)
-        #expect(lines[2] == "| fillseq | 4.00 (leveldb) | 2.00 | 0.50 | 0.40-0.60 | 2.95 |")
+        #expect(lines[2] == "| fillseq | 4.00 (leveldb) | 2.00 | 0.50 | 0.40-0.60 | 1+1 | 2.95 |")
         #expect(lines[3].hasPrefix("| readseq |") && lines[3].contains("no difference"))
-        #expect(lines[4] == "| readrandom | 4.00 (leveldb) | 2.00 | 2.00 | 1.80-2.20 | 2.95 |")
+        #expect(lines[4] == "| readrandom | 4.00 (leveldb) | 2.00 | 2.00 | 1.80-2.20 | 1+1 | 2.95 |")
         #expect(
             ComparisonReport.headlineTable([report, loss]).contains(
                 "native is faster in 1, lmdb in 0, 1 show no difference"))

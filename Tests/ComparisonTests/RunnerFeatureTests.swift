@@ -15,13 +15,9 @@ private final class FakeTurns {
         let directory = temporaryDirectory()
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        template = try #require(
-            try Turn.run(
-                TurnRequest(
-                    task: .measure, suite: "engine", name: "fillseq",
-                    contender: Contender(engine: "sqlite", configuration: "wal"), durability: .off,
-                    parameters: Parameters(size: 10, seed: 1), path: directory.appendingPathComponent("x").path,
-                    fixturePath: nil)))
+        var request = TurnRequest.example
+        request.path = directory.appendingPathComponent("x").path
+        template = try #require(try Turn.run(request))
     }
 
     func launch(_ request: TurnRequest) -> TurnReport? {
@@ -31,6 +27,12 @@ private final class FakeTurns {
         report.seconds = seconds(request)
         return report
     }
+}
+
+extension TurnRequest {
+    fileprivate static let example = TurnRequest(
+        task: .measure, suite: "engine", name: "fillseq", contender: Contender(engine: "sqlite", configuration: "wal"),
+        durability: .off, parameters: Parameters(size: 10, seed: 1), path: "x", fixturePath: nil)
 }
 
 @Suite struct RunnerFeatureTests {
@@ -80,10 +82,10 @@ private final class FakeTurns {
     @Test func whoCannotBeTheHeadlineIsSparedFurtherTurns() throws {
         let fake = try FakeTurns { request in
             switch (request.contender.isNative, request.contender.configuration) {
-            case (true, "default"): 9
-            case (true, "wal"): 2
-            case (true, "tuned"): 3.5
-            default: 1
+            case (true, "default"): 0.9
+            case (true, "wal"): 0.2
+            case (true, "tuned"): 0.35
+            default: 0.1
             }
         }
         var plan = try plan(
@@ -101,8 +103,104 @@ private final class FakeTurns {
 
         let long = try FakeTurns { $0.contender.layer == .floor ? 1 : 2 }
         plan.sparesSlow = true
-        #expect(try run(plan, long).results.map(\.samples.count) == [5, 5, 5, 5, 2, 2])
-        #expect(long.requests.count == 4 * 5 + 2 * 2, "long turns are measured from the first on")
+        #expect(try run(plan, long).results.map(\.samples.count) == [5, 5, 5, 5, 1, 1])
+        #expect(long.requests.count == 4 * 5 + 2, "long turns are measured from the first on")
+
+        // A configuration that one slow turn held up goes on; one that is behind in each does not.
+        var isFirst = true
+        let held = try FakeTurns { request in
+            switch (request.contender.isNative, request.contender.configuration) {
+            case (true, "wal"): return 0.2
+            case (true, "tuned"):
+                defer { isFirst = false }
+                return isFirst ? 0.5 : 0.2
+            case (true, "default"): return 0.21
+            default: return 0.1
+            }
+        }
+        #expect(try run(plan, held).results.map(\.samples.count) == [3, 5, 5, 5, 2, 2])
+    }
+
+    /// Answers on a prepared store are hashed once where a turn is long, and again when the store is not as it was.
+    @Test func longReadsAreHashedOnce() throws {
+        let fake = try FakeTurns { $0.name == "readrandom" ? 1.5 : 0.5 }
+        _ = try run(
+            plan(cases: ["readrandom", "readseq", "fillseq"], engines: ["sqlite:wal", "lmdb"], repeats: 3), fake)
+        func known(_ name: String) -> [Bool] {
+            fake.requests.filter { $0.name == name }.map { $0.knownChecksum != nil }
+        }
+        #expect(known("readrandom") == [false, false] + Array(repeating: true, count: 6))
+        #expect(known("readseq").allSatisfy { !$0 } && known("fillseq").allSatisfy { !$0 })
+
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var seen: [Bool] = []
+        let report = try Runner(
+            plan: plan(cases: ["readrandom"], engines: ["sqlite:wal"], repeats: 3), directory: directory,
+            launch: { request in
+                var turn = try Turn.run(request)
+                guard request.task == .measure else { return turn }
+                seen.append(request.knownChecksum != nil)
+                turn?.seconds = 1.5
+                if seen.count == 2 { utimes(request.path, nil) }
+                return turn
+            }
+        ).run()
+        #expect(seen == [false, true, false, true], "the second turn touched the file")
+        #expect(report.failures.isEmpty && Set(report.results.map(\.checksum)).count == 1)
+    }
+
+    /// Native configurations of one journal start from one file; an engine against itself has two.
+    @Test func preparedStoresAreSharedWhereTheyAreTheSame() throws {
+        func paths(_ engines: [String]) throws -> [String] {
+            let directory = temporaryDirectory()
+            defer { try? FileManager.default.removeItem(at: directory) }
+            var paths: [String] = []
+            let report = try Runner(
+                plan: plan(cases: ["readseq"], engines: engines, repeats: 1), directory: directory,
+                launch: { request in
+                    if request.task == .prepare { paths.append(request.path) }
+                    return try Turn.run(request)
+                }
+            ).run()
+            #expect(report.failures.map(\.message) == [])
+            return paths
+        }
+        #expect(try paths(["sqlite:wal", "sqlite:tuned", "sqlite:default", "sqlite:mapped", "lmdb"]).count == 3)
+        let directory = temporaryDirectory()
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        for (suite, fixture, size) in [
+            ("engine", "filled", 20_000), ("engine", "filled-rowid", 5000), ("queries", "sales", 5000),
+        ] {
+            let files = try ["wal", "tuned", "leveldb", "mapped"].map { name in
+                let path = directory.appendingPathComponent("\(fixture)-\(name)").path
+                _ = try Turn.run(
+                    TurnRequest(
+                        task: .prepare, suite: suite, name: fixture,
+                        contender: Contender(engine: "sqlite", configuration: name), durability: .off,
+                        parameters: Parameters(size: size, seed: 301), path: path, fixturePath: nil))
+                return try Data(contentsOf: URL(fileURLWithPath: path))
+            }
+            #expect(Set(files).count == 1, "\(fixture): each fills the same bytes")
+        }
+        #expect(try paths(["sqlite:wal", "sqlite:wal"]).count == 2)
+        #expect(try paths(["lmdb", "lmdb"]).count == 2)
+    }
+
+    /// Each case has its first round; then the cheap ones have all of theirs before the expensive one has more.
+    @Test func theCheapestCasesHaveTheirTurnsFirst() throws {
+        let fake = try FakeTurns { $0.name == "fillseq" ? 900 : $0.name == "fillrandom" ? 700 : 800 }
+        var plan = try plan(
+            cases: ["fillseq", "fillrandom", "readseq"], engines: ["sqlite:wal", "lmdb"], repeats: 5)
+        plan.budget = 1e6
+        plan.sparesSlow = true
+        _ = try run(plan, fake)
+        let names = fake.requests.map(\.name)
+        func turns(_ name: String, _ count: Int) -> [String] { Array(repeating: name, count: count) }
+        #expect(
+            names == turns("fillseq", 2) + turns("fillrandom", 2) + turns("readseq", 2) + turns("fillrandom", 8)
+                + turns("readseq", 8) + turns("fillseq", 8))
     }
 
     /// A suite against itself, with turns that scatter as on a busy machine: at most one row in twenty is called different.

@@ -57,8 +57,8 @@ import Testing
             try history.append(seeded)
             var now = report
             now.ratios[0].ratio *= 100
-            now.ratios[0].low *= 100
-            now.ratios[0].high *= 100
+            now.ratios[0].low = now.ratios[0].low.map { $0 * 100 }
+            now.ratios[0].high = now.ratios[0].high.map { $0 * 100 }
             let earlier = try #require(try history.last(comparableTo: now))
             #expect(
                 earlier.environment.sizes == report.environment.sizes
