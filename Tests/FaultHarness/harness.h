@@ -20,6 +20,7 @@ int run_power(const settings *how, const expectation *expected, const char *dura
 int run_disk(const settings *how, const expectation *expected);
 int run_group(const settings *how);
 int run_seals(const settings *how);
+int run_processes(const settings *how);
 
 /* A store at path with the setup and the first count units run. */
 void make_store(const char *path, const char *options, int count);

@@ -70,11 +70,9 @@ void disk_pass(disk *disk, size_t event) {
 }
 
 void disk_free(disk *disk) {
-    for (size_t i = 0; i < recorded_count; i++) free(recorded[i].bytes);
-    free(recorded);
+    record_free();
     free(disk->durable.bytes);
     free(disk->memory.bytes);
-    recorded = NULL;
 }
 
 static void copy_image(image *to, const image *from) {

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "interpose.h"
 
+#include "recording.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,10 @@ const char *const io_call_names[IO_CALLS] = {"pwrite", "write", "fdatasync", "fs
                                              "open",   "mmap",  "fcntl",     "flock", "pread", "fallocate"};
 
 static const char *watched_directory;
-static struct { bool watched, recorded, synchronous, directory; } descriptors[DESCRIPTORS];
+static struct {
+    bool watched, recorded, synchronous, directory;
+    unsigned long losses; /* failed flushes that it was told of, or was opened after */
+} descriptors[DESCRIPTORS];
 
 static struct {
     bool armed, persistent, fired;
@@ -31,15 +36,13 @@ static struct {
     unsigned calls;
     long nth, seen;
     int error;
+    uint64_t mark;
 } plan;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen and what is recorded */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen */
 
 static const char *recorded_name;
 static bool recorded_exists; /* it has been opened: its directory has its name */
-event *recorded;
-size_t recorded_count;
-static size_t recorded_room;
 unsigned record_flush_delay;
 
 /* The system's own function of that name, looked up once. */
@@ -52,6 +55,7 @@ static bool is_watched(int descriptor) {
 }
 
 static _Noreturn void die(void) {
+    if (recording_is_shared()) recording_lock();
     kill(getpid(), SIGKILL);
     for (;;) pause();
 }
@@ -68,7 +72,13 @@ void io_arm(io_fault fault, unsigned calls, long nth, bool persistent, int error
     plan.error = error;
     plan.seen = 0;
     plan.fired = false;
+    plan.mark = 0;
     plan.armed = true;
+}
+
+void io_arm_mark(io_fault fault, uint64_t mark, long nth) {
+    io_arm(fault, 1u << IO_PWRITE | 1u << IO_WRITE, nth, false, EIO);
+    plan.mark = mark;
 }
 
 bool io_disarm(void) {
@@ -115,15 +125,9 @@ static int ended(int result, bool after) {
 ** RECORDING
 */
 
-/* Under the mutex. */
+/* Under the recording's lock. */
 static event *new_event(event_kind kind) {
-    if (recorded_count == recorded_room) {
-        recorded_room = recorded_room * 2 + 256;
-        recorded = realloc(recorded, recorded_room * sizeof *recorded);
-        if (recorded == NULL) abort();
-    }
-    event *added = &recorded[recorded_count++];
-    memset(added, 0, sizeof *added);
+    event *added = recording_event();
     added->kind = kind;
     return added;
 }
@@ -131,19 +135,28 @@ static event *new_event(event_kind kind) {
 void record_start(const char *name) {
     recorded_name = name;
     recorded_exists = false;
-    recorded_count = 0;
-    if (recorded == NULL) recorded_room = 0; /* the last recording was freed */
+    recording_lock();
+    recording_clear();
+    recording_unlock();
 }
 
 void record_acknowledged(int number) {
     if (recorded_name == NULL) return;
-    pthread_mutex_lock(&mutex);
+    recording_lock();
     new_event(EVENT_ACKNOWLEDGED)->number = number;
-    pthread_mutex_unlock(&mutex);
+    recording_unlock();
+}
+
+static size_t events_so_far(void) {
+    recording_lock();
+    size_t count = recording_count();
+    recording_unlock();
+    return count;
 }
 
 void record_stop(void) {
     recorded_name = NULL;
+    recorded_count = events_so_far();
 }
 
 static bool is_recorded(int descriptor) {
@@ -152,44 +165,50 @@ static bool is_recorded(int descriptor) {
 
 static void record_write(int descriptor, const void *bytes, ssize_t size, off_t offset) {
     if (!is_recorded(descriptor) || size <= 0) return;
-    pthread_mutex_lock(&mutex);
+    recording_lock();
     event *added = new_event(EVENT_WRITE);
     added->durable = descriptors[descriptor].synchronous;
     added->offset = (uint64_t)offset;
     added->size = (size_t)size;
-    added->bytes = malloc((size_t)size);
-    if (added->bytes == NULL) abort();
+    added->bytes = recording_bytes((size_t)size);
     memcpy(added->bytes, bytes, (size_t)size);
-    pthread_mutex_unlock(&mutex);
+    recording_unlock();
 }
 
-static size_t events_so_far(void) {
-    pthread_mutex_lock(&mutex);
-    size_t count = recorded_count;
-    pthread_mutex_unlock(&mutex);
-    return count;
+/* Has a flush failed, of whatever process, that this descriptor was not told of? Under the recording's lock. */
+static bool is_told_of_loss(int descriptor) {
+    bool told = descriptors[descriptor].losses != recording_losses();
+    descriptors[descriptor].losses = recording_losses();
+    return told;
 }
 
-static void record_sync(int descriptor, int result, size_t begun) {
+/* What the sync returns. */
+static int record_sync(int descriptor, int result, size_t begun) {
     if (recorded_name != NULL && is_watched(descriptor) && descriptors[descriptor].directory && recorded_exists &&
         result == 0) {
-        pthread_mutex_lock(&mutex);
+        recording_lock();
         new_event(EVENT_NAMED);
-        pthread_mutex_unlock(&mutex);
+        recording_unlock();
     }
-    if (!is_recorded(descriptor) || result != 0) return;
-    pthread_mutex_lock(&mutex);
-    new_event(EVENT_SYNC)->begun = begun;
-    pthread_mutex_unlock(&mutex);
+    if (!is_recorded(descriptor) || result != 0) return result;
+    recording_lock();
+    bool lost = is_told_of_loss(descriptor);
+    if (!lost) new_event(EVENT_SYNC)->begun = begun;
+    recording_unlock();
+    if (!lost) return 0;
+    errno = EIO;
+    return -1;
 }
 
 /* A sync that fails may leave what was written before it off the disk, and taken for clean: a later one does not write it. */
 static void record_lost(int descriptor) {
     if (!is_recorded(descriptor)) return;
-    pthread_mutex_lock(&mutex);
-    size_t begun = recorded_count;
+    recording_lock();
+    size_t begun = recording_count();
     new_event(EVENT_LOST)->begun = begun;
-    pthread_mutex_unlock(&mutex);
+    recording_lose();
+    descriptors[descriptor].losses = recording_losses();
+    recording_unlock();
 }
 
 /*
@@ -207,6 +226,7 @@ static void opened(int descriptor, const char *path, int flags) {
     descriptors[descriptor].watched = length != 0 && strncmp(path, watched_directory, length) == 0;
     descriptors[descriptor].recorded = recorded_name != NULL && strcmp(path, recorded_name) == 0;
     descriptors[descriptor].synchronous = (flags & O_DSYNC) != 0;
+    descriptors[descriptor].losses = recording_losses();
     descriptors[descriptor].directory = recorded_name != NULL && is_directory_of(path, recorded_name);
     if (descriptors[descriptor].recorded) recorded_exists = true;
 }
@@ -250,18 +270,25 @@ int close(int descriptor) {
     return real(descriptor);
 }
 
+static bool has_mark(const void *bytes, size_t size) {
+    return plan.mark == 0 || (size >= sizeof plan.mark && memcmp(bytes, &plan.mark, sizeof plan.mark) == 0);
+}
+
 /* Writes size bytes by the real pwrite, as far as the plan lets it. */
 static ssize_t write_through(io_call call, int descriptor, const void *bytes, size_t size, off_t offset) {
     REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
-    bool due = is_watched(descriptor) && is_due(call);
+    bool due = is_watched(descriptor) && has_mark(bytes, size) && is_due(call);
     if (due && plan.fault == IO_ERROR) {
         errno = plan.error;
         return -1;
     }
     if (due && (plan.fault == IO_SHORT || plan.fault == IO_KILL_HALF)) size = size / 2;
+    bool alone = is_recorded(descriptor) && recording_is_shared();
+    if (alone) recording_lock();
     ssize_t written = real(descriptor, bytes, size, offset);
-    if (due && plan.fault != IO_SHORT) die();
     record_write(descriptor, bytes, written, offset);
+    if (alone) recording_unlock();
+    if (due && plan.fault != IO_SHORT) die();
     return written;
 }
 
@@ -319,7 +346,7 @@ int fdatasync(int descriptor) {
     size_t begun = events_so_far();
     int result = real(descriptor);
     if (recorded_name != NULL && record_flush_delay > 0) usleep(record_flush_delay);
-    record_sync(descriptor, result, begun);
+    result = record_sync(descriptor, result, begun);
     return ended(result, after);
 }
 
@@ -329,7 +356,7 @@ int fsync(int descriptor) {
     if (is_watched(descriptor) && fails(IO_FSYNC, &after)) return -1;
     size_t begun = events_so_far();
     int result = real(descriptor);
-    record_sync(descriptor, result, begun);
+    result = record_sync(descriptor, result, begun);
     return ended(result, after);
 }
 
@@ -347,15 +374,14 @@ static struct {
 } map = {.descriptor = -1};
 
 static void record_page(size_t at, bool durable) {
-    pthread_mutex_lock(&mutex);
+    recording_lock();
     event *added = new_event(EVENT_WRITE);
     added->durable = durable;
     added->offset = at;
     added->size = MAP_PAGE;
-    added->bytes = malloc(MAP_PAGE);
-    if (added->bytes == NULL) abort();
+    added->bytes = recording_bytes(MAP_PAGE);
     memcpy(added->bytes, map.now + at, MAP_PAGE);
-    pthread_mutex_unlock(&mutex);
+    recording_unlock();
 }
 
 static void record_changes(void) {
@@ -378,9 +404,9 @@ static void record_changes(void) {
 static void record_map_sync(uintptr_t address, size_t size, size_t begun) {
     if (size > (size_t)MAP_PAGE * PAGES_OF_A_META) {
         map.base = address;
-        pthread_mutex_lock(&mutex);
+        recording_lock();
         new_event(EVENT_SYNC)->begun = begun;
-        pthread_mutex_unlock(&mutex);
+        recording_unlock();
         return;
     }
     for (size_t at = address - map.base; at < address - map.base + size; at += MAP_PAGE) record_page(at, true);
@@ -402,9 +428,9 @@ static int truncate_through(int descriptor, off_t size) {
     bool after = false;
     if (is_watched(descriptor) && fails(IO_FTRUNCATE, &after)) return -1;
     if (is_recorded(descriptor)) {
-        pthread_mutex_lock(&mutex);
+        recording_lock();
         new_event(EVENT_TRUNCATE)->offset = (uint64_t)size;
-        pthread_mutex_unlock(&mutex);
+        recording_unlock();
     }
     return ended(real(descriptor, size), after);
 }

@@ -43,6 +43,8 @@ typedef enum io_fault {
 void io_watch(const char *directory);
 /* The nth call from now (from 1) among those in calls (a set of 1u << io_call) fails; persistently: and all after it. */
 void io_arm(io_fault fault, unsigned calls, long nth, bool persistent, int error);
+/* The same for the nth write whose first 8 bytes are the mark. */
+void io_arm_mark(io_fault fault, uint64_t mark, long nth);
 /* Back to normal. Has anything failed? */
 bool io_disarm(void);
 /* Watched calls of the set since the last arming. */
@@ -66,7 +68,8 @@ typedef struct event {
     uint64_t offset;
     size_t size;
     unsigned char *bytes;
-    int number; /* of an acknowledgement */
+    int number;  /* of an acknowledgement */
+    int process; /* whose it is: see recording.h */
     size_t
         begun; /* of a sync: events before it began, which it has made durable, or of a loss: which no later sync makes so */
 } event;
@@ -74,6 +77,8 @@ typedef struct event {
 void record_start(const char *name);
 void record_acknowledged(int number);
 void record_stop(void);
+/* Frees what was recorded. */
+void record_free(void);
 extern event *recorded;
 extern size_t recorded_count;
 
