@@ -37,6 +37,10 @@ char *rst_transform_clear(const rst_table *table);
 ** upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message);
+/* transfer.c: where SQLite copies the table that the INSERT selects from with its generated columns, *source is a SELECT of the others;
+** otherwise null. An error, with SQLite's words, where it would not and has too many values. */
+int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,
+                 char **message);
 /* The statements of a trigger's body. */
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
                        char **message);

@@ -98,8 +98,8 @@ static bool is_gathered(const rst_connection *c, const rst_table *table, const r
     return token.type != TOKEN_END; /* one row is no matter */
 }
 
-int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
-                         bool ignore, char **out, char **message) {
+static int transform(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
+                     bool ignore, char **out, char **message) {
     bool *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count + 1);
     rst_token loser = {TOKEN_END, NULL, 0}, rowid_name = {TOKEN_END, NULL, 0};
     bool extras = operation != NULL, gathered = is_gathered(c, table, parts), any_listed = parts->columns.start != NULL;
@@ -241,5 +241,22 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
     sqlite3_free(listed);
     *out = sqlite3_str_finish(str);
     if (*out == NULL) code = SQLITE_NOMEM;
+    return code;
+}
+
+int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
+                         bool ignore, char **out, char **message) {
+    rst_statement_parts transferred;
+    char *source = NULL;
+    int code;
+    *out = NULL;
+    code = rst_transfer(c, table, parts, &source, message);
+    if (code != SQLITE_OK || source == NULL)
+        return code != SQLITE_OK ? code : transform(c, table, parts, operation, ignore, out, message);
+    transferred = *parts;
+    transferred.source_text.start = source;
+    transferred.source_text.end = source + strlen(source);
+    code = transform(c, table, &transferred, operation, ignore, out, message);
+    sqlite3_free(source);
     return code;
 }
