@@ -102,6 +102,9 @@ static bool names_rowid(const rst_table *table, rst_span columns) {
         rst_token token = rst_token_next(&p, columns.end);
         if (token.type == TOKEN_END) return false;
         if (rst_token_same_name(&token, table->columns[table->rowid_column].name)) return true;
+        if (!table->has_rowid_name && (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
+                                       rst_token_same_name(&token, "_rowid_")))
+            return true;
     }
 }
 
@@ -123,6 +126,25 @@ static bool is_one_row(const rst_table *table, const rst_statement_parts *parts)
     if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return false;
     token = rst_token_next(&p, parts->source_text.end);
     return !rst_token_mark(&token, ",");
+}
+
+/* Whether a clause of ON CONFLICT stands for what the key's own declaration says; -1: the rowid, or the key WITHOUT ROWID. */
+static bool has_clause(const rst_code *code, int key) {
+    for (int i = 0; i < code->clause_count; i++) {
+        if (!code->clauses[i].targeted || code->clauses[i].target == key) return true;
+    }
+    return false;
+}
+
+/* Whether a key's own ON CONFLICT REPLACE may remove rows first: then SQLite looks at foreign keys when all is done. */
+static bool may_replace(const rst_table *table, const rst_statement_parts *parts, const rst_code *code) {
+    if (parts->conflict != CONFLICT_DEFAULT) return false;
+    for (int i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].unique && table->indexes[i].on_conflict == SQLITE_REPLACE && !has_clause(code, i))
+            return true;
+    }
+    return table->rowid_on_conflict == SQLITE_REPLACE && !has_clause(code, -1) &&
+           (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
 }
 
 static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
@@ -338,6 +360,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     if (result == SQLITE_OK) {
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+        if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = false;
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
         /* An automatic rowid meets no row: SQLite leaves such a clause out. */
