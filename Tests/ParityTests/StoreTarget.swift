@@ -9,12 +9,15 @@ final class StoreTarget: Target {
     let name: String
     private let folder: URL
     private let engine: Engine
+    private let setup: String
     private var connection: Connection?
     /// On an engine whose stores live as long as a connection to them: holds the store while the other one is reopened.
     private var keeper: Connection?
 
-    init(engine: Engine) throws {
+    /// setup: SQL to run whenever the store has been opened.
+    init(engine: Engine, setup: String = "") throws {
         self.engine = engine
+        self.setup = setup
         name = engine.name
         folder = try temporaryFolder()
         connection = try open()
@@ -29,6 +32,7 @@ final class StoreTarget: Target {
         let connection = try Connection(
             path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
         registerApplicationFunctions(on: connection.handle)
+        if !setup.isEmpty { try connection.executeScript(setup) }
         return connection
     }
 
