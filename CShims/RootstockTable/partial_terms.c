@@ -8,11 +8,15 @@
 **
 **   FROM t WHERE t.a = ?1 AND t.b IS NOT NULL   becomes   FROM t('rootstock terms') WHERE ...
 **
+** The target of an UPDATE or DELETE takes no argument; there it is a term of WHERE, unless the statement has a LEFT JOIN anywhere.
+**
 ** Invariant: a table is told of only if every ON that could name it stands in the statement's own text. The ON of a view or trigger
 ** names none of the statement's tables, and those of its own are not told of anything.
 */
 #include "hints.h"
 #include "predicate.h"
+#include "runner.h"
+#include "update_from.h"
 
 #include <string.h>
 
@@ -83,9 +87,46 @@ static void find(rst_connection *c, const char *text, const char *end, const cha
     }
 }
 
+/* The WHERE of an UPDATE or DELETE with the same, as a term: a target takes no argument (target_hint.c). Null where nothing is to be said. */
+static char *tell_target(rst_connection *c, const char *text, const rst_statement_parts *parts) {
+    const rst_table *table = rst_target(c, &parts->schema, &parts->table);
+    const char *p = parts->after_table.start, *end = parts->whole.end, *where = NULL;
+    sqlite3_str *str;
+    if (table == NULL || !has_exclusions(table) || rst_has_target_hint(parts) || parts->returning.start != NULL ||
+        parts->limit.start != NULL || rst_update_has_from(parts) || p == NULL)
+        return NULL;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) {
+            if (!rst_token_skip_parentheses(&p, end)) return NULL;
+        } else if (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT")) {
+            return NULL;
+        } else if (rst_token_is(&token, "WHERE")) {
+            if (where != NULL) return NULL;
+            where = p;
+        }
+    }
+    if (where == NULL) return NULL;
+    str = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(str, "%.*s ", (int)(where - text), text);
+    if (parts->alias.type != TOKEN_END)
+        sqlite3_str_append(str, parts->alias.text, (int)parts->alias.size);
+    else
+        sqlite3_str_appendf(str, "\"%w\"", table->name);
+    sqlite3_str_appendf(str, ".\"rootstock hint\"='" ROOTSTOCK_TERMS_HINT "' AND (%.*s\n)", (int)(end - where), where);
+    return sqlite3_str_finish(str);
+}
+
+static bool is_good(rst_connection *c, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    bool good = sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK;
+    sqlite3_finalize(statement);
+    return good;
+}
+
 int rst_terms_add(rst_connection *c, const char *text, const char *end, char **out) {
     rst_statement_parts parts;
-    sqlite3_stmt *statement = NULL;
     sqlite3_str *str;
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0};
@@ -95,6 +136,14 @@ int rst_terms_add(rst_connection *c, const char *text, const char *end, char **o
     *out = NULL;
     if (!look(text, end, &left)) return SQLITE_OK;
     rst_statement_parse(text, end, &parts);
+    if ((parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) && !left) {
+        *out = tell_target(c, text, &parts);
+        if (*out != NULL && !is_good(c, *out)) {
+            sqlite3_free(*out);
+            *out = NULL;
+        }
+        return SQLITE_OK;
+    }
     if (parts.kind != KIND_SELECT) return SQLITE_OK;
     for (;;) {
         rst_token token = rst_token_next(&p, end);
@@ -122,10 +171,9 @@ int rst_terms_add(rst_connection *c, const char *text, const char *end, char **o
     sqlite3_str_append(str, copied, (int)(end - copied));
     *out = sqlite3_str_finish(str);
     if (*out == NULL) return SQLITE_NOMEM;
-    if (sqlite3_prepare_v2(c->db, *out, -1, &statement, NULL) != SQLITE_OK) {
+    if (!is_good(c, *out)) {
         sqlite3_free(*out);
         *out = NULL;
     }
-    sqlite3_finalize(statement);
     return SQLITE_OK;
 }

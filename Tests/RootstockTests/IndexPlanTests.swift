@@ -125,6 +125,8 @@ import Testing
         ("SELECT id FROM t WHERE c = 3 AND a = ?", "SEARCH t USING INDEX known (c=?)"),
         ("SELECT id FROM t WHERE a IS NOT NULL ORDER BY c", "SCAN t USING INDEX known"),
         ("SELECT id FROM t WHERE a = 3 AND b <> 'x'", "SEARCH t USING INDEX other (a=?)"),
+        ("UPDATE t SET b = 1 WHERE c = 3 AND a IS NOT NULL", "SEARCH t USING INDEX known (c=?)"),
+        ("DELETE FROM t AS k WHERE k.c = 3 AND k.a IS NOT NULL", "SEARCH k USING INDEX known (c=?)"),
         ("SELECT id FROM (SELECT * FROM t WHERE a IS NOT NULL) WHERE c = 3", "SEARCH t USING INDEX known (c=?)"),
         (
             "SELECT u.k FROM t LEFT JOIN u ON u.id = t.b WHERE t.a IS NOT NULL AND t.c = 3",
