@@ -157,6 +157,29 @@ static int rewrite_explained(rst_connection *c, const char *p, const char *end, 
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* The parameters of [text, end) stand in it, for the application may bind them: its plan asks for no value. */
+static int explain_text(rst_connection *c, const char *text, const char *end, const char *inner, char **out,
+                        char **message) {
+    rst_parameters parameters = {0};
+    sqlite3_str *numbered = sqlite3_str_new(NULL), *str = sqlite3_str_new(NULL);
+    int code = rst_parameters_number(c, text, end, &parameters, numbered, message);
+    sqlite3_str_appendf(str, "SELECT id, parent, notused, detail FROM rootstock_explain(%Q)", inner);
+    if (code == SQLITE_OK && parameters.highest > 0) {
+        sqlite3_str_appendall(str, " WHERE 1 OR coalesce(NULL");
+        code = rst_pack_arguments(&parameters, str);
+        sqlite3_str_appendall(str, ")");
+    }
+    sqlite3_free(sqlite3_str_finish(numbered));
+    rst_parameters_free(&parameters);
+    *out = sqlite3_str_finish(str);
+    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
+    if (code != SQLITE_OK) {
+        sqlite3_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
 static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql;
     rst_token token;
@@ -192,9 +215,9 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
         if (inner == NULL) inner = rst_span_text(p, end);
     }
     if (inner == NULL) return SQLITE_NOMEM;
-    *out = sqlite3_mprintf("SELECT id, parent, notused, detail FROM rootstock_explain(%Q)", inner);
+    code = explain_text(c, p, end, inner, out, message);
     sqlite3_free(inner);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    return code;
 }
 
 /* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is what

@@ -47,6 +47,10 @@ SELECT * FROM t ORDER BY id;"
 check "the store has its table in another process" 1 "SELECT rootstock_open('$store', 'lmdb');"
 checkStore "an index is used and kept" "2" "CREATE INDEX i ON t (a);
 SELECT id FROM t WHERE a = 'two';"
+check "a plan takes the parameters of its statement" "1
+SELECT id, parent, notused, detail FROM rootstock_explain(' SELECT id FROM t WHERE a > ? AND id = :id') WHERE 1 OR coalesce(NULL,?1,:id)" \
+    "SELECT rootstock_open('$store');
+SELECT rootstock_rewrite('EXPLAIN QUERY PLAN SELECT id FROM t WHERE a > ? AND id = :id');"
 check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
 check "an unknown option is refused" \
     "Runtime error near line 2: unknown option \"speed\": the options are checksum, durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
