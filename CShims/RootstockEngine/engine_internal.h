@@ -14,8 +14,6 @@
 /* The process's identifier without a system call: kept by a fork handler. Engines compare it with the identifier that
 ** they opened under, so that a child cannot disturb the locks and snapshots of its parent. */
 long rootstock_process(void);
-/* The same where an environment is open, and the number therefore known. */
-extern atomic_long rootstock_process_identifier;
 
 /* Sets *message, if message is not null, to malloc'd text, or to null when memory is short. */
 __attribute__((format(printf, 2, 3))) void rootstock_message(char **message, const char *format, ...);

@@ -250,6 +250,7 @@ const rootstock_engine rootstock_engine_lmdb = {
     .renew = rootstock_lmdb_renew,
     .transaction_identifier = rootstock_lmdb_transaction_identifier,
     .last_commit = rootstock_lmdb_last_commit,
+    .commit_words = rootstock_lmdb_commit_words,
     .tree_open = rootstock_lmdb_tree_open,
     .tree_clear = lmdb_tree_clear,
     .tree_statistics = lmdb_tree_statistics,

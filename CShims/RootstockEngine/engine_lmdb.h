@@ -245,6 +245,7 @@ void rootstock_lmdb_reset(rootstock_transaction *transaction);
 int rootstock_lmdb_renew(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment);
+int rootstock_lmdb_commit_words(rootstock_environment *environment, rootstock_commit_words *words);
 /* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
 ** Returns LMDB's code. */
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);

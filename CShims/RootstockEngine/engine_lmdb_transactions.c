@@ -347,8 +347,9 @@ uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transactio
     return mdb_txn_id(transaction->txn);
 }
 
-/* The newer of the two meta pages tells. Asked of LMDB it lies in the map, which must not be moved meanwhile. */
-static uint64_t ask_last_commit(rootstock_environment *environment) {
+/* The newer of the two meta pages tells. Asked of LMDB it lies in the map, which must not be moved meanwhile. Not to be made part of
+** last_commit, which would save registers for it each time. */
+static __attribute__((noinline)) uint64_t ask_last_commit(rootstock_environment *environment) {
     MDB_envinfo info;
     enter(environment);
     int code = mdb_env_info(environment->env, &info);
@@ -362,4 +363,11 @@ uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment) {
     if (environment->commits[0] == NULL) return ask_last_commit(environment);
     uint64_t first = *environment->commits[0], second = *environment->commits[1];
     return first > second ? first : second;
+}
+
+int rootstock_lmdb_commit_words(rootstock_environment *environment, rootstock_commit_words *words) {
+    if (environment->commits[0] == NULL) return 0;
+    *words = (rootstock_commit_words){
+        {environment->commits[0], environment->commits[1]}, environment->moved, ROOTSTOCK_LMDB_MOVED_MARK};
+    return 1;
 }

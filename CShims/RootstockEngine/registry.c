@@ -186,6 +186,9 @@ static void free_environment(shared_environment *open) {
     free(open);
 }
 
+static const volatile uint64_t nothing_known;
+static const rootstock_commit_words no_words = {{&nothing_known, &nothing_known}, &nothing_known, UINT64_MAX};
+
 /* Opens what nobody has open yet. The caller holds registry_mutex. */
 static int open_environment(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                             shared_environment **result, char **message) {
@@ -202,12 +205,14 @@ static int open_environment(const rootstock_engine *engine, const char *path, co
     open->shared.path = copy;
     open->shared.options = *options;
     open->shared.process = rootstock_process();
+    open->shared.commits = no_words;
     open->is_file = (engine->capabilities & ROOTSTOCK_CAPABILITY_FILE) != 0;
     int code = engine->open(engine, path, options, &open->shared.environment, message);
     if (code != ROOTSTOCK_OK) {
         free_environment(open);
         return code;
     }
+    if (engine->commit_words != NULL) (void)engine->commit_words(open->shared.environment, &open->shared.commits);
     if (open->is_file) {
         struct stat status;
         if (stat(path, &status) != 0) {

@@ -14,7 +14,6 @@
 #include "untrusted.h"
 
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <string.h>
 
 const char *rootstock_version(void) {
@@ -30,20 +29,11 @@ void rst_set_message(char **message, const char *format, ...) {
     va_end(arguments);
 }
 
-/*
-** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the front door is
-** asked before every statement. What stands here holds as long as no store of this process has been closed since.
-*/
-static atomic_ulong stores_closed;
-
-static __thread struct {
-    sqlite3 *db;
-    rst_connection *connection;
-    unsigned long closed;
-} last_asked;
+atomic_ulong rst_stores_closed;
+__thread rst_asked rst_last_asked;
 
 void rst_store_close(rst_connection *c) {
-    atomic_fetch_add_explicit(&stores_closed, 1, memory_order_release);
+    atomic_fetch_add_explicit(&rst_stores_closed, 1, memory_order_release);
     rst_glance_forget(c);
     rst_disguises_free(c);
     for (int i = 0; i < c->table_count; i++) {
@@ -109,9 +99,7 @@ static rst_connection *ask_connection(sqlite3 *db, unsigned long closed) {
     sqlite3_stmt *statement = NULL;
     rst_connection *c = rst_control_connection(db);
     if (c != NULL) {
-        last_asked.db = db;
-        last_asked.connection = c;
-        last_asked.closed = closed;
+        rst_last_asked = (rst_asked){db, c, closed};
         return c;
     }
     if (sqlite3_prepare_v2(db, "SELECT rootstock_connection(?1)", -1, &statement, NULL) != SQLITE_OK) return NULL;
@@ -122,8 +110,8 @@ static rst_connection *ask_connection(sqlite3 *db, unsigned long closed) {
 }
 
 rst_connection *rst_connection_of(sqlite3 *db) {
-    unsigned long closed = atomic_load_explicit(&stores_closed, memory_order_acquire);
-    if (last_asked.db == db && last_asked.closed == closed && db != NULL) return last_asked.connection;
+    unsigned long closed = atomic_load_explicit(&rst_stores_closed, memory_order_acquire);
+    if (rst_last_asked.db == db && rst_last_asked.closed == closed && db != NULL) return rst_last_asked.connection;
     return ask_connection(db, closed);
 }
 

@@ -6,6 +6,8 @@
 #ifndef ROOTSTOCK_CONNECTION_H
 #define ROOTSTOCK_CONNECTION_H
 
+#include <stdatomic.h>
+
 /* Position in the undo log. */
 typedef size_t rst_mark;
 
@@ -46,7 +48,6 @@ struct rst_connection {
     struct rst_forward *forwards; /* the application's functions and collations on the mirror: forward.c */
     uint64_t forwards_epochs[2];
     bool compare_failed;
-    bool collations_missing; /* some table is declared without a collation that is not registered yet */
     rst_table **tables;
     int table_count;
     rst_catalog loaded; /* the catalog as it was loaded */
@@ -56,16 +57,22 @@ struct rst_connection {
     rst_declared *declared;
     int declared_count;
     bool refreshing;
-    bool declared_in_transaction; /* what is declared goes if the application's transaction is rolled back */
-    int64_t declared_version;     /* SQLite's schema_version then */
-    char engine_module[64];       /* module name that declares the tables */
-    uint64_t generation;          /* of the catalog that was loaded */
-    uint64_t epoch;               /* changes whenever tables or indexes may have changed */
-    uint64_t schema_state;        /* changes whenever a text may have to be rewritten otherwise */
-    bool interrupted;             /* the transaction is to be rolled back, which an interrupt has prevented so far */
-    bool schema_stale;            /* the catalog must be read again before the schema is used */
-    bool schema_changed;          /* in this write transaction */
-    rst_table *declaring;         /* xCreate and xDestroy are declaring, not creating */
+    union { /* reasons to call rst_schema_refresh before a statement, and all of them asked together: glance.c */
+        struct {
+            bool declared_in_transaction; /* what is declared goes if the application's transaction is rolled back */
+            bool schema_stale;            /* the catalog must be read again before the schema is used */
+            bool collations_missing;      /* some table is declared without a collation that is not registered yet */
+            bool interrupted; /* the transaction is to be rolled back, which an interrupt has prevented so far */
+        };
+        uint32_t schema_doubts;
+    };
+    int64_t declared_version; /* SQLite's schema_version then */
+    char engine_module[64];   /* module name that declares the tables */
+    uint64_t generation;      /* of the catalog that was loaded */
+    uint64_t epoch;           /* changes whenever tables or indexes may have changed */
+    uint64_t schema_state;    /* changes whenever a text may have to be rewritten otherwise */
+    bool schema_changed;      /* in this write transaction */
+    rst_table *declaring;     /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;
     uint64_t checked_transaction; /* newest transaction whose generation was compared */
     uint64_t reader_warning;      /* commits that a reader may lag behind before it is spoken of; 0: any number */
@@ -180,6 +187,23 @@ struct rst_connection {
 /* ---- connection.c ---- */
 /* The connection that db is registered as, or null. */
 rst_connection *rst_connection_of(sqlite3 *db);
+
+/*
+** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the front door is
+** asked before every statement. What stands here holds as long as no store of this process has been closed since.
+*/
+typedef struct rst_asked {
+    sqlite3 *db;
+    rst_connection *connection;
+    unsigned long closed;
+} rst_asked;
+extern atomic_ulong rst_stores_closed;
+extern __thread rst_asked rst_last_asked;
+/* The connection of db if this thread asked about it last, or null. */
+static inline rst_connection *rst_connection_last_asked(const sqlite3 *db) {
+    unsigned long closed = atomic_load_explicit(&rst_stores_closed, memory_order_acquire);
+    return rst_last_asked.db == db && rst_last_asked.closed == closed ? rst_last_asked.connection : NULL;
+}
 
 /* Opens the store on the connection and declares its tables. What it opened stands when it fails: rst_store_close. */
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,

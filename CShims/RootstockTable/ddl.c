@@ -32,6 +32,7 @@ static int drop_rows(rst_connection *c, const char *sql, char **message) {
     c->immediate_violations = 0;
     rst_triggers_free(table);         /* the implied DELETE fires none */
     c->triggers_epoch = c->epoch - 1; /* a DROP that is refused has them loaded again */
+    rst_glance_forget(c);
     c->dropping_rows = true;
     code = rst_execute(c, message, "DELETE FROM main.\"%w\"", table->declared_name);
     c->dropping_rows = false;

@@ -63,7 +63,10 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     rst_table *table;
     int code;
     rst_statement_parse(sql, end, &parts);
-    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return rst_transform_names(c, sql, end, out, message);
+    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) {
+        *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
+        return rst_transform_names(c, sql, end, out, message);
+    }
     table = rst_target(c, &parts.schema, &parts.table);
     if (table == NULL) return rst_transform_names(c, sql, end, out, message);
     *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
@@ -247,6 +250,7 @@ static int rewrite_detach(const char *p, const char *end, char **out, char **mes
     const char *start;
     if (rst_token_is(&name, "DATABASE")) name = rst_token_next(&p, end);
     start = name.text;
+    if (rst_token_same_name(&name, "rootstock_detached")) return SQLITE_OK; /* what this makes of it */
     while (rst_token_mark(&name, "(")) name = rst_token_next(&p, end);
     next = rst_token_next(&p, end);
     while (rst_token_mark(&next, ")")) next = rst_token_next(&p, end);
@@ -376,7 +380,10 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         for (int i = 0; i < c->table_count; i++) {
             if (c->tables[i]->foreign_key_count > 0) return rst_quoted_call("rootstock_commit", sql, last, rewritten);
         }
+        plain = true;
     }
+    plain |= rst_token_is(&token, "BEGIN") || rst_token_is(&token, "ROLLBACK") || rst_token_is(&token, "SAVEPOINT");
+    if (plain && stop == end) rst_glance_remember(c, sql, end);
     return SQLITE_OK;
 }
 

@@ -40,13 +40,18 @@ bool rst_glance(rst_connection *c, const char *sql, const char *end);
 /* The statement needed nothing, and will not as long as the schema is this one: rst_glance may say so the next time. */
 void rst_glance_remember(rst_connection *c, const char *sql, const char *end);
 void rst_glance_forget(rst_connection *c);
+/* As rst_newest_is_checked, in a transaction and on engines that must be asked. */
+bool rst_newest_is_checked_by_engine(const rst_connection *c);
+/* Whether nothing can have changed the schema since it was last compared. The store is open. */
+static inline bool rst_newest_is_checked(const rst_connection *c) {
+    uint64_t newest = rootstock_shared_last_commit(c->shared);
+    if (__builtin_expect(newest != 0 && newest == c->checked_transaction, true)) return true;
+    return rst_newest_is_checked_by_engine(c);
+}
 /* Whether the declared schema is certainly the store's. False: rst_schema_refresh finds out. */
 static inline bool rst_schema_is_current(const rst_connection *c) {
-    if (c->shared == NULL || c->sidecar || c->schema_stale || c->declared_in_transaction) return false;
-    if (c->triggers_epoch != c->epoch) return false;
-    if (c->writer != NULL || c->reader_pinned) return true; /* this transaction's snapshot was compared */
-    return c->checked_transaction != 0 && c->engine->last_commit != NULL &&
-           c->engine->last_commit(c->shared->environment) == c->checked_transaction;
+    if (c->shared == NULL || c->sidecar || c->schema_doubts != 0) return false;
+    return c->triggers_epoch == c->epoch && rst_newest_is_checked(c);
 }
 
 /* ---- readers.c ---- */

@@ -85,6 +85,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             abort();
         }
         must(code == SQLITE_OK || rewritten == NULL, "a refusal without text");
+        {
+            /* What was remembered of the text just now, or of another one before, changes no answer. */
+            char *quick = NULL, *why = NULL;
+            const char *behind = NULL;
+            int quickly = rootstock_rewrite(db, p, (int)(end - p), &quick, &behind, &why);
+            if (quickly != code || (quick == NULL) != (rewritten == NULL) || behind != tail) {
+                fprintf(stderr, "remembered otherwise (%d and %d): %.*s\n", code, quickly, (int)(end - p), p);
+                abort();
+            }
+            sqlite3_free(quick);
+            sqlite3_free(why);
+        }
         if (code == SQLITE_OK && rewritten != NULL) {
             char *again = NULL;
             check_statement(db, rewritten, -1);

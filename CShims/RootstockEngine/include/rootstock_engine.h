@@ -29,6 +29,7 @@
 #ifndef ROOTSTOCK_ENGINE_H
 #define ROOTSTOCK_ENGINE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,7 +38,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 5
+#define ROOTSTOCK_ENGINE_ABI 6
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (codes.c). */
 typedef enum rootstock_code {
@@ -126,6 +127,14 @@ typedef int (*rootstock_busy)(void *context, int attempts);
 /* Asked by what takes long, now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing changed.
 ** It calls nothing of the environment. Null: never. */
 typedef int (*rootstock_stop)(void *context);
+
+/* Words in memory, shared with all processes on the store, that tell what last_commit would: it is the greater of *numbers[0] and
+** *numbers[1], unless *left is left_value: then begin gives ROOTSTOCK_MOVED. */
+typedef struct rootstock_commit_words {
+    const volatile uint64_t *numbers[2];
+    const volatile uint64_t *left;
+    uint64_t left_value;
+} rootstock_commit_words;
 
 /* tree_open flags */
 #define ROOTSTOCK_TREE_CREATE 0x01u
@@ -267,6 +276,10 @@ struct rootstock_engine {
     ** failure, after which no value means anything. Optional. */
     int (*get_several)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
                        rootstock_slice *values, uint32_t count);
+
+    /* Sets *words to where last_commit can be read, until close, by any thread, without a call of the engine: two thirds of what the
+    ** table layer adds to a statement prepared were such calls. 0: it cannot be, and *words is as it was. Optional. */
+    int (*commit_words)(rootstock_environment *environment, rootstock_commit_words *words);
 };
 
 /*
@@ -286,9 +299,10 @@ const rootstock_engine *rootstock_engine_at(size_t n);
 typedef struct rootstock_shared {
     const rootstock_engine *engine;
     rootstock_environment *environment;
-    char *path;                /* as first given */
-    rootstock_options options; /* as first given */
-    long process;              /* the pid that opened it */
+    char *path;                     /* as first given */
+    rootstock_options options;      /* as first given */
+    long process;                   /* the pid that opened it */
+    rootstock_commit_words commits; /* the engine's, or words that say 0: not known */
     /* The table layer's own, guarded by rootstock_shared_lock; freed by attachment_free at the last release. */
     void *attachment;
     void (*attachment_free)(void *attachment);
@@ -307,6 +321,15 @@ int rootstock_environment_acquire(const rootstock_engine *engine, const char *pa
 int rootstock_environment_follow(rootstock_shared **shared, char **message);
 /* Gives one use back; the last one closes the environment. attachment_free must not call back into the registries. */
 void rootstock_environment_release(rootstock_shared *shared);
+/* What rootstock_process gives, where an environment is open. */
+extern atomic_long rootstock_process_identifier;
+/* last_commit as memory alone tells it: 0 where that is not known, after fork and where begin gives ROOTSTOCK_MOVED. */
+static inline uint64_t rootstock_shared_last_commit(const rootstock_shared *shared) {
+    uint64_t first = *shared->commits.numbers[0], second = *shared->commits.numbers[1];
+    if (*shared->commits.left == shared->commits.left_value) return 0;
+    if (shared->process != atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed)) return 0;
+    return first > second ? first : second;
+}
 /* Guards attachment. Not recursive. */
 void rootstock_shared_lock(rootstock_shared *shared);
 void rootstock_shared_unlock(rootstock_shared *shared);
