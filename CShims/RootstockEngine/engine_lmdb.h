@@ -157,6 +157,7 @@ typedef struct lmdb_kept {
     int appended; /* since pages was asked */
     size_t pages; /* of the tree: if a change changes it, pages were split or merged */
     size_t key_size;
+    int removed;                      /* the cursor has removed that entry */
     unsigned char key[LMDB_KEPT_KEY]; /* of the entry under the cursor, or key_size is 0 */
 } lmdb_kept;
 

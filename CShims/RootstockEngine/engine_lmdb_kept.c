@@ -3,7 +3,7 @@
 **
 ** A statement's changes are rarely far apart: an UPDATE puts the row that it has just got, its rows come in key order, a batch
 ** appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves the descent; and what
-** was got just now is put or removed where the cursor stands, without a search.
+** was got just now is put or removed where the cursor stands, without a search, as the row of the next rowid is got one step further.
 **
 ** Invariant: everything that changes a tree goes through its kept cursor, or forgets that first, because LMDB's repair of cursors
 ** after changes made elsewhere is not to be relied on (engine_lmdb.c). A cursor that has split or merged pages, whose path may be
@@ -60,18 +60,46 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     (*kept)->appended = 0;
     (*kept)->pages = pages(transaction, tree);
     (*kept)->key_size = 0;
+    (*kept)->removed = 0;
     return MDB_SUCCESS;
 }
 
 /* Whether the cursor stands on the key's entry. */
 static inline int stands_on(const lmdb_kept *kept, const MDB_val *key) {
-    return kept->key_size == key->mv_size && key->mv_size != 0 && memcmp(kept->key, key->mv_data, key->mv_size) == 0;
+    return kept->key_size == key->mv_size && key->mv_size != 0 && !kept->removed &&
+           memcmp(kept->key, key->mv_data, key->mv_size) == 0;
 }
 
 /* The cursor has been moved to the key's entry. */
 static inline void stand_on(lmdb_kept *kept, const MDB_val *key) {
     kept->key_size = key->mv_size <= LMDB_KEPT_KEY ? key->mv_size : 0;
+    kept->removed = 0;
     memcpy(kept->key, key->mv_data, kept->key_size);
+}
+
+/* Whether the key is a number of eight bytes, and the next one after that of the entry on which the cursor stands, or stood when it removed
+** it: the next rowid, which statements that go through a table ask for. No other key can lie between the two. */
+static inline int is_successor(const lmdb_kept *kept, const MDB_val *key) {
+    uint64_t last, wanted;
+    if (kept->key_size != 8 || key->mv_size != 8) return 0;
+    memcpy(&last, kept->key, 8);
+    memcpy(&wanted, key->mv_data, 8);
+    return __builtin_bswap64(wanted) == __builtin_bswap64(last) + 1;
+}
+
+/* Moves the cursor to the key's entry. Returns LMDB's code; unless that is MDB_SUCCESS the cursor stands nowhere. */
+static int seek(lmdb_kept *kept, MDB_val *key, MDB_val *value) {
+    MDB_val next;
+    int code;
+    if (is_successor(kept, key) && mdb_cursor_get(kept->cursor, &next, value, MDB_NEXT) == MDB_SUCCESS &&
+        next.mv_size == 8 && memcmp(next.mv_data, key->mv_data, 8) == 0) {
+        stand_on(kept, key);
+        return MDB_SUCCESS;
+    }
+    kept->key_size = 0;
+    code = mdb_cursor_get(kept->cursor, key, value, MDB_SET);
+    if (code == MDB_SUCCESS) stand_on(kept, key);
+    return code;
 }
 
 /* After a change by the cursor that ended with this code. */
@@ -83,12 +111,8 @@ int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MD
     lmdb_kept *kept;
     int code = keep(transaction, tree, 0, &kept);
     if (code != MDB_SUCCESS) return code;
-    kept->key_size = 0;
-    code = mdb_cursor_get(kept->cursor, key, value, MDB_SET);
-    if (code == MDB_SUCCESS)
-        stand_on(kept, key);
-    else if (code != MDB_NOTFOUND)
-        forget(transaction, kept);
+    code = seek(kept, key, value);
+    if (code != MDB_SUCCESS && code != MDB_NOTFOUND) forget(transaction, kept);
     return code;
 }
 
@@ -115,10 +139,10 @@ int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree,
     MDB_val value;
     int code = keep(transaction, tree, 0, &kept);
     if (code != MDB_SUCCESS) return code;
-    if (!stands_on(kept, key)) code = mdb_cursor_get(kept->cursor, key, &value, MDB_SET);
-    kept->key_size = 0;
+    if (!stands_on(kept, key)) code = seek(kept, key, &value);
     if (code == MDB_NOTFOUND) return code;
     if (code == MDB_SUCCESS) code = mdb_cursor_del(kept->cursor, 0);
+    kept->removed = 1; /* LMDB's next step leads to the entry behind it */
     settle(transaction, kept, code);
     return code;
 }

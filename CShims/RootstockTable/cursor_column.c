@@ -248,11 +248,8 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
     }
     if (k->plan->source == PLAN_CLEAR) {
         /* A row that is gone already: xUpdate only counts, but SQLite collects the keys in a set first. */
-        if (column == table->column_count + HIDDEN_KEY) {
-            unsigned char key[8]; /* ascending: SQLite appends it to those that it has */
-            rootstock_rowid_encode((int64_t)k->counted, key);
-            sqlite3_result_blob(context, key, (int)sizeof key, SQLITE_TRANSIENT);
-        }
+        if (column == table->column_count + HIDDEN_KEY)
+            sqlite3_result_int64(context, (sqlite3_int64)k->counted); /* ascending: appended to those that it has */
         return SQLITE_OK;
     }
     if (k->remaining > 0) {

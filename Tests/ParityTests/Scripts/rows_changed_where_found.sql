@@ -66,3 +66,37 @@ SELECT (SELECT x FROM t WHERE id = 8) || (SELECT x FROM t WHERE id = 11), (SELEC
 ROLLBACK;
 SELECT count(*), sum(id) FROM t;
 PRAGMA integrity_check;
+
+-- Rowids without gaps: each row is got one step behind the last, which may have grown, split its page, or gone.
+CREATE TABLE dense(id INTEGER PRIMARY KEY, n INT, t TEXT);
+WITH RECURSIVE i(x) AS (SELECT -700 UNION ALL SELECT x + 1 FROM i WHERE x < 700) INSERT INTO dense SELECT x, x % 7, printf('%.*c', 5 + abs(x) % 20, 'x') FROM i;
+UPDATE dense SET t = t || t || t WHERE id BETWEEN -300 AND 300;
+UPDATE dense SET t = printf('%.*c', 2500, 'L') WHERE id BETWEEN 10 AND 14;
+UPDATE dense SET t = substr(t, 1, 2) WHERE n <> 3;
+SELECT count(*), sum(id), sum(length(t)) FROM dense;
+BEGIN;
+DELETE FROM dense WHERE id BETWEEN -200 AND 250 AND n <> 2;
+SAVEPOINT s;
+UPDATE dense SET t = t || id;
+DELETE FROM dense WHERE id > 300;
+SELECT count(*), sum(id), sum(length(t)), max(t) FROM dense;
+ROLLBACK TO s;
+SELECT count(*), sum(id), sum(length(t)), max(t) FROM dense;
+INSERT INTO dense VALUES (-199, 0, 'back'), (-198, 0, 'back'), (-197, 0, 'back');
+UPDATE dense SET n = n + 1 WHERE id BETWEEN -210 AND -190;
+DELETE FROM dense WHERE id BETWEEN -198 AND -190;
+DELETE FROM dense WHERE id = -197;
+SELECT * FROM dense WHERE id BETWEEN -210 AND -180;
+COMMIT;
+DELETE FROM dense WHERE id <= 690;
+UPDATE dense SET t = 'last';
+SELECT * FROM dense;
+DELETE FROM dense WHERE id BETWEEN 691 AND 700;
+UPDATE dense SET t = 'none';
+INSERT INTO dense VALUES (9223372036854775807, 1, 'highest'), (-9223372036854775808, 2, 'lowest');
+UPDATE dense SET t = t || '!' WHERE n > 0;
+SELECT * FROM dense;
+DELETE FROM dense;
+SELECT changes();
+DROP TABLE dense;
+PRAGMA integrity_check;
