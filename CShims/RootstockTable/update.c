@@ -174,9 +174,11 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
 /* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a statement ends, and an
 ** INSERT of one row that needs no program (rst_needs_program) ends with it. */
 static bool is_alone(rst_table *table, bool is_old) {
-    const rst_connection *c = table->connection;
-    if (c->trigger_depth > 0 || !rst_needs_mark(table)) return false;
-    return c->sidecar || (!is_old && c->program == NULL);
+    rst_connection *c = table->connection;
+    if (c->trigger_depth > 0) return false;
+    if (c->sidecar) return rst_needs_mark(table);
+    return !is_old && c->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
+           rst_foreign_enabled(c);
 }
 
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
