@@ -41,11 +41,12 @@ public struct Runner {
             } else {
                 try runner.scaleSizes()
             }
-            warnings += runner.plan.items.enumerated().compactMap { index, item in
+            let scaled = runner.plan.items.enumerated().compactMap { index, item in
                 item.size == plan.items[index].size
-                    ? nil
-                    : "suite \(item.suite.name) was scaled down to \(item.size) of \(plan.items[index].size) "
-                        + "\(item.suite.unit) to fit the time given"
+                    ? nil : "\(item.suite.name) to \(item.size) of \(plan.items[index].size) \(item.suite.unit)"
+            }
+            if !scaled.isEmpty {
+                warnings.append("scaled down to fit the time given: \(scaled.joined(separator: ", "))")
             }
         }
         try journal?.begin(runner.plan)
@@ -111,7 +112,8 @@ public struct Runner {
         }
         if let share = noise.othersShare(), share > 0.1 {
             report.warnings.append(
-                "others used \(Int((share * 100).rounded()))% of the machine's processors while this ran")
+                "others used \(Int((share * 100).rounded()))% of the machine's processors while this ran: figures and intervals "
+                    + "are theirs too")
         }
         let seconds = Date().timeIntervalSince(started)
         report.environment.seconds = seconds

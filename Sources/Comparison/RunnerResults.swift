@@ -7,7 +7,7 @@ import Workloads
 
 /// What a report warns of case by case, gathered so that it is said once.
 struct Remarks {
-    var scattering: [String] = []
+    var scattering: [(name: String, scatter: Double)] = []
     /// Cases with fewer turns than were asked for, and cases with none.
     var short: [String] = []
     var late: [String] = []
@@ -23,9 +23,11 @@ struct Remarks {
                     + "fits them in")
         }
         if !scattering.isEmpty {
+            let worst = scattering.sorted { $0.scatter > $1.scatter }.prefix(8)
             texts.append(
                 "turns scatter by more than \(Int(Runner.noticedScatter * 100))% of their median: "
-                    + scattering.joined(separator: ", "))
+                    + worst.map { "\($0.name) \(rounded($0.scatter * 100))%" }.joined(separator: ", ")
+                    + (scattering.count > worst.count ? " and \(scattering.count - worst.count) more" : ""))
         }
         return texts
     }
@@ -56,7 +58,7 @@ extension Runner {
                     writeAmplification: userBytes.flatMap(cost.writeAmplification)))
             if samples.count > 3 && scatter(samples) > Self.noticedScatter {
                 remarks.scattering.append(
-                    "\(item.suite.name) \(workload.name) \(turn.contender) \(rounded(scatter(samples) * 100))%")
+                    ("\(item.suite.name) \(workload.name) \(turn.contender)", scatter(samples)))
             }
         }
         let engines = turns.map(\.contender.engine)

@@ -151,9 +151,12 @@ struct HTMLVerdict {
             )
         }
         if !fastest.isEmpty { details.append("\(engine) leads most in \(list(fastest) { $0 }).") }
-        if ratios.count > 1 {
-            let mean = exp(ratios.reduce(0) { $0 + log($1.ratio.ratio) } / Double(ratios.count))
-            details.append("Geometric mean of the ratios: \(Format.ratio(mean)).")
+        // A mean of two rows, or of rows that nothing is known of, would be read as a verdict.
+        let known = ratios.filter { $0.ratio.interval != nil }
+        if known.count >= 4 {
+            let mean = exp(known.reduce(0) { $0 + log($1.ratio.ratio) } / Double(known.count))
+            let which = known.count == ratios.count ? "" : " \(known.count) with an interval"
+            details.append("Geometric mean of the ratios\(which): \(Format.ratio(mean)).")
         }
     }
 }

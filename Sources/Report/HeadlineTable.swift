@@ -16,6 +16,7 @@ extension ComparisonReport {
         let hasControl = rows.contains { $0.control != nil }
         let hasFloor = rows.contains { $0.summary.floor != nil }
         let hasPublished = rows.contains { $0.rival.ratio.published != nil }
+        let hasSizes = rows.contains { $0.sizeFactor != nil }
         var columns = hasSuites ? [Table.Column(title: "suite", alignment: .left)] : []
         columns += [
             .init(title: "case", alignment: .left), .init(title: "native us/op (best of)", alignment: .right),
@@ -24,6 +25,7 @@ extension ComparisonReport {
         ]
         if hasControl { columns.append(.init(title: "native / control", alignment: .right)) }
         if hasFloor { columns.append(.init(title: "floor us/op", alignment: .right)) }
+        if hasSizes { columns.append(.init(title: "size \(engine) / native", alignment: .right)) }
         if hasPublished { columns.append(.init(title: "published", alignment: .right)) }
         let table = Table(
             columns: columns,
@@ -41,6 +43,7 @@ extension ComparisonReport {
                 if hasFloor {
                     cells.append(summary.floor.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-")
                 }
+                if hasSizes { cells.append(row.sizeFactor.map(Format.figure) ?? "-") }
                 if hasPublished { cells.append(rival.ratio.published.map(Format.figure) ?? "-") }
                 return cells
             })
@@ -51,6 +54,13 @@ extension ComparisonReport {
         var summary: CaseSummary
         var rival: CaseSummary.Rival
         var control: CaseSummary.Rival?
+
+        /// Disk that the engine's store takes for each byte of native's: what a faster row may cost.
+        var sizeFactor: Double? {
+            guard let native = summary.baseline.cost.storeBytes, let other = rival.result.cost.storeBytes, native > 0
+            else { return nil }
+            return Double(other) / Double(native)
+        }
 
         /// Losses, then what is alike, then gains.
         var rank: (Int, Double) {

@@ -230,11 +230,14 @@ private func sample() -> ComparisonReport {
             loss.ratios[index].isDifferent = true
         }
         report.cases.removeLast()
+        for index in report.results.indices {
+            report.results[index].cost.storeBytes = report.results[index].engine == "lmdb" ? 300 : 200
+        }
         let lines = ComparisonReport.headlineTable([report, loss]).split(separator: "\n").filter { $0.hasPrefix("|") }
         #expect(lines.count == 5)
-        #expect(lines[2] == "| fillseq | 4.00 (leveldb) | 2.00 | 0.50 | 0.40-0.60 | 1+1 | 2.95 |")
+        #expect(lines[2] == "| fillseq | 4.00 (leveldb) | 2.00 | 0.50 | 0.40-0.60 | 1+1 | - | 2.95 |")
         #expect(lines[3].hasPrefix("| readseq |") && lines[3].contains("no difference"))
-        #expect(lines[4] == "| readrandom | 4.00 (leveldb) | 2.00 | 2.00 | 1.80-2.20 | 1+1 | 2.95 |")
+        #expect(lines[4] == "| readrandom | 4.00 (leveldb) | 2.00 | 2.00 | 1.80-2.20 | 1+1 | 1.50 | 2.95 |")
         #expect(
             ComparisonReport.headlineTable([report, loss]).contains(
                 "native is faster in 1, lmdb in 0, 1 show no difference"))

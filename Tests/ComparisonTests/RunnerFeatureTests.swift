@@ -252,7 +252,10 @@ extension TurnRequest {
         let report = try Runner(plan: plan, directory: directory, launch: slow).run()
         let size = try #require(report.environment.sizes["engine"])
         #expect(size < 300_000 && size >= 2000, "a million takes a second a turn; all four have one")
-        #expect(report.warnings.contains { $0.contains("scaled down to \(size) of 1000000 entries") })
+        #expect(
+            report.warnings.contains {
+                $0.contains("scaled down") && $0.contains("engine to \(size) of 1000000 entries")
+            })
         #expect(report.results.allSatisfy { $0.operations == size })
     }
 
