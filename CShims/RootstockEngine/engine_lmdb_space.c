@@ -16,7 +16,8 @@
 ** Invariants
 **  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on disk.
 **  2. The file is cut only under LMDB's write mutex, and never below what the last commit uses.
-**  3. What is written as zeros lies behind every page that the live write transaction, or any commit, has taken.
+**  3. Nothing is stored before the last commit is durable that another process announced (engine_lmdb_seal.c).
+**  4. What is written as zeros lies behind every page that the live write transaction, or any commit, has taken.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -170,7 +171,10 @@ int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn
     /* Another liblmdb than this was written against: nothing has been stored yet. */
     if (head.next_page != info.me_last_pgno + 1 || head.identifier != info.me_last_txnid + 1 || head.parent != NULL)
         return MDB_VERSION_MISMATCH;
-    if (environment->space.stretched) code = cut_stretched(environment);
+    /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process left in a chain, the commit
+    ** below must be whole: this one is let take its pages once nothing is left to undo. */
+    code = rootstock_lmdb_clear_the_way(environment, head.identifier);
+    if (code == MDB_SUCCESS && environment->space.stretched) code = cut_stretched(environment);
     return code == MDB_SUCCESS ? rootstock_lmdb_reserve(environment, txn, 0) : code;
 }
 

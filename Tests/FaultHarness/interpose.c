@@ -44,6 +44,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen */
 static const char *recorded_name;
 static bool recorded_exists; /* it has been opened: its directory has its name */
 unsigned record_flush_delay;
+bool record_stores;
+static void record_changes(void);
 
 /* The system's own function of that name, looked up once. */
 #define REAL(type, name, ...)                                                                                          \
@@ -343,6 +345,7 @@ int fdatasync(int descriptor) {
         errno = error;
         return -1;
     }
+    if (record_stores && is_recorded(descriptor)) record_changes();
     size_t begun = events_so_far();
     int result = real(descriptor);
     if (recorded_name != NULL && record_flush_delay > 0) usleep(record_flush_delay);

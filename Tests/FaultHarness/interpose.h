@@ -53,6 +53,9 @@ long io_calls(void);
 /* What a recorded flush takes longer, in microseconds, so that more happens meanwhile. */
 extern unsigned record_flush_delay;
 
+/* A flush by a process that stores to a map sees first what was stored since the last, as msync does. */
+extern bool record_stores;
+
 /* What happened to the store's data file, in order. LOST: a sync failed. NAMED: its directory was synced after it had been made. */
 typedef enum event_kind {
     EVENT_WRITE,

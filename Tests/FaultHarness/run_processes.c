@@ -9,8 +9,9 @@
 ** The writes and syncs of all processes are recorded in one order, and files are made of its moments as in run_power.c: in each are all
 ** transactions that a COMMIT had acknowledged, in any process, and the check finds no damage.
 ** Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a chain or of a commit,
-** while the others go on; sometimes another process opens the store meanwhile, which clears the dead one's snapshots, or the others are killed as
-** well and it finds nobody. And flushes of one process fail, of which Linux tells the others with their next, but not who opens the file then.
+** while the others go on; sometimes another process opens the store meanwhile, which clears the dead one's snapshots, or the others
+** are killed as well and it finds nobody; or the next to write does so through a write map, whose pages may reach the disk before its
+** commit. And flushes of one process fail, of which Linux tells the others with their next, but not who opens the file then.
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -30,7 +31,7 @@
 #define SEAL UINT64_C(0x346c61655374736d) /* what a seal in the file begins with */
 enum { PROCESSES = 3, THREADS = 3, WRITERS = PROCESSES * THREADS, UNITS = 60, FILES_A_SECOND = 60 };
 
-typedef enum fault_kind { NO_FAULT, FAULT_KILL, FAULT_KILL_BOTH, FAULT_FLUSH } fault_kind;
+typedef enum fault_kind { NO_FAULT, FAULT_KILL, FAULT_KILL_BOTH, FAULT_KILL_STORE, FAULT_FLUSH } fault_kind;
 
 /* What one run does. */
 typedef struct plan {
@@ -39,6 +40,7 @@ typedef struct plan {
     io_fault how;
     unsigned calls; /* 0: writes of seals */
     bool alone;     /* the second process does nothing */
+    bool mapped;    /* the third writes through the map */
     long nth[PROCESSES];
     bool persistent; /* of a failing flush: all that follow fail, too */
     int units;       /* of each thread */
@@ -80,6 +82,10 @@ static int run_unit(writer *me, int unit) {
     snprintf(sql, sizeof sql, "INSERT INTO one SELECT %d, %d, count(*), zeroblob(%d) FROM one", me->number, unit,
              unit * 37 % 900);
     if (code == SQLITE_OK) code = execute(me->db, sql);
+    /* Takes all pages that are free. */
+    if (code == SQLITE_OK && me->plan->mapped && me->number / THREADS == PROCESSES - 1 && unit % 8 == 1)
+        code = execute(me->db, "WITH c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 120)"
+                               "INSERT INTO three SELECT randomblob(1500) FROM c");
     rest(me);
     snprintf(sql, sizeof sql, "INSERT INTO two VALUES (%d, %d)", me->number, unit);
     if (code == SQLITE_OK && unit % 2 == 0) code = execute(me->db, sql);
@@ -109,13 +115,17 @@ static _Noreturn void run_process(const plan *plan, int process) {
     writer writers[THREADS];
     pthread_t threads[THREADS];
     pthread_barrier_t gate;
+    bool mapped = plan->mapped && process == PROCESSES - 1;
     alarm(120);
     record_process = process;
+    record_stores = mapped;
     pthread_barrier_init(&gate, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) {
         writers[i] = (writer){.plan = plan, .number = process * THREADS + i, .gate = &gate};
         writers[i].seed = plan->seed + (uint64_t)writers[i].number * 7919;
-        if (session_open(plan->path, "{\"durability\":\"full\"}", &writers[i].db) != SQLITE_OK)
+        const char *options =
+            mapped ? "{\"durability\":\"full\",\"writeMap\":true,\"mapSize\":2097152}" : "{\"durability\":\"full\"}";
+        if (session_open(plan->path, options, &writers[i].db) != SQLITE_OK)
             wrong("%s: %s", plan->path, session_message());
         sqlite3_busy_timeout(writers[i].db, 100000);
     }
@@ -158,7 +168,8 @@ static int record_run(const plan *plan, size_t *begin) {
     if (session_open(plan->path, "{\"durability\":\"full\"}", &db) != SQLITE_OK) wrong("%s", session_message());
     if (session_run(db,
                     "CREATE TABLE one (w INTEGER, n INTEGER, before INTEGER, v, PRIMARY KEY (w, n)) WITHOUT ROWID;"
-                    "CREATE TABLE two (w INTEGER, n INTEGER); CREATE INDEX twoByNumber ON two (n, w)",
+                    "CREATE TABLE two (w INTEGER, n INTEGER); CREATE INDEX twoByNumber ON two (n, w);"
+                    "CREATE TABLE three (v)",
                     NULL) != SQLITE_OK)
         wrong("setup: %s", session_message());
     session_close(db);
@@ -171,7 +182,7 @@ static int record_run(const plan *plan, size_t *begin) {
         if (status != 0 && !(was_killed(status) && plan->fault != NO_FAULT && plan->fault != FAULT_FLUSH))
             wrong("a process: status %d", status);
         killed += was_killed(status);
-        if ((killed > 0 || plan->alone) && !joined && (!plan->late || left == 0)) {
+        if ((killed > 0 || (plan->alone && plan->fault == FAULT_FLUSH)) && !joined && (!plan->late || left == 0)) {
             joined = true;
             start_process(plan, PROCESSES - 1);
             left++;
@@ -306,6 +317,11 @@ static void choose_fault(plan *plan, uint64_t *seed) {
     plan->how = faults[random_number(seed) % 3];
     plan->calls = calls[random_number(seed) % 3];
     plan->joined = plan->fault == FAULT_KILL_BOTH || coin;
+    if (plan->fault == FAULT_KILL_STORE) {
+        /* In the middle of a chain that needs no mending. */
+        if (coin || other) plan->how = IO_KILL_AFTER, plan->calls = 0;
+        plan->joined = plan->alone = plan->mapped = true;
+    }
     if (plan->fault == FAULT_KILL_BOTH) {
         plan->nth[1] = 1 + (long)(random_number(seed) % 200);
         plan->late = coin;
@@ -350,9 +366,10 @@ int run_processes(const settings *how) {
     all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED) wrong("no memory");
     record_share();
-    run_kind(how, NO_FAULT, "power", how->seconds * 0.25);
-    run_kind(how, FAULT_KILL, "one killed", how->seconds * 0.35);
-    run_kind(how, FAULT_KILL_BOTH, "two killed", how->seconds * 0.2);
+    run_kind(how, NO_FAULT, "power", how->seconds * 0.2);
+    run_kind(how, FAULT_KILL, "one killed", how->seconds * 0.25);
+    run_kind(how, FAULT_KILL_BOTH, "two killed", how->seconds * 0.15);
+    run_kind(how, FAULT_KILL_STORE, "one killed, the next stores to a map", how->seconds * 0.2);
     run_kind(how, FAULT_FLUSH, "failing flushes", how->seconds * 0.2);
     return 0;
 }
