@@ -154,14 +154,15 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
 }
 
 /* An INSERT whose end is that of its one row: what the row violates is refused with it (rst_update), switched on as the pragma may be by
-** then. A key that fits nothing is told of before the row's values are made, which takes a program. */
-static bool is_alone(rst_connection *c, rst_table *table, const rst_statement_parts *parts) {
+** then. A key that fits nothing is told of before the row's values are made, which takes a program; whether keys are enforced now, or
+** deferred, is no matter: a text that needs nothing is remembered (glance.c) beyond the pragmas' next change. */
+static bool is_alone(rst_table *table, const rst_statement_parts *parts) {
     char *message = NULL;
-    int code = SQLITE_OK;
+    int code;
     if (parts->kind != KIND_INSERT || parts->conflict != CONFLICT_DEFAULT || table->triggers != NULL ||
         !is_one_row(table, parts))
         return false;
-    if (rst_foreign_enabled(c)) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
+    code = rst_foreign_check_schema(table, UINT64_MAX, false, &message);
     sqlite3_free(message);
     return code == SQLITE_OK;
 }
@@ -181,7 +182,7 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
         return true;                                                       /* see sequence_touch */
     if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
     /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
-    return (table->foreign_key_count > 0 || table->is_parent) && !is_alone(c, table, parts);
+    return (table->foreign_key_count > 0 || table->is_parent) && !is_alone(table, parts);
 }
 
 static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,

@@ -80,7 +80,7 @@ SELECT * FROM c ORDER BY id;
 SELECT * FROM s ORDER BY id;
 DROP TRIGGER t;
 -- A key that fits nothing is told of first.
-CREATE TABLE bad(x REFERENCES p(nothing));
+CREATE TABLE bad(x REFERENCES p(absent));
 CREATE TABLE bad2(x, y REFERENCES nowhere);
 INSERT INTO bad VALUES (1);
 INSERT INTO bad VALUES (abs(-9223372036854775808));
