@@ -70,6 +70,31 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
     return false;
 }
 
+int rst_rowid_names_in(const rst_table *table, rst_span names) {
+    static const char *const words[] = {"rowid", "oid", "_rowid_"};
+    const char *p = names.start;
+    bool name = true;
+    int depth = 0, found = 0;
+    while (p != NULL && p < names.end && !table->without_rowid) {
+        rst_token token = rst_token_next(&p, names.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")")) depth--;
+        if (depth == 0 && rst_token_mark(&token, "=")) name = false;
+        if (depth == 0 && rst_token_mark(&token, ",")) name = true;
+        for (int i = 0; i < 3 && name && rst_token_names(&token); i++) {
+            if (rst_token_same_name(&token, words[i])) found |= 1 << i;
+        }
+    }
+    /* A column of that name is one like others. */
+    for (int i = 0; i < table->column_count && found != 0; i++) {
+        for (int k = 0; k < 3; k++) {
+            if (sqlite3_stricmp(table->columns[i].name, words[k]) == 0) found &= ~(1 << k);
+        }
+    }
+    return found;
+}
+
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
     const char *p = set.start;
     bool name = true;
@@ -356,6 +381,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->one_row = is_one_row(table, &parts);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
             result = rst_columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
+        if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
+            code->set_rowid_names = rst_rowid_names_in(table, parts.set);
         code->table_name = sqlite3_mprintf("%s", table->name);
         if (code->table_name == NULL) result = SQLITE_NOMEM;
     }

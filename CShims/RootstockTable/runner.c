@@ -221,9 +221,17 @@ int rst_program_conflict(rst_table *table, int told) {
 
 uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond) {
     const rst_program *program = table->connection->program;
-    bool known = program != NULL && program->table == table && program->code->set_columns != 0;
+    bool known = program != NULL && program->table == table &&
+                 (program->code->set_columns != 0 || program->code->set_rowid_names != 0);
     *beyond = known ? program->code->set_beyond : NULL;
     return known ? program->code->set_columns : UINT64_MAX;
+}
+
+int rst_program_set_rowid(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->kind == KIND_UPDATE
+               ? program->code->set_rowid_names
+               : 0;
 }
 
 bool rst_program_rowwise(const rst_table *table) {

@@ -39,9 +39,10 @@ typedef struct rst_code {
     bool one_row;       /* an INSERT of one row: it can neither make nor cure an immediate violation of its children */
     uint64_t set_columns; /* the columns that an UPDATE sets (column_sets.h); 0: not known */
     uint64_t *set_beyond;
-    bool judged;      /* its text stands in a schema and has been found fit to run (untrusted.h) */
-    bool rowwise;     /* an UPDATE evaluated row by row: its SET list is clauses[0] */
-    char **sequences; /* other AUTOINCREMENT tables that its triggers could insert into */
+    int set_rowid_names; /* and by these names the rowid: rst_rowid_names_in */
+    bool judged;         /* its text stands in a schema and has been found fit to run (untrusted.h) */
+    bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
+    char **sequences;    /* other AUTOINCREMENT tables that its triggers could insert into */
     int sequence_count;
     rst_parameters parameters;
 } rst_code;
@@ -78,6 +79,9 @@ int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_stat
 ** changes. */
 int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, char **out);
 /* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
+/* Bits of the names rowid, oid and _rowid_ that stand in a list of names, or to the left of the = of a SET. 0 of a table whose rowid has no
+** such name. */
+int rst_rowid_names_in(const rst_table *table, rst_span names);
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts);

@@ -56,8 +56,9 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
     const char *schema; /* where the names of the body belong */
     sqlite3_str *text;
     uint64_t columns, *beyond;
+    bool listed;
     char *built;
-    int code;
+    int code, rowid_names;
     if (!rst_trigger_parse(sql, &parsed)) {
         rst_trigger_parsed_free(&parsed);
         return SQLITE_CORRUPT_VTAB;
@@ -67,9 +68,11 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         rst_trigger_parsed_free(&parsed);
         return SQLITE_OK;
     }
+    listed = parsed.of.start != NULL;
+    rowid_names = rst_rowid_names_in(table, parsed.of);
     code = columns_of(table, parsed.of, &columns, &beyond);
     /* An UPDATE OF nothing that the table has never fires, as on SQLite. */
-    if (code != SQLITE_OK || (parsed.of.start != NULL && columns == 0)) {
+    if (code != SQLITE_OK || (parsed.of.start != NULL && columns == 0 && rowid_names == 0)) {
         sqlite3_free(beyond);
         rst_trigger_parsed_free(&parsed);
         return code;
@@ -145,6 +148,8 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
             if (trigger->text == NULL) code = SQLITE_NOMEM;
         }
         trigger->columns = columns;
+        trigger->listed = listed;
+        trigger->rowid_names = rowid_names;
         trigger->beyond = beyond;
         beyond = NULL;
         /* SQLite fires the newest first. */
@@ -256,9 +261,11 @@ static int judge(rst_connection *c, rst_trigger *trigger, char **message) {
     return SQLITE_OK;
 }
 
-/* Whether the trigger is of one of these columns, or of all. */
-static bool is_of(const rst_table *table, const rst_trigger *trigger, uint64_t changed, const uint64_t *beyond) {
-    return trigger->columns == 0 || rst_columns_meet(table, trigger->columns, trigger->beyond, changed, beyond);
+/* Whether the trigger is of one of these columns, or of one of these names of the rowid, or of all. */
+static bool is_of(const rst_table *table, const rst_trigger *trigger, uint64_t changed, const uint64_t *beyond,
+                  int rowid_names) {
+    return !trigger->listed || (trigger->rowid_names & rowid_names) != 0 ||
+           rst_columns_meet(table, trigger->columns, trigger->beyond, changed, beyond);
 }
 
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message) {
@@ -267,7 +274,7 @@ int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char 
     int code = set == NULL ? SQLITE_OK : columns_of(table, *set, &changed, &beyond);
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
         sqlite3_stmt *statement = NULL;
-        if (trigger->event != event || !is_of(table, trigger, changed, beyond)) continue;
+        if (trigger->event != event || !is_of(table, trigger, changed, beyond, -1)) continue;
         code = judge(c, trigger, message);
         if (code != SQLITE_OK) break;
         if (rst_statement_get(c, trigger->fire_sql, &statement) == SQLITE_OK)
@@ -351,10 +358,16 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
 int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row,
                      uint64_t changed, char **message) {
     rst_connection *c = table->connection;
-    int code = SQLITE_OK;
+    int code = SQLITE_OK, rowid_names = event == TRIGGER_UPDATE ? rst_program_set_rowid(table) : 0;
+    if (rowid_names != 0 && table->rowid_column >= 0 && table->rowid_column < COLUMNS_APART) {
+        /* SQLite compares names: the INTEGER PRIMARY KEY is set under another one. */
+        const uint64_t *named_beyond = NULL;
+        uint64_t own = (uint64_t)1 << table->rowid_column, named = rst_program_set_columns(table, &named_beyond);
+        if (named == UINT64_MAX || (named & own) == 0) changed &= ~own;
+    }
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
         if (trigger->before != before || trigger->event != event) continue;
-        if (event == TRIGGER_UPDATE && !is_of(table, trigger, changed, row->beyond)) continue;
+        if (event == TRIGGER_UPDATE && !is_of(table, trigger, changed, row->beyond, rowid_names)) continue;
         if (trigger->firing && !rst_recursive_triggers(c)) continue;
         code = fire(table, trigger, old, row, message);
     }

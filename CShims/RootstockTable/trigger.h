@@ -15,7 +15,9 @@ struct rst_trigger {
     bool before;
     bool temporary;
     int event;
-    uint64_t columns; /* UPDATE OF these (column_sets.h); 0: any */
+    bool listed;      /* UPDATE OF: */
+    uint64_t columns; /* these (column_sets.h), */
+    int rowid_names;  /* and these names of the rowid: rst_rowid_names_in */
     uint64_t *beyond;
     char *fire_sql; /* statement on the view whose INSTEAD OF trigger has the body */
     char *
@@ -50,6 +52,8 @@ int rst_upsert_values(const rst_table *table, sqlite3_value **given, rootstock_v
 ** what was to be done (or nothing); an extended code and *message. */
 int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootstock_value *raw, bool has_rowid,
                      int conflict, char **message);
+/* Bits of the names by which the program's UPDATE sets the rowid; 0: none, or not known. */
+int rst_program_set_rowid(const rst_table *table);
 /* Bits of the columns that the program's UPDATE sets; all where that is not known. */
 uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond);
 /* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
