@@ -270,8 +270,10 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
         if ((code & 0xff) == SQLITE_CONSTRAINT &&
             (c->override_conflict != 0 ||
-             (c->trigger_depth > 0 && c->last_mode == SQLITE_ABORT && told != SQLITE_ABORT))) {
-            /* The inner statement's own OR IGNORE must not swallow it. */
+             (c->trigger_depth > 0 && told != SQLITE_ABORT &&
+              (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && c->raised != SQLITE_FAIL) ||
+               c->last_mode == SQLITE_ABORT)))) {
+            /* The inner statement's own OR must not swallow it, nor what a RAISE has said: what IGNORE passes over is SQLITE_DONE. */
             c->nested_error = code;
             sqlite3_free(c->nested_message);
             c->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);

@@ -344,12 +344,16 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
             code = rst_nested_error_take(c, message);
         } else if (code != SQLITE_OK) {
             code = trigger_error(c, trigger, message);
-            if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;
         } else if (c->moment == 1) {
             code = SQLITE_DONE; /* it began and did not end: RAISE(IGNORE) */
         }
+        if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;
         c->moment = moment;
         sqlite3_set_last_insert_rowid(c->db, last);
+        if (code == SQLITE_OK && c->writer == NULL) {
+            rst_set_message(message, "abort due to ROLLBACK");
+            code = SQLITE_ABORT_ROLLBACK;
+        }
     }
     rst_statement_done(c, statement);
     return code;

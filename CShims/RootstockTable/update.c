@@ -217,6 +217,9 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         if (!c->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
     }
     if (code == SQLITE_OK || alone) {
+        const int override = c->override_conflict;
+        /* What it fires goes by the OR of a trigger's statement, too. */
+        if (c->trigger_depth > 0 && conflict != CONFLICT_DEFAULT) c->override_conflict = conflict;
         table->references++;
         if (code != SQLITE_OK) {
             /* a foreign key that fits nothing */
@@ -225,6 +228,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         } else {
             code = insert(table, values, conflict, rowid, &message);
         }
+        c->override_conflict = override;
         if (alone && code == SQLITE_OK && c->immediate_violations > 0) {
             rst_set_message(&message, "FOREIGN KEY constraint failed");
             code = SQLITE_CONSTRAINT_FOREIGNKEY;
