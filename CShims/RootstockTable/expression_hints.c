@@ -15,9 +15,9 @@ typedef struct adding {
     int count;
     sqlite3_str *out;
     const char *copied;
-    bool outer;   /* RIGHT or FULL stands somewhere */
-    bool left;    /* LEFT does */
-    bool merged;  /* NATURAL or USING does */
+    bool outer; /* RIGHT or FULL stands somewhere */
+    bool left;  /* LEFT does */
+    rst_where where;
     bool refused; /* a parameter's number is out of range */
     bool orders;  /* terms of ORDER BY and GROUP BY are written as columns */
     bool called;  /* an operand is a call */
@@ -45,52 +45,8 @@ static void append_operand(adding *a, const rst_operand *operand) {
     sqlite3_str_append(a->out, copied, (int)(operand->stop - copied));
 }
 
-/* Where a comparison stands: the clauses whose names it can use. */
-typedef struct place {
-    const char *from, *target; /* behind FROM, behind UPDATE; or null */
-    const char *on;            /* the ON of a LEFT JOIN that it is in, or null */
-} place;
-
-/* What a hint is told of the row by. */
-typedef struct argument {
-    rst_token qualifier; /* TOKEN_END: none */
-    int column;          /* of the expression's table; -1: the hidden one */
-} argument;
-
-/* Whether the expression, qualified so, can be the table's, and what stands for its row. */
-static bool find_row(adding *a, const rst_indexed *e, const place *at, const rst_token *qualifier, argument *out) {
-    rst_scope scope;
-    const rst_scope_item *item = NULL;
-    out->qualifier = *qualifier;
-    out->column = -1;
-    if ((at->from == NULL && at->target == NULL) ||
-        !rst_scope_read(a->c, a->text, a->end, at->target, at->from, &scope)) {
-        if (a->merged || at->on != NULL) return false;
-        if (qualifier->type == TOKEN_END) rst_only_alias(a->text, a->end, e->table, &out->qualifier);
-        return true;
-    }
-    if (qualifier->type != TOKEN_END) {
-        item = rst_scope_named(&scope, qualifier);
-        if (item == NULL || (item->table != NULL && item->table != e->table)) return false;
-    } else {
-        if (scope.merged) return false; /* of two columns that are one it may be the other */
-        item = rst_scope_table(&scope, e->table);
-        if (item == NULL && scope.count == 1 && scope.items[0].table == NULL) item = &scope.items[0];
-        if (item == NULL) return false;
-        if (item->table != NULL) out->qualifier = item->name;
-    }
-    if (at->on != NULL) {
-        const rst_scope_item *right = NULL;
-        for (int i = 0; i < scope.count; i++) {
-            if (scope.items[i].start < at->on) right = &scope.items[i];
-        }
-        if (item != right || item->table == NULL) return false;
-    }
-    if (item->table == NULL) out->column = rst_indexed_column(e);
-    return item->table != NULL || out->column >= 0;
-}
-
-static void append_call(adding *a, const rst_indexed *e, int kind, const argument *row, const rst_operand *operand) {
+static void append_call(adding *a, const rst_indexed *e, int kind, const rst_hint_row *row,
+                        const rst_operand *operand) {
     char name[96];
     sqlite3_snprintf(sizeof name, name, "rootstock_%s_%lld_%d", rst_hint_name(kind), (long long)e->index->identifier,
                      e->part);
@@ -108,7 +64,8 @@ static void append_call(adding *a, const rst_indexed *e, int kind, const argumen
     a->added++;
 }
 
-static void append_hint(adding *a, const rst_indexed *e, int kind, const argument *row, const rst_operand *operand) {
+static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_hint_row *row,
+                        const rst_operand *operand) {
     sqlite3_str_appendall(a->out, " AND ");
     append_call(a, e, kind, row, operand);
 }
@@ -177,16 +134,16 @@ static const char *read_comparison(adding *a, const rst_indexed *e, const char *
 
 /* The comparison that begins at `from`, if it is one of an indexed expression: written out with its hint. The position behind
 ** it, or null. A view's column may be several tables', each with such an index. */
-static const char *add_at(adding *a, const place *at, const char *from) {
+static const char *add_at(adding *a, const rst_place *at, const char *from) {
     const char *behind = NULL;
     bool views = false;
     for (int i = 0; i < a->count; i++) {
         const rst_indexed *e = &a->expressions[i];
         rst_token qualifier;
         comparison found;
-        argument row;
+        rst_hint_row row;
         const char *p = read_comparison(a, e, from, &found, &qualifier);
-        if (p == NULL || !find_row(a, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
+        if (p == NULL || !rst_place_row(&a->where, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
         if (behind == NULL) {
             const char *q = from;
             rst_token first = rst_token_next(&q, a->end);
@@ -215,24 +172,11 @@ static const char *add_at(adding *a, const place *at, const char *from) {
     return behind;
 }
 
-/* Whether the name at `from` can be a column's, where the FROM is not of this table alone: GROUP BY takes that before a result's name. */
-static bool is_column(adding *a, const place *at, const rst_table *table, const char *from) {
-    rst_scope scope;
-    rst_token token = rst_token_next(&from, a->end);
-    if (at->from == NULL || !rst_scope_read(a->c, a->text, a->end, NULL, at->from, &scope)) return true;
-    if (scope.count != 1 || scope.items[0].table != table) return true;
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(&token, table->columns[i].name)) return true;
-    }
-    return rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
-           rst_token_same_name(&token, "_rowid_");
-}
-
 /* The term of ORDER BY or GROUP BY at `from`, if it is an indexed expression, as the column that shows it. The position behind it,
 ** or null. */
-static const char *order_at(adding *a, const place *at, bool ordered, const char *select, const char *from) {
+static const char *order_at(adding *a, const rst_place *at, bool ordered, const char *select, const char *from) {
     for (int i = 0; i < a->count; i++) {
-        bool names = ordered || !is_column(a, at, a->expressions[i].table, from);
+        bool names = ordered || !rst_place_column(&a->where, at, a->expressions[i].table, from);
         char name[96];
         rst_token alias, first;
         const char *p = from, *behind;
@@ -252,17 +196,6 @@ static const char *order_at(adding *a, const place *at, bool ordered, const char
 
 enum { CLAUSE_OTHER = 0, CLAUSE_LIST, CLAUSE_CONDITION, CLAUSE_ORDER, DEEPEST = 100 };
 
-/* The ON that ends at `on`, if it is a LEFT JOIN's or one of which that is not known; or null. */
-static const char *left_join(adding *a, const place *at, const char *on) {
-    rst_scope scope;
-    bool left = true;
-    if (at->from == NULL || !rst_scope_read(a->c, a->text, a->end, at->target, at->from, &scope)) return on;
-    for (int i = 0; i < scope.count; i++) {
-        if (scope.items[i].start < on) left = scope.items[i].left;
-    }
-    return left ? on : NULL;
-}
-
 /* Goes through the statement; false if it is one in which names are resolved in ways not followed here. */
 static bool add_all(adding *a) {
     /* What stands inside the parentheses at each depth: the clause, whether its BETWEEN waits for its AND, whether a result's
@@ -273,7 +206,7 @@ static bool add_all(adding *a) {
         bool ordered;       /* in ORDER BY, which takes results' names before columns'; not GROUP BY */
         bool upsert;        /* behind ON CONFLICT: names are resolved otherwise */
         const char *select; /* the last one here, behind which ORDER BY orders what it gives */
-        place place;
+        rst_place place;
     } at[DEEPEST] = {{CLAUSE_OTHER, false, false, false, false, NULL, {NULL, NULL, NULL}}};
     int depth = 0;
     const char *p = a->text;
@@ -297,7 +230,7 @@ static bool add_all(adding *a) {
         } else if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "RETURNING")) {
             at[depth].clause = CLAUSE_LIST;
             at[depth].select = rst_token_is(&token, "SELECT") ? p : NULL;
-            if (at[depth].select != NULL) at[depth].place = (place){NULL, NULL, NULL};
+            if (at[depth].select != NULL) at[depth].place = (rst_place){NULL, NULL, NULL};
         } else if (rst_token_is(&token, "CONFLICT")) {
             at[depth].upsert = true;
         } else if (rst_token_is(&token, "UPDATE") && !rst_token_is(&previous, "DO")) {
@@ -307,10 +240,11 @@ static bool add_all(adding *a) {
                 (void)rst_token_next(&q, a->end);
                 p = q;
             }
-            at[depth].place = (place){NULL, p, NULL};
+            at[depth].place = (rst_place){NULL, p, NULL};
         } else if (rst_token_is(&token, "WHERE") || (rst_token_is(&token, "ON") && !a->outer)) {
             at[depth].clause = CLAUSE_CONDITION;
-            at[depth].place.on = rst_token_is(&token, "ON") && a->left ? left_join(a, &at[depth].place, p) : NULL;
+            at[depth].place.on =
+                rst_token_is(&token, "ON") && a->left ? rst_place_left(&a->where, &at[depth].place, p) : NULL;
             operand = true;
         } else if (rst_token_is(&token, "FROM") || rst_token_is(&token, "GROUP") || rst_token_is(&token, "ORDER") ||
                    rst_token_is(&token, "LIMIT") || rst_token_is(&token, "HAVING") || rst_token_is(&token, "SET") ||
@@ -441,7 +375,7 @@ static int gather(rst_connection *c, const char *text, const char *end, rst_inde
 
 int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out) {
     rst_indexed found[32];
-    adding a = {.c = c, .text = text, .end = end, .expressions = found};
+    adding a = {.c = c, .text = text, .end = end, .expressions = found, .where = {c, text, end, false}};
     int code;
     *out = NULL;
     if (!c->has_expressions) return SQLITE_OK;
@@ -452,9 +386,9 @@ int rst_expressions_add(rst_connection *c, const char *text, const char *end, ch
         if (token.type == TOKEN_END) break;
         a.left |= rst_token_is(&token, "LEFT");
         a.outer |= rst_token_is(&token, "RIGHT") || rst_token_is(&token, "FULL");
-        a.merged |= rst_token_is(&token, "NATURAL") || rst_token_is(&token, "USING");
+        a.where.merged |= rst_token_is(&token, "NATURAL") || rst_token_is(&token, "USING");
     }
-    code = add_to_copy(&a, !a.merged && rst_orders_possible(text, end), out);
+    code = add_to_copy(&a, !a.where.merged && rst_orders_possible(text, end), out);
     if (code != SQLITE_OK || *out == NULL) return code;
     if (is_redefined(c, found, a.count, a.called)) {
         sqlite3_free(*out);

@@ -82,6 +82,29 @@ bool rst_scope_read(rst_connection *c, const char *text, const char *end, const 
 /* The one item of that name, or that is the table; or null. */
 const rst_scope_item *rst_scope_named(const rst_scope *scope, const rst_token *name);
 const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *table);
+/* A statement, in which names are looked for. */
+typedef struct rst_where {
+    rst_connection *c;
+    const char *text, *end;
+    bool merged; /* NATURAL or USING stands somewhere */
+} rst_where;
+/* Where a comparison stands: the clauses whose names it can use. */
+typedef struct rst_place {
+    const char *from, *target; /* behind FROM, behind UPDATE; or null */
+    const char *on;            /* the ON of a LEFT JOIN that it is in, or null */
+} rst_place;
+/* What a hint is told of the row by. */
+typedef struct rst_hint_row {
+    rst_token qualifier; /* TOKEN_END: none */
+    int column;          /* of the expression's table; -1: the hidden one */
+} rst_hint_row;
+/* expression_places.c. Whether the expression, qualified so, can be the table's, and what stands for its row. */
+bool rst_place_row(const rst_where *where, const rst_indexed *e, const rst_place *at, const rst_token *qualifier,
+                   rst_hint_row *out);
+/* Whether the name at `name` can be a column's, where the FROM is not of this table alone: GROUP BY takes that before a result's name. */
+bool rst_place_column(const rst_where *where, const rst_place *at, const rst_table *table, const char *name);
+/* The ON that ends at `on`, if it is a LEFT JOIN's or one of which that is not known; or null. */
+const char *rst_place_left(const rst_where *where, const rst_place *at, const char *on);
 /* The column that the expression is of, if it is of one only; or -1. */
 int rst_indexed_column(const rst_indexed *e);
 /* The kind of a comparison's mark, its sides exchanged if turned; or -1. */
