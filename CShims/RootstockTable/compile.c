@@ -379,6 +379,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->conflict = parts.conflict;
         code->single_insert = is_single_insert(table, &parts);
         code->one_row = is_one_row(table, &parts);
+        code->update_from = parts.kind == KIND_UPDATE && rst_update_has_from(&parts);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
             result = rst_columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)

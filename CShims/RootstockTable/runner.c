@@ -60,12 +60,14 @@ static void uncount(rst_connection *c, const rst_code *code) {
     if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
 
-/* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. */
+/* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. For UPDATE ... FROM of a virtual table it
+** makes no savepoint, however many rows it changes. */
 static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
     const rst_code *code = program->code;
     const rst_table *table = program->table;
     return !looks_at_keys && code->clause_count == 0 && code->returning == NULL && code->conflict == CONFLICT_DEFAULT &&
-           !code->rowwise && table->triggers == NULL && !table->has_conflict_clauses && !table->strict;
+           !code->rowwise && !code->update_from && table->triggers == NULL && !table->has_conflict_clauses &&
+           !table->strict;
 }
 
 /* What SQLite runs of the program. */

@@ -35,6 +35,7 @@ typedef struct rst_code {
     int returning_columns;
     rst_clause *clauses;
     int clause_count;
+    bool update_from;   /* UPDATE ... FROM */
     bool single_insert; /* VALUES of one row that can do nothing else: a violated foreign key stops it before the row */
     bool one_row;       /* an INSERT of one row: it can neither make nor cure an immediate violation of its children */
     uint64_t set_columns; /* the columns that an UPDATE sets (column_sets.h); 0: not known */
