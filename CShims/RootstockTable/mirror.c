@@ -22,6 +22,7 @@ int rst_mirror_execute(sqlite3 *mirror, const char *sql, char **message) {
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sqlite3 **out,
                  struct rst_forward **forwards, char **message) {
     sqlite3 *mirror = NULL;
+    int made = 0;
     int code = sqlite3_open_v2(":memory:", &mirror, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     *out = mirror;
     if (code != SQLITE_OK) return code;
@@ -35,7 +36,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->name, "sqlite_stat1") == 0) code = rst_mirror_execute(mirror, "ANALYZE", message);
-        if (object->sql == NULL || sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) continue;
+        if (!rst_untrusted_is_made(object)) continue;
         do {
             code = rst_untrusted_create(mirror, object, message);
         } while (code != SQLITE_OK && rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror)));
@@ -43,6 +44,17 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
             sqlite3_free(*message); /* of the try before the placeholder */
             *message = NULL;
         }
+        made = i;
+    }
+    /* Also where one could not be made: the fault may be with one before, which made something else. */
+    if (code != SQLITE_NOMEM) {
+        char *other = NULL;
+        int listed = rst_untrusted_check(mirror, catalog->objects, code == SQLITE_OK ? catalog->count : made, &other);
+        if (listed != SQLITE_OK && (code == SQLITE_OK || listed == SQLITE_CORRUPT_VTAB)) {
+            code = listed;
+            if (other != NULL) rst_set_message(message, "%s", other);
+        }
+        sqlite3_free(other);
     }
     rst_forwards_end_placeholders(mirror, forwards);
     return code;

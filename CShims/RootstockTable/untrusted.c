@@ -4,7 +4,7 @@
 ** It is parsed by running it on the mirror, so it must be what the catalog says it is and nothing more: one statement, a CREATE
 ** of a table, index, view or trigger in schema main, made under an authorizer that lets SQLite write its own schema and do nothing
 ** else (no ATTACH, no PRAGMA, no SELECT that could run for ever); and what SQLite then lists must be the same text again, so that
-** nothing (a schema's name, TEMP, a second statement) was swallowed on the way. Bodies of triggers and DEFAULT expressions reach
+** nothing (a schema's name, TEMP, a second statement) was swallowed on the way (rst_untrusted_check, once all are made). Bodies of triggers and DEFAULT expressions reach
 ** the connection as statements of ours, which SQLite trusts as it trusts the application: they are judged here by SQLite's rule for
 ** schemas. Invariant: no text of a catalog runs that has not passed one of these.
 */
@@ -43,21 +43,35 @@ static bool is_blank(const char *text) {
     return token.type == TOKEN_END && p == end;
 }
 
-/* SQLite lists the object under the catalog's name with the same text: nothing was swallowed. */
-static int check_listed(sqlite3 *mirror, const rst_object *object, char **message) {
+bool rst_untrusted_is_made(const rst_object *object) {
+    return object->sql != NULL && sqlite3_strnicmp(object->name, "sqlite_", 7) != 0;
+}
+
+/* One walk through both lists, which are in the order in which the objects were made: asked for one by one, each would have SQLite
+** prepare the question anew, and read all that was made before. */
+int rst_untrusted_check(sqlite3 *mirror, const rst_object *objects, int count, char **message) {
     sqlite3_stmt *statement;
-    bool listed = false;
     int code =
-        sqlite3_prepare_v2(mirror, "SELECT sql=?3 FROM sqlite_master WHERE type=?1 AND name=?2", -1, &statement, NULL);
+        sqlite3_prepare_v2(mirror, "SELECT type, name, sql FROM sqlite_master ORDER BY rowid", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    sqlite3_bind_text(statement, 1, object->type, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, object->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, object->sql, -1, SQLITE_STATIC);
-    if (sqlite3_step(statement) == SQLITE_ROW) listed = sqlite3_column_int(statement, 0) != 0;
-    code = sqlite3_finalize(statement);
-    if (code != SQLITE_OK || listed) return code;
-    rst_set_message(message, "malformed catalog: %s %s is not what its text makes", object->type, object->name);
-    return SQLITE_CORRUPT_VTAB;
+    for (int i = 0; i < count; i++) {
+        const rst_object *object = &objects[i];
+        const char *type, *name, *sql = NULL;
+        bool found = false;
+        if (!rst_untrusted_is_made(object)) continue;
+        while (!found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            type = (const char *)sqlite3_column_text(statement, 0);
+            name = (const char *)sqlite3_column_text(statement, 1);
+            sql = (const char *)sqlite3_column_text(statement, 2);
+            found = type != NULL && name != NULL && strcmp(type, object->type) == 0 && strcmp(name, object->name) == 0;
+        }
+        if (!found && code != SQLITE_DONE) break;
+        if (found && sql != NULL && strcmp(sql, object->sql) == 0) continue;
+        sqlite3_finalize(statement);
+        rst_set_message(message, "malformed catalog: %s %s is not what its text makes", object->type, object->name);
+        return SQLITE_CORRUPT_VTAB;
+    }
+    return sqlite3_finalize(statement);
 }
 
 int rst_untrusted_create(sqlite3 *mirror, const rst_object *object, char **message) {
@@ -82,7 +96,7 @@ int rst_untrusted_create(sqlite3 *mirror, const rst_object *object, char **messa
     }
     sqlite3_finalize(statement);
     sqlite3_set_authorizer(mirror, NULL, NULL);
-    return code == SQLITE_OK ? check_listed(mirror, object, message) : code;
+    return code;
 }
 
 /* ---- what text of the schema may call ---- */

@@ -7,9 +7,14 @@
 
 #include "internal.h"
 
+/* Whether a mirror is given the object by its text. */
+bool rst_untrusted_is_made(const rst_object *object);
 /* Runs the text of one catalog object on a mirror that is being built: one CREATE TABLE, INDEX, VIEW or TRIGGER in schema
-** main, which can do nothing else and is listed with the same text afterwards, or SQLITE_CORRUPT_VTAB. SQLite's own errors keep their words. */
+** main, which can do nothing else, or SQLITE_CORRUPT_VTAB. SQLite's own errors keep their words. */
 int rst_untrusted_create(sqlite3 *mirror, const rst_object *object, char **message);
+/* Whether SQLite lists these objects, which were made on the mirror in this order, under the catalog's names and with the same texts. If not:
+** SQLITE_CORRUPT_VTAB. To be called before anything is taken from the mirror. */
+int rst_untrusted_check(sqlite3 *mirror, const rst_object *objects, int count, char **message);
 /* Text of the schema that is about to run outside of SQLite's own view and trigger machinery (a DEFAULT, a trigger's body): refused
 ** with SQLITE_ERROR and SQLite's words if it calls what SQLite lets no schema call: functions that are SQLITE_DIRECTONLY, those
 ** that are not SQLITE_INNOCUOUS while PRAGMA trusted_schema is off, and what Rootstock keeps for applications. */
