@@ -29,9 +29,11 @@
 #ifndef ROOTSTOCK_ENGINE_H
 #define ROOTSTOCK_ENGINE_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifndef __cplusplus
+#include <stdatomic.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -321,6 +323,7 @@ int rootstock_environment_acquire(const rootstock_engine *engine, const char *pa
 int rootstock_environment_follow(rootstock_shared **shared, char **message);
 /* Gives one use back; the last one closes the environment. attachment_free must not call back into the registries. */
 void rootstock_environment_release(rootstock_shared *shared);
+#ifndef __cplusplus
 /* What rootstock_process gives, where an environment is open. */
 extern atomic_long rootstock_process_identifier;
 /* last_commit as memory alone tells it: 0 where that is not known, after fork and where begin gives ROOTSTOCK_MOVED. */
@@ -330,6 +333,7 @@ static inline uint64_t rootstock_shared_last_commit(const rootstock_shared *shar
     if (shared->process != atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed)) return 0;
     return first > second ? first : second;
 }
+#endif
 /* Guards attachment. Not recursive. */
 void rootstock_shared_lock(rootstock_shared *shared);
 void rootstock_shared_unlock(rootstock_shared *shared);
