@@ -29,8 +29,13 @@ typedef struct writer_queue {
     pthread_mutex_t mutex;
     pthread_cond_t released;
     int held;
-    writer_place *line, **line_end;
+    writer_place *line, **line_end, *spare;
     atomic_int in_line;
+    uint64_t turns;                  /* commits that asked whether to share a flush */
+    uint64_t group_start, group;     /* the first since the last flush, and how many */
+    uint64_t last_start, last_group; /* those that shared that one */
+    uint64_t again;                  /* how many of the group were of that one, too */
+    uint64_t pause, last_pause;      /* flushes that nobody is hoped for with; how many they were the last time */
 } writer_queue;
 /* On zeroed memory. ROOTSTOCK_OK or ROOTSTOCK_NO_MEMORY. */
 int rootstock_queue_open(writer_queue *queue);

@@ -83,6 +83,9 @@ typedef struct lmdb_chain {
     int length;
     lmdb_meta_page before;      /* of that one */
     size_t seal_at, seal_bytes; /* its seal in that page; 0 bytes: it needs none */
+    lmdb_meta_page after;       /* of the tip, or of that one: what the next commit is compared with */
+    size_t count;               /* of the pages that the tip's seal names */
+    lmdb_sealed_page pages[LMDB_SEALED_PAGES];
     MDB_txn *pin; /* reads that one, so that its pages stay, while pinned is set. Null until it is needed */
     int pinned;
 } lmdb_chain;
@@ -91,7 +94,9 @@ typedef struct lmdb_chain {
 typedef struct lmdb_flushes {
     pthread_mutex_t mutex;
     pthread_cond_t moved;       /* a commit or a flush has ended */
-    int waiting;                /* threads */
+    int waiting;                /* threads, for that */
+    pthread_cond_t settled;     /* a flush has ended, or something failed */
+    int settling;               /* threads that wait for that, each for a time */
     uint64_t published;         /* commits that were given a ticket: numbered from 1 */
     uint64_t durable;           /* all up to this one are on the disk */
     int committing;             /* a commit is under way */

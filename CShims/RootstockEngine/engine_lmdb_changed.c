@@ -45,8 +45,8 @@ typedef struct side {
 struct lmdb_changes {
     lmdb_snapshot pages; /* of the file, counted by either commit */
     side before, after;
-    size_t count;
-    uint32_t found[LMDB_SEALED_PAGES];
+    size_t count, gone_count;
+    uint32_t found[LMDB_SEALED_PAGES], gone[LMDB_SEALED_PAGES];
     struct {
         lmdb_tree_record before, after;
     } pairs[LMDB_SEALED_PAGES]; /* of the named trees that changed */
@@ -180,6 +180,8 @@ static int find_in_tree(lmdb_changes *changes, const lmdb_tree_record *before, c
         if (level <= new_depth && news->count == 0) break;
         for (size_t i = 0; i < news->count; i++)
             if (!find(changes, news->items[i])) return 0;
+        for (size_t i = 0; i < olds->count && changes->gone_count < LMDB_SEALED_PAGES; i++)
+            changes->gone[changes->gone_count++] = olds->items[i];
         if (!open_level(changes, old, olds, old_next, level == 1) ||
             !open_level(changes, new, news, new_next, level == 1))
             return 0;
@@ -206,7 +208,7 @@ const uint32_t *rootstock_lmdb_changes_find(lmdb_changes *changes, const unsigne
     changes->pages.base = base;
     changes->pages.page_bytes = page_bytes;
     changes->pages.pages = (before->last_page > after->last_page ? before->last_page : after->last_page) + 1;
-    changes->count = 0;
+    changes->count = changes->gone_count = 0;
     if (!find_in_tree(changes, &before->trees[0], &after->trees[0])) return NULL;
     if (!find_in_tree(changes, &before->trees[1], &after->trees[1])) return NULL;
     /* Their trees take the sides anew. */
@@ -226,4 +228,9 @@ const uint32_t *rootstock_lmdb_changes_find(lmdb_changes *changes, const unsigne
     }
     *count = changes->count;
     return changes->found;
+}
+
+const uint32_t *rootstock_lmdb_changes_gone(const lmdb_changes *changes, size_t *count) {
+    *count = changes->gone_count;
+    return changes->gone;
 }

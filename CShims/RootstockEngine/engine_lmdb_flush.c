@@ -33,6 +33,7 @@
 /* How long a commit waits for the next writer to flush: as long as two flushes take, within these. */
 #define LEAST_PATIENCE UINT64_C(100000)
 #define MOST_PATIENCE UINT64_C(5000000)
+#define MOST_EXTENSIONS 3
 /* Each commit of a chain names the pages of all before it. */
 #define LONGEST_CHAIN 32
 
@@ -44,11 +45,17 @@ static uint64_t nanoseconds_now(void) {
 
 int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
     pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0) return ENOMEM;
-    int failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0 ||
-                 pthread_cond_init(&flushes->moved, &attributes) != 0;
-    pthread_condattr_destroy(&attributes);
-    if (failed) return ENOMEM;
+    if (pthread_cond_init(&flushes->moved, NULL) != 0) return ENOMEM;
+    int failed = pthread_condattr_init(&attributes) != 0;
+    if (!failed) {
+        failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0 ||
+                 pthread_cond_init(&flushes->settled, &attributes) != 0;
+        pthread_condattr_destroy(&attributes);
+    }
+    if (failed) {
+        pthread_cond_destroy(&flushes->moved);
+        return ENOMEM;
+    }
     pthread_mutex_init(&flushes->mutex, NULL);
     flushes->doubt = 1;
     flushes->known = flushes->last = flushes->chain.tip = LMDB_NONE_KNOWN;
@@ -58,6 +65,7 @@ int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
 
 void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
     rootstock_lmdb_changes_free(flushes->changes);
+    pthread_cond_destroy(&flushes->settled);
     pthread_cond_destroy(&flushes->moved);
     pthread_mutex_destroy(&flushes->mutex);
 }
@@ -109,6 +117,15 @@ static int pin(rootstock_environment *environment) {
     return chain->pinned;
 }
 
+/* A commit or a flush has ended; lets go of the mutex first, because whoever is woken under it runs into it. settled: with it the waiting of
+** those who gave their commits to others to flush. A commit that only joins them is none of their business. */
+static void tell(lmdb_flushes *flushes, int settled) {
+    int waiting = flushes->waiting, settling = flushes->settling;
+    pthread_mutex_unlock(&flushes->mutex);
+    if (waiting > 0) pthread_cond_broadcast(&flushes->moved);
+    if (settled && settling > 0) pthread_cond_broadcast(&flushes->settled);
+}
+
 static void wait_for_flush(lmdb_flushes *flushes) {
     flushes->waiting++;
     pthread_cond_wait(&flushes->moved, &flushes->mutex);
@@ -158,7 +175,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
     rootstock_environment *environment = transaction->environment;
     lmdb_flushes *flushes = &environment->flushes;
     uint64_t commit = mdb_txn_id(transaction->txn);
-    int dirty = transaction->dirty, published = 0;
+    int dirty = transaction->dirty, published = 0, full = environment->options.durability == ROOTSTOCK_DURABILITY_FULL;
     int code = rootstock_lmdb_clear_the_way(environment, commit);
     if (code != 0) {
         mdb_txn_abort(transaction->txn);
@@ -185,11 +202,11 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
         note_failure(flushes, published);
     } else {
         note_commit(flushes, commit, how, dirty, failures);
-        if (ticket != NULL && (how.deferred || !dirty)) *ticket = ++flushes->published;
+        /* Below class full there is nothing to wait for. */
+        if (ticket != NULL && full && (how.deferred || !dirty)) *ticket = ++flushes->published;
         if (dirty && !how.deferred) flushes->flush_nanoseconds = nanoseconds_now() - began;
     }
-    if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
-    pthread_mutex_unlock(&flushes->mutex);
+    tell(flushes, code != MDB_SUCCESS || !how.deferred || !how.sealed);
     return code;
 }
 
@@ -205,8 +222,7 @@ void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, i
         flushes->durable = flushes->published;
         if (!flushes->doubt) flushes->known = last;
     }
-    if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
-    pthread_mutex_unlock(&flushes->mutex);
+    tell(flushes, 1);
 }
 
 /*
@@ -256,7 +272,9 @@ static int flush_for_all(rootstock_environment *environment) {
         }
     }
     if (tip != LMDB_NONE_KNOWN && flushes->chain.tip == tip) end_chain(flushes);
+    /* Under the mutex: after a failure the caller flushes once more, and nobody may begin to commit between. */
     if (flushes->waiting > 0) pthread_cond_broadcast(&flushes->moved);
+    if (flushes->settling > 0) pthread_cond_broadcast(&flushes->settled);
     return error;
 }
 
@@ -266,12 +284,12 @@ static int flush_with_patience(rootstock_environment *environment) {
     return error == 0 ? 0 : flush_for_all(environment);
 }
 
-/* Until something has moved, or the moment has come. */
+/* Until a flush has ended, or something failed, or the moment has come. */
 static void wait_until(lmdb_flushes *flushes, uint64_t moment) {
     struct timespec until = {(time_t)(moment / 1000000000u), (long)(moment % 1000000000u)};
-    flushes->waiting++;
-    pthread_cond_timedwait(&flushes->moved, &flushes->mutex, &until);
-    flushes->waiting--;
+    flushes->settling++;
+    pthread_cond_timedwait(&flushes->settled, &flushes->mutex, &until);
+    flushes->settling--;
 }
 
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
@@ -282,12 +300,17 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
     uint64_t patience = 2 * flushes->flush_nanoseconds;
     if (patience < LEAST_PATIENCE) patience = LEAST_PATIENCE;
     if (patience > MOST_PATIENCE) patience = MOST_PATIENCE;
-    uint64_t deadline = nanoseconds_now() + patience;
+    uint64_t deadline = nanoseconds_now() + patience, published = flushes->published;
+    int extended = 0; /* others have come meanwhile, one of whom is to flush */
     while (flushes->durable < ticket && error == 0) {
-        if (flushes->flushing || flushes->committing)
-            wait_for_flush(flushes);
-        else if (!flushes->doubt && nanoseconds_now() < deadline)
+        if (!flushes->doubt && nanoseconds_now() < deadline)
             wait_until(flushes, deadline);
+        else if (!flushes->doubt && flushes->published != published && extended < MOST_EXTENSIONS) {
+            published = flushes->published;
+            deadline = nanoseconds_now() + patience;
+            extended++;
+        } else if (flushes->flushing || flushes->committing)
+            wait_for_flush(flushes);
         else
             error = flush_with_patience(environment);
     }

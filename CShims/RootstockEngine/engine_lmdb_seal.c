@@ -187,6 +187,8 @@ static int begin_chain(rootstock_environment *environment, uint64_t commit) {
     lmdb_announcement stands;
     lmdb_seal says;
     memcpy(&chain->before, lmdb_meta_of(environment, commit), sizeof chain->before);
+    chain->after = chain->before;
+    chain->count = 0;
     chain->seal_bytes = 0;
     if (chain->before.commit != commit) return EIO;
     if (read_announcement(environment, commit, &stands) &&
@@ -216,28 +218,45 @@ static int announce(const rootstock_environment *environment, uint64_t commit, s
     return write_announcement(environment, commit, &says);
 }
 
-/* Seals the commit that LMDB has just published. Returns 0, E2BIG if that cannot be, or an errno. */
+static int is_among(uint32_t number, const uint32_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number) return 1;
+    return 0;
+}
+
+/* Seals the commit that LMDB has just published: its seal names what that of the chain's commit before did, less what it has done away with, and its own
+** pages. Nobody has written to the others since they were summed up. Returns 0, E2BIG if that cannot be, or an errno; then the chain goes no further. */
 static int put_seal(rootstock_environment *environment, uint64_t commit, size_t from, size_t to) {
     lmdb_flushes *flushes = &environment->flushes;
+    lmdb_chain *chain = &flushes->chain;
     const unsigned char *base = atomic_load_explicit(&environment->map, memory_order_relaxed);
     lmdb_meta_page after;
-    lmdb_seal says = {LMDB_SEALED, commit, 0, 0, {{0, 0}}};
-    size_t count;
+    lmdb_seal says = {.mark = LMDB_SEALED, .commit = commit};
+    size_t count, gone_count, total = 0;
     rootstock_crc crc = rootstock_crc_best();
     memcpy(&after, lmdb_meta_of(environment, commit), sizeof after);
     if (flushes->changes == NULL) flushes->changes = rootstock_lmdb_changes_new();
     if (flushes->changes == NULL || base == NULL || after.commit != commit) return E2BIG;
-    const uint32_t *pages = rootstock_lmdb_changes_find(flushes->changes, base, environment->page_bytes,
-                                                        &flushes->chain.before, &after, &count);
-    if (pages == NULL || lmdb_seal_bytes(count) > to - from) return E2BIG;
-    says.count = (uint32_t)count;
+    const uint32_t *pages =
+        rootstock_lmdb_changes_find(flushes->changes, base, environment->page_bytes, &chain->after, &after, &count);
+    if (pages == NULL) return E2BIG;
+    const uint32_t *gone = rootstock_lmdb_changes_gone(flushes->changes, &gone_count);
+    for (size_t i = 0; i < chain->count; i++)
+        if (!is_among(chain->pages[i].number, gone, gone_count)) says.pages[total++] = chain->pages[i];
+    if (lmdb_seal_bytes(total + count) > to - from) return E2BIG;
     for (size_t i = 0; i < count; i++) {
-        says.pages[i].number = pages[i];
-        says.pages[i].checksum = crc(0, base + pages[i] * environment->page_bytes, environment->page_bytes);
+        says.pages[total].number = pages[i];
+        says.pages[total++].checksum = crc(0, base + pages[i] * environment->page_bytes, environment->page_bytes);
     }
-    says.checksum = crc(0, &says, lmdb_seal_bytes(count));
-    return rootstock_lmdb_write_all(environment->lock_descriptor, &says, lmdb_seal_bytes(count),
-                                    page_start(environment, commit) + (off_t)from);
+    says.count = (uint32_t)total;
+    says.checksum = crc(0, &says, lmdb_seal_bytes(total));
+    int error = rootstock_lmdb_write_all(environment->lock_descriptor, &says, lmdb_seal_bytes(total),
+                                         page_start(environment, commit) + (off_t)from);
+    if (error != 0) return error;
+    chain->after = after;
+    chain->count = total;
+    memcpy(chain->pages, says.pages, total * sizeof *says.pages);
+    return 0;
 }
 
 /* A commit that was announced could not be made. Under its announcement the chain's commit in the same page is not believed: that is flushed first. */

@@ -77,6 +77,8 @@ void rootstock_lmdb_changes_free(lmdb_changes *changes);
 ** LMDB_SEALED_PAGES at most. `base`: the map. Null if they are too many, or of a kind that it does not know, or contradict each other. */
 const uint32_t *rootstock_lmdb_changes_find(lmdb_changes *changes, const unsigned char *base, size_t page_bytes,
                                             const lmdb_meta_page *before, const lmdb_meta_page *after, size_t *count);
+/* After that: numbers of pages that `before` sees and `after` does not, though not all of them; *count of them. */
+const uint32_t *rootstock_lmdb_changes_gone(const lmdb_changes *changes, size_t *count);
 
 struct rootstock_environment;
 struct rootstock_transaction;

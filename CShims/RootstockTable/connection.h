@@ -100,6 +100,7 @@ struct rst_connection {
     bool writer_unseen; /* it shows another schema than the one declared, which no statement has been told yet */
     bool writer_told;   /* begun for a table, by a statement alone: its xSync or xRollback ends it (transaction.c) */
     bool writer_locked;
+    rootstock_turn writer_turn;
     bool writer_patience_known; /* see writer.c */
     uint64_t writer_patience;   /* nanoseconds */
     unsigned long writer_thread;

@@ -6,7 +6,7 @@
 ** store is busy, its handler sleeps, and the next try stands in line again. A connection with a handler of its own, or with
 ** none, is told at once: what happens then is the application's matter.
 **
-** Where others stand in line, a commit gives the lock up before it is durable and waits for that afterwards: two writers' flushes
+** Where others stand in line, or are on their way, a commit gives the lock up before it is durable and waits for that afterwards: two writers' flushes
 ** become one (rootstock_engine.h, publish).
 **
 ** Invariant: COMMIT returns only after its own changes are as durable as the store's class says.
@@ -81,7 +81,7 @@ int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
     rootstock_transaction *writer = c->writer;
     *ticket = 0;
     c->writer = NULL;
-    if (!alone && c->engine->publish != NULL && rootstock_writers_in_line(c->shared))
+    if (!alone && c->engine->publish != NULL && rootstock_writer_shares(c->shared, &c->writer_turn))
         return c->engine->publish(writer, ticket);
     return c->engine->commit(writer);
 }
@@ -89,5 +89,6 @@ int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
 int rst_writer_settle(rst_connection *c, uint64_t ticket, char **message) {
     if (ticket == 0) return SQLITE_OK;
     int code = c->engine->settle(c->shared->environment, ticket);
+    rootstock_writer_settled(c->shared, &c->writer_turn);
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_error(c, code, message);
 }

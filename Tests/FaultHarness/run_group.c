@@ -8,11 +8,13 @@
 ** long, so that commits come to wait for a flush under way, and flushes are made by those that have waited enough.
 ** Failing calls: the nth flush or write fails, once or from then on; what was acknowledged is there, what is there was tried, every
 ** transaction is whole, and every connection goes on.
+** Hopes: of commits in a given order, which leave the flush to others.
 ** Kills: the process ends at the nth write or flush; the next to open the store finds what was acknowledged.
 */
 #define _GNU_SOURCE
 #include "harness.h"
 #include "images.h"
+#include "rootstock_engine.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -295,7 +297,40 @@ static void kill_writers(const settings *how, double seconds) {
     remove_store(path);
 }
 
+/* Commits of these connections, one after the other: 'F' for one that is to flush, 'h' for one that hopes for others. */
+static void take_turns(rootstock_shared *shared, rootstock_turn *turns, const char *who, const char *expected) {
+    for (size_t i = 0; who[i] != 0; i++) {
+        rootstock_turn *turn = &turns[who[i] - 'a'];
+        if (rootstock_writer_lock(shared, NULL, NULL) != ROOTSTOCK_OK) wrong("the lock is taken");
+        int shares = rootstock_writer_shares(shared, turn);
+        rootstock_writer_unlock(shared);
+        if (shares != turn->hoped || (expected[i] == 'h') != (shares != 0))
+            wrong("commit %zu of %s: %d, %s expected", i + 1, who, shares, expected);
+    }
+}
+
+/* Whom a commit waits for with its flush when nobody stands in line: all who shared the last one, and nobody for a while once that was in vain. */
+static void hope(const settings *how) {
+    char path[4096], *message = NULL;
+    static const rootstock_options options;
+    rootstock_shared *shared;
+    rootstock_turn turns[4];
+    memset(turns, 0, sizeof turns);
+    snprintf(path, sizeof path, "%s/hoped", how->folder);
+    remove_store(path);
+    if (rootstock_environment_acquire(&rootstock_engine_lmdb, path, &options, &shared, &message) != ROOTSTOCK_OK)
+        wrong("%s: %s", path, message);
+    take_turns(shared, turns, "aaa", "FFF"); /* alone */
+    take_turns(shared, turns, "bababcbcab", "hFhFhhhFhh");
+    take_turns(shared, turns, "b", "h");
+    rootstock_writer_settled(shared, &turns[1]); /* nobody came */
+    take_turns(shared, turns, "abcab", "FFFFh");
+    rootstock_environment_release(shared);
+    remove_store(path);
+}
+
 int run_group(const settings *how) {
+    hope(how);
     lose_power(how, 0, how->seconds * 0.4);
     lose_power(how, 1500, how->seconds * 0.3);
     fail_calls(how, how->seconds * 0.2);

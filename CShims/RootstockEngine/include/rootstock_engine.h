@@ -258,7 +258,7 @@ struct rootstock_engine {
     ** Optional. */
     uint64_t (*last_commit)(rootstock_environment *environment);
 
-    /* As commit, for a transaction that another writer waits for: may leave part of making it durable to settle, with *ticket
+    /* As commit, for a transaction that another writer waits for, or soon will: may leave part of making it durable to settle, with *ticket
     ** other than 0, so that the next writer can begin before. Everybody sees the commit then, and it is atomic as ever; only a power
     ** loss could still take it, with all that was committed after it, until settle has returned ROOTSTOCK_OK. With *ticket 0
     ** nothing is left to do. Commits that others make meanwhile are durable no sooner than this one. Optional, with settle. */
@@ -349,6 +349,16 @@ void rootstock_writer_unlock(rootstock_shared *shared);
 int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds);
 /* How many threads stand in line. */
 int rootstock_writers_in_line(rootstock_shared *shared);
+/* What a connection keeps between its commits: zeroes at first. */
+typedef struct rootstock_turn {
+    uint64_t last; /* number of its last commit among all that asked */
+    int hoped;     /* of its last commit: others were hoped for */
+} rootstock_turn;
+/* Whoever has the lock is about to commit. Shall it share a flush with commits that follow? Yes if others stand in line; or if not all who shared the
+** last flush have committed again, so that they are likely on their way. */
+int rootstock_writer_shares(rootstock_shared *shared, rootstock_turn *turn);
+/* The commit is durable, or that has failed. Where nobody came who was hoped for, nobody is hoped for in the next flushes. */
+void rootstock_writer_settled(rootstock_shared *shared, const rootstock_turn *turn);
 
 /* Name of a code in lower case ("read only"), for messages. Never null. */
 const char *rootstock_code_name(int code);
