@@ -73,8 +73,11 @@ extension Runner {
         }
 
         var warmUps: Int { runner.warmUps(turns) }
-        /// Rounds whose turns are samples.
-        var counted: Int { max(0, rounds - warmUps) }
+        /// Turns that are samples, of the contender that has the fewest of those that go on.
+        var counted: Int {
+            let going = turns.filter { !$0.isDone && $0.contender.layer == .cInterface }
+            return max(0, (going.map(\.reports.count).min() ?? rounds) - warmUps)
+        }
         /// What the next round may be expected to take.
         var nextRoundSeconds: Double { turns.filter { !$0.isDone }.reduce(0) { $0 + $1.nextSeconds } }
         func shuffled() -> [Int] { turns.indices.shuffled(using: &random) }
@@ -114,7 +117,7 @@ extension Runner {
     }
 
     /// What cannot become the row's headline is shown, and costs no more time: native configurations behind the best one, the
-    /// control, and the layers beside the C interface.
+    /// control, and the layers beside the C interface. One that was left behind goes on when the best one turns out slower.
     func spare(_ turns: [Turns], after round: Int) {
         let warmUps = warmUps(turns)
         let counted = round + 1 - warmUps
@@ -123,11 +126,12 @@ extension Runner {
         }
         let natives = turns.filter { $0.contender.isNative && $0.contender.layer == .cInterface }
         let best = natives.map { median(times($0)) }.min() ?? 0
-        let limit = counted < 1 ? Self.hopeless : Self.farBehind[min(counted, Self.farBehind.count) - 1]
         for turn in turns {
             if natives.contains(where: { $0 === turn }) {
+                let own = turn.reports.count - warmUps
+                let limit = own < 1 ? Self.hopeless : Self.farBehind[min(own, Self.farBehind.count) - 1]
                 // Its fastest turn, the warm-up among them: one turn that something else held up shows nothing.
-                if (turn.reports.map(\.seconds).min() ?? 0) > limit * best { turn.isDone = true }
+                turn.isDone = (turn.reports.map(\.seconds).min() ?? 0) > limit * best
             } else if turn.contender.isControl || turn.contender.layer != .cInterface {
                 // Two turns, and one where they are long.
                 if counted >= 1 + warmUps { turn.isDone = true }

@@ -132,7 +132,7 @@ public struct Runner {
         let started = Date()
         if plan.preparesAtOnce { fixtures.prepareAtOnce(run) }
         try round(run, &fixtures, &report)
-        timetable.note(firstRound: Date().timeIntervalSince(started))
+        timetable.note(firstRound: Date().timeIntervalSince(started), next: run.nextRoundSeconds)
         if run.counted < 1, timetable.hasTime(forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome) {
             try round(run, &fixtures, &report)
         }

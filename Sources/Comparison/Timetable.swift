@@ -12,6 +12,8 @@ struct Timetable {
     private let cases: Int
     /// What the first round of each case took, preparing included.
     private var firstRounds: [Double] = []
+    /// What their next ones may be expected to take.
+    private var nextRounds: [Double] = []
 
     init(begun: Date, seconds: Double?, cases: Int) {
         self.begun = begun
@@ -24,12 +26,17 @@ struct Timetable {
         seconds.map { begun.addingTimeInterval($0 * Double(number) / Double(cases)) }
     }
 
-    mutating func note(firstRound seconds: Double) { firstRounds.append(seconds) }
+    mutating func note(firstRound seconds: Double, next: Double? = nil) {
+        firstRounds.append(seconds)
+        nextRounds.append(next ?? seconds)
+    }
 
     /// Whether a case that has a round may have another one, of its least number: each case still to come is to have so many.
     func hasTime(forRoundOf estimate: Double, casesToCome: Int, roundsToCome: Int = 1, now: Date = Date()) -> Bool {
         guard let seconds else { return true }
-        let reserve = firstRounds.isEmpty ? 0 : median(firstRounds) * Double(casesToCome * roundsToCome)
+        let reserve =
+            firstRounds.isEmpty
+            ? 0 : (median(firstRounds) + median(nextRounds) * Double(roundsToCome - 1)) * Double(casesToCome)
         return now.timeIntervalSince(begun) + estimate + reserve <= seconds
     }
 

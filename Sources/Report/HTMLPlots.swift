@@ -181,7 +181,8 @@ struct HTMLPublished {
     }
 
     static func all(_ report: ComparisonReport, suite: String? = nil) -> [HTMLPublished] {
-        report.summaries.filter { suite == nil || $0.suite == suite }.flatMap { summary in
+        guard report.environment.within == nil else { return [] }
+        return report.summaries.filter { suite == nil || $0.suite == suite }.flatMap { summary in
             PublishedRow.find(suite: summary.suite, workload: summary.name).flatMap { row in
                 row.others.map { HTMLPublished(row, $0, report.ratio(beside: $0.system, of: row, summary)) }
             }

@@ -175,6 +175,10 @@ struct Compare: ParsableCommand {
         progress.clear()
         if let within {
             report.environment.within = within
+            // What was published had the memory of a whole machine.
+            for index in report.ratios.indices {
+                (report.ratios[index].published, report.ratios[index].publishedSource) = (nil, nil)
+            }
             report.warnings.append("each measuring process ran within: \(within)")
         }
         report.ownData = ownData.map(OwnDataDescription.init)

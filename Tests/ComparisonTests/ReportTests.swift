@@ -116,6 +116,10 @@ private func sample() -> ComparisonReport {
         let text = report.terminalText(colour: false)
         #expect(text.contains("took 10 s: measured 6"))
         #expect(text.contains("greatest store 1.00 MiB, memory 1.00 GiB: reads are from the page cache"))
+        #expect(report.markdown().contains("## Published figures"))
+        report.environment.within = "limit 48"
+        #expect(report.terminalText(colour: false).contains("each measuring process ran within `limit 48`"))
+        #expect(!report.markdown().contains("## Published figures"))
     }
 
     @Test func terminalTextIsAlignedAndPlain() {

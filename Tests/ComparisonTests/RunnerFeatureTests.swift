@@ -119,6 +119,23 @@ extension TurnRequest {
             }
         }
         #expect(try run(plan, held).results.map(\.samples.count) == [3, 5, 5, 5, 2, 2])
+
+        // One that was left behind goes on when the best turns out slower than it: the headline is never against two turns.
+        var wal = 0
+        let turning = try FakeTurns { request in
+            switch (request.contender.isNative, request.contender.configuration) {
+            case (true, "wal"):
+                wal += 1
+                return wal > 3 ? 0.4 : 0.2
+            case (true, "tuned"): return 0.25
+            case (true, "default"): return 0.9
+            default: return 0.1
+            }
+        }
+        let turned = try run(plan, turning)
+        #expect(turned.headlines.first?.baseline.configuration == "tuned")
+        let tuned = try #require(turned.results.first { $0.configuration == "tuned" })
+        #expect(tuned.samples.count == 5)
     }
 
     /// Answers on a prepared store are hashed once where a turn is long, and again when the store is not as it was.

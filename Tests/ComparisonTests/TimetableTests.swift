@@ -14,6 +14,11 @@ import Testing
         let later = begun.addingTimeInterval(60)
         #expect(table.hasTime(forRoundOf: 26, casesToCome: 7, now: later), "7 cases of 2 s after it")
         #expect(!table.hasTime(forRoundOf: 27, casesToCome: 7, now: later))
+        // First rounds fill stores: those after them take less.
+        var filling = Timetable(begun: begun, seconds: 100, cases: 10)
+        filling.note(firstRound: 10, next: 1)
+        #expect(filling.hasTime(forRoundOf: 34, casesToCome: 4, roundsToCome: 5, now: begun.addingTimeInterval(10)))
+        #expect(!filling.hasTime(forRoundOf: 35, casesToCome: 4, roundsToCome: 5, now: begun.addingTimeInterval(10)))
         #expect(table.hasTimeToBegin(now: begun.addingTimeInterval(104)))
         #expect(!table.hasTimeToBegin(now: begun.addingTimeInterval(106)))
         #expect(table.end(ofSuiteEndingWith: 5) == begun.addingTimeInterval(50))
