@@ -18,7 +18,6 @@ void child_ends_with_its_parent(void) {
 
 #else
 
-void child_ends_with_its_parent(void) {
-}
+void child_ends_with_its_parent(void) {}
 
 #endif
