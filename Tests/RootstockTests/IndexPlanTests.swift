@@ -63,7 +63,7 @@ import Testing
     }
 
     /// What `sqlite` says in the same words, of tables behind views, subqueries and WITH, and beside others with such indexes.
-    static let plansOfReachedTables = [
+    static let plansOfReachedTables: [(String, String)] = [
         ("SELECT id FROM v WHERE lower(b) = 'x'", "SEARCH t USING INDEX tb (<expr>=?)"),
         ("SELECT id FROM w AS k WHERE lower(k.b) = ? AND a > 3", "SEARCH t USING INDEX tb (<expr>=?)"),
         ("SELECT id FROM (SELECT * FROM t) WHERE lower(b) = 'x'", "SEARCH t USING INDEX tb (<expr>=?)"),
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// What `sqlite` says in the same words, where the WHERE of a partial index excludes rows as the query does.
-    static let plansOfExclusions = [
+    static let plansOfExclusions: [(String, String)] = [
         ("SELECT id FROM t WHERE c = 3 AND a IS NOT NULL", "SEARCH t USING INDEX known (c=?)"),
         ("SELECT id FROM t AS k WHERE k.c = 3 AND k.a NOTNULL", "SEARCH k USING INDEX known (c=?)"),
         ("SELECT id FROM t WHERE c = 3 AND a = ?", "SEARCH t USING INDEX known (c=?)"),
