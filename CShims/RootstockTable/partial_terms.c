@@ -102,6 +102,8 @@ static char *tell_target(rst_connection *c, const char *text, const rst_statemen
             if (!rst_token_skip_parentheses(&p, end)) return NULL;
         } else if (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT")) {
             return NULL;
+        } else if (rst_token_same_name(&token, "rootstock hint")) {
+            return NULL; /* a plan takes one term of hints: that of INDEXED BY or NOT INDEXED stands there already */
         } else if (rst_token_is(&token, "WHERE")) {
             if (where != NULL) return NULL;
             where = p;

@@ -118,9 +118,10 @@ import Testing
             "--json",
             json.path,
         ]
+        /// Lines that were written whole: a reader can come upon one in the middle, where it goes over the end of a page.
         func turns() -> [String] {
             let text = (try? String(contentsOfFile: journal, encoding: .utf8)) ?? ""
-            return text.split(separator: "\n").map(String.init)
+            return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
         }
         // A gate before each measuring process that is shut as of the ninth line: however fast the one and slow the other, it
         // is killed in the middle. It opens for nobody, and falls when the comparison is gone.
