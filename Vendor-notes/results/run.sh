@@ -39,9 +39,9 @@ weight() {
     ycsb) echo 75 ;;
     same | same-native) echo 60 ;;
     memory) echo 55 ;;
-    reader) echo 50 ;;
+    reader) echo 90 ;;
     ycsb-threads) echo 35 ;;
-    speedtest) echo 30 ;;
+    speedtest) echo 80 ;;
     records | fetching) echo 25 ;;
     library | cars) echo 15 ;;
     *) echo 0 ;;
