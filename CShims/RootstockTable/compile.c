@@ -127,9 +127,7 @@ static bool names_rowid(const rst_table *table, rst_span columns) {
         rst_token token = rst_token_next(&p, columns.end);
         if (token.type == TOKEN_END) return false;
         if (rst_token_same_name(&token, table->columns[table->rowid_column].name)) return true;
-        if (!table->has_rowid_name && (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
-                                       rst_token_same_name(&token, "_rowid_")))
-            return true;
+        if (!table->has_rowid_name && rst_token_is_rowid(&token)) return true;
     }
 }
 

@@ -16,10 +16,7 @@ int rst_set_column(const rst_table *table, const rst_token *token) {
     for (int i = 0; i < table->column_count; i++) {
         if (rst_token_same_name(token, table->columns[i].name)) return i;
     }
-    if (rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
-        rst_token_same_name(token, "_rowid_")) {
-        return table->rowid_column >= 0 ? table->rowid_column : COLUMN_ROWID;
-    }
+    if (rst_token_is_rowid(token)) return table->rowid_column >= 0 ? table->rowid_column : COLUMN_ROWID;
     return COLUMN_NONE;
 }
 

@@ -110,9 +110,8 @@ static rst_connection *ask_connection(sqlite3 *db, unsigned long closed) {
 }
 
 rst_connection *rst_connection_of(sqlite3 *db) {
-    unsigned long closed = atomic_load_explicit(&rst_stores_closed, memory_order_acquire);
-    if (rst_last_asked.db == db && rst_last_asked.closed == closed && db != NULL) return rst_last_asked.connection;
-    return ask_connection(db, closed);
+    rst_connection *c = rst_connection_last_asked(db);
+    return c != NULL ? c : ask_connection(db, atomic_load_explicit(&rst_stores_closed, memory_order_acquire));
 }
 
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) {

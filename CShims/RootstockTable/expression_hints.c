@@ -308,11 +308,13 @@ static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int 
     return found;
 }
 
-static bool compiles(rst_connection *c, const char *sql) {
+void rst_keep_if_it_compiles(rst_connection *c, char **sql) {
     sqlite3_stmt *statement = NULL;
-    bool good = sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK;
+    if (sqlite3_prepare_v2(c->db, *sql, -1, &statement, NULL) != SQLITE_OK) {
+        sqlite3_free(*sql);
+        *sql = NULL;
+    }
     sqlite3_finalize(statement);
-    return good;
 }
 
 /* Whether the text can hold the expression at all: its first name is in it. */
@@ -412,10 +414,7 @@ int rst_expressions_add(rst_connection *c, const char *text, const char *end, ch
         *out = without;
         if (code != SQLITE_OK || without == NULL) return code;
     }
-    if (!compiles(c, *out)) {
-        sqlite3_free(*out);
-        *out = NULL;
-    }
+    rst_keep_if_it_compiles(c, out);
     return SQLITE_OK;
 }
 

@@ -169,8 +169,7 @@ static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
         if (rst_token_same_name(column, table->columns[i].name))
             return table->columns[i].collation == ROOTSTOCK_COLLATION_BINARY;
     }
-    return !table->without_rowid && (rst_token_same_name(column, "rowid") || rst_token_same_name(column, "oid") ||
-                                     rst_token_same_name(column, "_rowid_"));
+    return !table->without_rowid && rst_token_is_rowid(column);
 }
 
 /* A column of a table of the store, qualified; `bytes`: under BINARY. */

@@ -45,8 +45,7 @@ bool rst_place_column(const rst_where *where, const rst_place *at, const rst_tab
     for (int i = 0; i < table->column_count; i++) {
         if (rst_token_same_name(&token, table->columns[i].name)) return true;
     }
-    return rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
-           rst_token_same_name(&token, "_rowid_");
+    return rst_token_is_rowid(&token);
 }
 
 const char *rst_place_left(const rst_where *where, const rst_place *at, const char *on) {

@@ -50,6 +50,8 @@ const char *rst_order_term(const rst_indexed *e, const char *text, const char *e
 /* Whether terms may be written otherwise at all. Beside min() and max() a group's other columns are those of another row than its
 ** first; and windows have orders of their own. */
 bool rst_orders_possible(const char *text, const char *end);
+/* Frees *sql and sets it to null, unless it compiles on the connection. */
+void rst_keep_if_it_compiles(rst_connection *c, char **sql);
 /* How often SQLite would sort for the statement; INT_MAX where it does not compile. */
 int rst_sorts(rst_connection *c, const char *sql);
 /* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these. Moves *p behind it. */

@@ -16,6 +16,7 @@
 #include "hints.h"
 #include "predicate.h"
 #include "runner.h"
+#include "transform.h"
 #include "update_from.h"
 
 #include <string.h>
@@ -112,19 +113,9 @@ static char *tell_target(rst_connection *c, const char *text, const rst_statemen
     if (where == NULL) return NULL;
     str = sqlite3_str_new(NULL);
     sqlite3_str_appendf(str, "%.*s ", (int)(where - text), text);
-    if (parts->alias.type != TOKEN_END)
-        sqlite3_str_append(str, parts->alias.text, (int)parts->alias.size);
-    else
-        sqlite3_str_appendf(str, "\"%w\"", table->name);
-    sqlite3_str_appendf(str, ".\"rootstock hint\"='" ROOTSTOCK_TERMS_HINT "' AND (%.*s\n)", (int)(end - where), where);
+    rst_append_hint_column(table, parts, str);
+    sqlite3_str_appendf(str, "='" ROOTSTOCK_TERMS_HINT "' AND (%.*s\n)", (int)(end - where), where);
     return sqlite3_str_finish(str);
-}
-
-static bool is_good(rst_connection *c, const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    bool good = sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK;
-    sqlite3_finalize(statement);
-    return good;
 }
 
 int rst_terms_add(rst_connection *c, const char *text, const char *end, char **out) {
@@ -140,10 +131,7 @@ int rst_terms_add(rst_connection *c, const char *text, const char *end, char **o
     rst_statement_parse(text, end, &parts);
     if ((parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) && !left) {
         *out = tell_target(c, text, &parts);
-        if (*out != NULL && !is_good(c, *out)) {
-            sqlite3_free(*out);
-            *out = NULL;
-        }
+        if (*out != NULL) rst_keep_if_it_compiles(c, out);
         return SQLITE_OK;
     }
     if (parts.kind != KIND_SELECT) return SQLITE_OK;
@@ -173,9 +161,6 @@ int rst_terms_add(rst_connection *c, const char *text, const char *end, char **o
     sqlite3_str_append(str, copied, (int)(end - copied));
     *out = sqlite3_str_finish(str);
     if (*out == NULL) return SQLITE_NOMEM;
-    if (!is_good(c, *out)) {
-        sqlite3_free(*out);
-        *out = NULL;
-    }
+    rst_keep_if_it_compiles(c, out);
     return SQLITE_OK;
 }

@@ -87,9 +87,7 @@ static bool may_change(const rst_token *token) {
 }
 
 static bool is_rowid(const rst_token *token) {
-    return (token->type == TOKEN_WORD || token->type == TOKEN_NAME) &&
-           (rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
-            rst_token_same_name(token, "_rowid_"));
+    return (token->type == TOKEN_WORD || token->type == TOKEN_NAME) && rst_token_is_rowid(token);
 }
 
 /* Whether the last token is an alias: it is a name, and what stands before it is a whole operand. */

@@ -79,10 +79,10 @@ int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_stat
 /* The same of the statement [sql, end), or of what became of it, for an UPDATE that needs no program. *out as it was where nothing
 ** changes. */
 int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, char **out);
-/* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
 /* Bits of the names rowid, oid and _rowid_ that stand in a list of names, or to the left of the = of a SET. 0 of a table whose rowid has no
 ** such name. */
 int rst_rowid_names_in(const rst_table *table, rst_span names);
+/* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts);

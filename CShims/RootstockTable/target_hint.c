@@ -15,13 +15,18 @@ bool rst_has_target_hint(const rst_statement_parts *parts) {
     return parts->not_indexed || parts->index.type != TOKEN_END;
 }
 
-static void append_term(const rst_table *table, const rst_statement_parts *parts, sqlite3_str *out) {
-    char *index = parts->index.type == TOKEN_END ? NULL : rst_token_name(&parts->index);
+void rst_append_hint_column(const rst_table *table, const rst_statement_parts *parts, sqlite3_str *out) {
     if (parts->alias.type != TOKEN_END)
         sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
     else
         sqlite3_str_appendf(out, "\"%w\"", table->name);
-    sqlite3_str_appendf(out, ".\"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "%q'", index == NULL ? "" : index);
+    sqlite3_str_appendall(out, ".\"rootstock hint\"");
+}
+
+static void append_term(const rst_table *table, const rst_statement_parts *parts, sqlite3_str *out) {
+    char *index = parts->index.type == TOKEN_END ? NULL : rst_token_name(&parts->index);
+    rst_append_hint_column(table, parts, out);
+    sqlite3_str_appendf(out, "='" ROOTSTOCK_INDEX_HINT "%q'", index == NULL ? "" : index);
     sqlite3_free(index);
 }
 

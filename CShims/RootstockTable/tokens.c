@@ -214,6 +214,11 @@ bool rst_token_same_name(const rst_token *token, const char *name) {
     return same;
 }
 
+bool rst_token_is_rowid(const rst_token *token) {
+    return rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
+           rst_token_same_name(token, "_rowid_");
+}
+
 rst_token rst_token_object(const char **position, const char *end, rst_token *schema) {
     rst_token name = rst_token_next(position, end), dot;
     const char *behind = *position;

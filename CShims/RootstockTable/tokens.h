@@ -39,6 +39,8 @@ bool rst_token_names(const rst_token *token);
 char *rst_token_name(const rst_token *token);
 /* Whether the name it stands for equals `name`, without case. */
 bool rst_token_same_name(const rst_token *token, const char *name);
+/* Whether it is rowid, oid or _rowid_: the rowid of a table that has no column of that name. */
+bool rst_token_is_rowid(const rst_token *token);
 /* The name at *position and the schema before it, if any ("schema.name"; otherwise *schema is TOKEN_END); an IF [NOT] EXISTS in front
 ** of it is skipped. Moves *position behind the name. */
 rst_token rst_token_object(const char **position, const char *end, rst_token *schema);

@@ -25,6 +25,8 @@ bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, c
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
 /* target_hint.c: whether the target of the UPDATE or DELETE has an index hint. */
 bool rst_has_target_hint(const rst_statement_parts *parts);
+/* The hidden column of hints of the statement's target, under the name that it has there. */
+void rst_append_hint_column(const rst_table *table, const rst_statement_parts *parts, sqlite3_str *out);
 /* Appends [text, end), the statement's rest behind its target, with the hint as a term of its WHERE. */
 void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts, const char *text, const char *end,
                        sqlite3_str *out);

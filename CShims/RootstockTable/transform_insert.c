@@ -117,9 +117,7 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
             if (rst_token_names(&token) && rst_token_mark(&previous, ",")) {
                 if (table->rowid_column >= 0 &&
                     (rst_token_same_name(&token, table->columns[table->rowid_column].name) ||
-                     (!table->has_rowid_name &&
-                      (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
-                       rst_token_same_name(&token, "_rowid_"))))) {
+                     (!table->has_rowid_name && rst_token_is_rowid(&token)))) {
                     /* Named twice, as itself and as rowid: the last one counts. */
                     if (rowid_name.type != TOKEN_END) loser = rowid_name;
                     rowid_name = token;

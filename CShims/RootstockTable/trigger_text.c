@@ -103,9 +103,7 @@ void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, con
         if (token.type == TOKEN_END) break;
         of_row = rst_token_mark(&previous, ".") && !rst_token_mark(&before_before, ".") &&
                  (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"));
-        if (rename && of_row &&
-            (rst_token_same_name(&token, "rowid") || rst_token_same_name(&token, "oid") ||
-             rst_token_same_name(&token, "_rowid_"))) {
+        if (rename && of_row && rst_token_is_rowid(&token)) {
             /* SQLite gives these, and no other NEW or OLD column, an affinity. */
             sqlite3_str_append(out, copied, (int)(before.text - copied));
             sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);

@@ -1,7 +1,7 @@
 // The database that a user brings: opened read-only, in one snapshot, and left as it was to the last byte.
 //
-// Invariant: nothing is written into the original, nor beside it: a store of another engine than SQLite's may get its lock
-// file, which every reader of it needs. A write-ahead log that no process has open is read from a copy,
+// Invariant: nothing is written into the original, nor beside it but for the lock file that every reader of an LMDB store
+// needs. A write-ahead log that no process has open is read from a copy,
 // since SQLite would build its shared-memory file beside the original; a database without a log is opened as immutable, and
 // a change underneath is noticed when it is closed (`checkUnchanged`).
 

@@ -1,6 +1,6 @@
 /// What has to be known of SQL text without running it. Pure functions over bytes.
-enum SQLText {
-    typealias Bytes = UnsafeBufferPointer<CChar>
+package enum SQLText {
+    package typealias Bytes = UnsafeBufferPointer<CChar>
 
     /// Whether `text` holds nothing that runs: blanks, comments and semicolons only.
     static func isBlank(_ text: Bytes) -> Bool {
@@ -30,7 +30,7 @@ enum SQLText {
     }
 
     /// Where the first thing that is no blank, comment or semicolon stands.
-    private static func firstWord(_ text: Bytes) -> Int {
+    package static func firstWord(_ text: Bytes) -> Int {
         var index = 0
         func byte(_ offset: Int) -> UInt8 {
             index + offset < text.count ? UInt8(bitPattern: text[index + offset]) : 0

@@ -68,7 +68,9 @@ struct SQLCommand: ParsableCommand {
     static func failure(_ error: any Error, in script: String, at position: Int) -> CommandFailure {
         guard error is DatabaseError, !script.isEmpty else { return CommandFailure(error) }
         let text = Array(script.utf8)
-        let start = firstWord(in: text, from: position)
+        let start =
+            position
+            + text[position...].withUnsafeBytes { SQLText.firstWord($0.bindMemory(to: CChar.self)) }
         var message = CommandFailure(error).description
         if text[start...].first == UInt8(ascii: ".") {
             let name = String(decoding: text[start...].prefix { $0 > 0x20 }, as: UTF8.self)
@@ -79,25 +81,5 @@ struct SQLCommand: ParsableCommand {
         let line = text[..<start].count { $0 == newline } + 1
         let isLong = text.dropLast(text.last == newline ? 1 : 0).contains(newline)
         return CommandFailure(isLong ? "line \(line): \(message)" : message)
-    }
-
-    /// Where the statement begins whose text begins at `position`, behind blanks and comments.
-    private static func firstWord(in text: [UInt8], from position: Int) -> Int {
-        var place = position
-        func stands(_ mark: String) -> Bool { text[place...].starts(with: mark.utf8) }
-        while place < text.count {
-            if stands("--") {
-                place = text[place...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
-            } else if stands("/*") {
-                place += 2
-                while place < text.count, !stands("*/") { place += 1 }
-                place = min(place + 2, text.count)
-            } else if text[place] == 0x20 || (0x09...0x0d).contains(text[place]) {
-                place += 1
-            } else {
-                break
-            }
-        }
-        return place
     }
 }
