@@ -131,6 +131,19 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
     return SQLITE_OK;
 }
 
+/* Names the engines that there are: the name may be misspelt, or the engine not registered yet. */
+static void set_no_engine(const char *name, char **message) {
+    sqlite3_str *known = sqlite3_str_new(NULL);
+    const rootstock_engine *engine;
+    char *names;
+    for (size_t n = 0; (engine = rootstock_engine_at(n)) != NULL; n++)
+        sqlite3_str_appendf(known, "%s%s", n == 0 ? "" : ", ", engine->name);
+    names = sqlite3_str_finish(known);
+    rst_set_message(message, "no such engine: %s (there are %s; others are registered before a store is opened)", name,
+                    names == NULL ? "" : names);
+    sqlite3_free(names);
+}
+
 static int open_store(sqlite3 *db, const char *path, const char *engine_name, const char *options_json, int *tables,
                       char **message) {
     rootstock_options options;
@@ -163,7 +176,7 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     }
     engine = rootstock_engine_find(engine_name == NULL || engine_name[0] == '\0' ? "lmdb" : engine_name);
     if (engine == NULL) {
-        rst_set_message(message, "no such engine: %s", engine_name);
+        set_no_engine(engine_name, message);
         return SQLITE_ERROR;
     }
     file = sqlite3_db_filename(db, "main");

@@ -97,6 +97,10 @@ SELECT * FROM t;
 SELECT * FROM t;"
 check "what needs no change comes back as it is" "SELECT 1" "SELECT rootstock_rewrite('SELECT 1');"
 
+check "an engine that is not there is told from those that are" \
+    "Runtime error near line 2: no such engine: lmbd (there are lmdb, sqlite-btree; others are registered before a store is opened)" \
+    "SELECT rootstock_open('$folder/x', 'lmbd');"
+
 # Foreign keys beside a native file: the same script on native tables and on tables of a sidecar.
 cases=$((cases + 1))
 script=$(dirname "$0")/foreign_keys.sql
