@@ -175,6 +175,7 @@ struct rootstock_transaction {
     int broken;                       /* no room was left for a change: fit for abort only */
     uint64_t changes;                 /* puts, removes and clears so far */
     int dirty;                        /* a page was changed for certain: the commit will flush */
+    int may_spill;                    /* nothing that it stands on would be undone by a power loss */
     int unnamed_changed;              /* records of the unnamed tree were put or removed (kv_lmdb.c) */
     struct rootstock_cursor *cursors; /* open ones of a write transaction */
     lmdb_kept kept[LMDB_KEPT];        /* see engine_lmdb_kept.c */
@@ -286,6 +287,8 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync(rootstock_environment *environment);
 /* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
+/* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an errno. */
+int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);
 /* LMDB's environment is about to be closed. */
 void rootstock_lmdb_drop_pin(rootstock_environment *environment);
 
@@ -326,9 +329,19 @@ int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *tx
 /* The environment is about to be closed. */
 void rootstock_lmdb_close_space(rootstock_environment *environment);
 
+/* LMDB keeps 131,071 changed pages in memory, an overflow run as one, before it writes some; it reckons twice the pages of a value that is
+** put. Until so many changes, of 128 pages each, none is written. */
+#define LMDB_CHANGES_UNSPILLED 1000
+static inline int lmdb_may_spill(const rootstock_transaction *transaction, uint64_t bytes) {
+    return transaction->changes + (bytes >> 17) >= LMDB_CHANGES_UNSPILLED;
+}
+
+/* Before a change that stores a value of so many bytes (0 for none). Returns LMDB's code or an errno. */
 static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t bytes) {
     rootstock_environment *environment = transaction->environment;
-    if (!environment->space.mapped) return MDB_SUCCESS;
+    if (!environment->space.mapped)
+        return lmdb_may_spill(transaction, bytes) && !transaction->may_spill ? rootstock_lmdb_prepare_spill(transaction)
+                                                                             : MDB_SUCCESS;
     if (transaction->broken) return MDB_BAD_TXN;
     int code = rootstock_lmdb_reserve(environment, transaction->txn, bytes);
     if (code != MDB_SUCCESS) transaction->broken = 1;

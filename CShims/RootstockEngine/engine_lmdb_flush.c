@@ -284,6 +284,20 @@ static int flush_with_patience(rootstock_environment *environment) {
     return error == 0 ? 0 : flush_for_all(environment);
 }
 
+int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    lmdb_flushes *flushes = &environment->flushes;
+    uint64_t commit = mdb_txn_id(transaction->txn);
+    pthread_mutex_lock(&flushes->mutex);
+    while (flushes->flushing) wait_for_flush(flushes);
+    /* Of a chain of ours the pin keeps what undoing needs, but only until a flush of it fails. What that loses is written anew below. */
+    if (flushes->chain.pinned) (void)flush_with_patience(environment);
+    pthread_mutex_unlock(&flushes->mutex);
+    int error = rootstock_lmdb_clear_the_way(environment, commit);
+    transaction->may_spill = error == 0;
+    return error;
+}
+
 /* Until a flush has ended, or something failed, or the moment has come. */
 static void wait_until(lmdb_flushes *flushes, uint64_t moment) {
     struct timespec until = {(time_t)(moment / 1000000000u), (long)(moment % 1000000000u)};

@@ -29,7 +29,8 @@
 ** Invariants
 **  1. A commit is sealed only on top of one that this environment knows durable, or of a chain that it has published on one, with nobody between.
 **  2. A commit that is not sealed is not announced: what an attempt that failed has announced is withdrawn before its number is used.
-**  3. Nobody writes to the file while the last commit is announced and not known to be durable, but for the chain's next one.
+**  3. Nobody writes to the file while the last commit is announced and not known to be durable, but for the chain's next one, and that one
+**     not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
 **  4. No commit of a chain is published while a flush is under way: what that acknowledges would be undone with it.
 **  5. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a commit is believed; that this
 **     is due stands in the announcement, for other processes.

@@ -25,5 +25,7 @@ int run_processes(const settings *how);
 /* A store at path with the setup and the first count units run. */
 void make_store(const char *path, const char *options, int count);
 uint64_t random_number(uint64_t *state);
+/* A transaction of the store at path, which this process has open, that has LMDB write pages and is aborted. Ends the program if it fails. */
+void spill_pages(const char *path, uint64_t *seed);
 
 #endif

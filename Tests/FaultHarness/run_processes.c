@@ -10,8 +10,9 @@
 ** transactions that a COMMIT had acknowledged, in any process, and the check finds no damage.
 ** Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a chain or of a commit,
 ** while the others go on; sometimes another process opens the store meanwhile, which clears the dead one's snapshots, or the others
-** are killed as well and it finds nobody; or the next to write does so through a write map, whose pages may reach the disk before its
-** commit. And flushes of one process fail, of which Linux tells the others with their next, but not who opens the file then.
+** are killed as well and it finds nobody; or the next to write does so through a write map, or in a transaction so large that LMDB writes
+** pages of it early (spill.c); these may reach the disk before its commit. And flushes of one process fail, of which Linux tells the
+** others with their next, but not who opens the file then.
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -31,7 +32,14 @@
 #define SEAL UINT64_C(0x346c61655374736d) /* what a seal in the file begins with */
 enum { PROCESSES = 3, THREADS = 3, WRITERS = PROCESSES * THREADS, UNITS = 60, FILES_A_SECOND = 60 };
 
-typedef enum fault_kind { NO_FAULT, FAULT_KILL, FAULT_KILL_BOTH, FAULT_KILL_STORE, FAULT_FLUSH } fault_kind;
+typedef enum fault_kind {
+    NO_FAULT,
+    FAULT_KILL,
+    FAULT_KILL_BOTH,
+    FAULT_KILL_STORE,
+    FAULT_KILL_SPILL,
+    FAULT_FLUSH
+} fault_kind;
 
 /* What one run does. */
 typedef struct plan {
@@ -41,6 +49,7 @@ typedef struct plan {
     unsigned calls; /* 0: writes of seals */
     bool alone;     /* the second process does nothing */
     bool mapped;    /* the third writes through the map */
+    bool spills;    /* LMDB writes pages of the third before their commit */
     long nth[PROCESSES];
     bool persistent; /* of a failing flush: all that follow fail, too */
     int units;       /* of each thread */
@@ -78,6 +87,8 @@ static void rest(writer *me) {
 static int run_unit(writer *me, int unit) {
     char sql[256];
     rest(me);
+    if (me->plan->spills && me->number / THREADS == PROCESSES - 1 && unit % 8 == 1)
+        spill_pages(me->plan->path, &me->seed);
     int code = execute(me->db, "BEGIN IMMEDIATE");
     snprintf(sql, sizeof sql, "INSERT INTO one SELECT %d, %d, count(*), zeroblob(%d) FROM one", me->number, unit,
              unit * 37 % 900);
@@ -317,10 +328,12 @@ static void choose_fault(plan *plan, uint64_t *seed) {
     plan->how = faults[random_number(seed) % 3];
     plan->calls = calls[random_number(seed) % 3];
     plan->joined = plan->fault == FAULT_KILL_BOTH || coin;
-    if (plan->fault == FAULT_KILL_STORE) {
+    if (plan->fault == FAULT_KILL_STORE || plan->fault == FAULT_KILL_SPILL) {
         /* In the middle of a chain that needs no mending. */
         if (coin || other) plan->how = IO_KILL_AFTER, plan->calls = 0;
-        plan->joined = plan->alone = plan->mapped = true;
+        plan->joined = plan->alone = true;
+        plan->mapped = plan->fault == FAULT_KILL_STORE;
+        plan->spills = !plan->mapped;
     }
     if (plan->fault == FAULT_KILL_BOTH) {
         plan->nth[1] = 1 + (long)(random_number(seed) % 200);
@@ -371,8 +384,9 @@ int run_processes(const settings *how) {
     others += run_kind(how, NO_FAULT, "power", how->seconds * 0.2);
     others += run_kind(how, FAULT_KILL, "one killed", how->seconds * 0.25);
     others += run_kind(how, FAULT_KILL_BOTH, "two killed", how->seconds * 0.15);
-    others += run_kind(how, FAULT_KILL_STORE, "one killed, the next stores to a map", how->seconds * 0.2);
-    others += run_kind(how, FAULT_FLUSH, "failing flushes", how->seconds * 0.2);
+    others += run_kind(how, FAULT_KILL_STORE, "one killed, the next stores to a map", how->seconds * 0.15);
+    others += run_kind(how, FAULT_KILL_SPILL, "one killed, the next writes before its commit", how->seconds * 0.15);
+    others += run_kind(how, FAULT_FLUSH, "failing flushes", how->seconds * 0.1);
     if (others == 0) wrong("no process met what another had not flushed");
     return 0;
 }
