@@ -26,11 +26,12 @@ for target in "$@"; do
     dictionary=
     [ ! -f "$here/$target.dict" ] || dictionary=-dict=$here/$target.dict
     echo "$target: $seconds seconds"
-    "$out/$target" -max_total_time="$seconds" -max_len=4096 -timeout=25 -print_final_stats=0 -verbosity=0 \
+    "$out/$target" -max_total_time="$seconds" -max_len=4096 -timeout=25 -print_final_stats=1 -verbosity=0 \
         $dictionary -artifact_prefix="$out/$target-" "$out/corpus-$target" "$here/seeds/$target" >"$out/$target.log" 2>&1 || {
         tail -n 60 "$out/$target.log" >&2
         echo "$target failed: its input stands beside $out/$target.log" >&2
         exit 1
     }
+    echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$target.log") inputs, no crash"
 done
 echo "no target crashed"
