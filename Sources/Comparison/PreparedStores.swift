@@ -27,7 +27,7 @@ struct PreparedStores {
         }
         guard requests.count > 1 else { return }
         runner.progress("\(run.item.suite.name): preparing \(requests.count) stores")
-        let started = Date()
+        let started = runner.now()
         let queue = requests.sorted { $0.key < $1.key }
         let filled = Filled()
         nonisolated(unsafe) let launch = runner.launch
@@ -43,7 +43,7 @@ struct PreparedStores {
             }
         }
         for index in filled.all { paths[queue[index].key] = queue[index].value.path }
-        seconds += Date().timeIntervalSince(started)
+        seconds += runner.now().timeIntervalSince(started)
     }
 
     /// Which stores are filled, and which is to be next; for several threads.
@@ -85,9 +85,9 @@ struct PreparedStores {
         guard let (key, request) = request(workload, item, contender, durability) else { return nil }
         if let known = paths[key] { return known }
         runner.progress("\(item.suite.name): preparing store '\(request.name)' for \(contender)")
-        let started = Date()
+        let started = runner.now()
         _ = try runner.launch(request)
-        seconds += Date().timeIntervalSince(started)
+        seconds += runner.now().timeIntervalSince(started)
         paths[key] = request.path
         return request.path
     }

@@ -18,6 +18,8 @@ public struct Runner {
     public var progress: (String) -> Void
     /// Where turns are noted as they end, and taken from when a comparison goes on that was interrupted.
     public var journal: TurnJournal?
+    /// The clock by which the time given is kept. Only tests have another.
+    var now: () -> Date = { Date() }
 
     public init(
         plan: ComparisonPlan, directory: URL, launch: @escaping Launch, progress: @escaping (String) -> Void = { _ in }
@@ -29,7 +31,7 @@ public struct Runner {
     }
 
     public func run() throws -> ComparisonReport {
-        let started = Date()
+        let started = now()
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         var runner = self
         var warnings: [String] = []
@@ -61,7 +63,7 @@ public struct Runner {
         var fixtures = PreparedStores(runner: self)
         defer { fixtures.removeAll() }
         let total = plan.items.reduce(0) { $0 + $1.workloads.count }
-        let begun = Date()
+        let begun = now()
         var timetable = Timetable(
             begun: begun, seconds: plan.budget.map { max(0, $0 - begun.timeIntervalSince(started)) }, cases: total)
         var number = 0
@@ -71,7 +73,7 @@ public struct Runner {
             var runs: [CaseRun] = []
             for workload in item.workloads {
                 number += 1
-                guard timetable.hasTimeToBegin() else {
+                guard timetable.hasTimeToBegin(now: now()) else {
                     remarks.late.append("\(item.suite.name) \(workload.name)")
                     continue
                 }
@@ -84,12 +86,12 @@ public struct Runner {
             // What is left of the suite's time goes in turn to the cases whose ratios are not known well enough.
             if let end = timetable.end(ofSuiteEndingWith: number) {
                 var wanting = runs
-                while !wanting.isEmpty && Date() < end {
+                while !wanting.isEmpty && now() < end {
                     wanting.removeAll { !$0.wantsMore }
-                    for run in wanting where Date().addingTimeInterval(run.nextRoundSeconds) < end {
+                    for run in wanting where now().addingTimeInterval(run.nextRoundSeconds) < end {
                         try self.round(run, &fixtures, &report)
                     }
-                    wanting.removeAll { Date().addingTimeInterval($0.nextRoundSeconds) >= end }
+                    wanting.removeAll { now().addingTimeInterval($0.nextRoundSeconds) >= end }
                 }
             }
             for run in runs {
@@ -115,7 +117,7 @@ public struct Runner {
                 "others used \(Int((share * 100).rounded()))% of the machine's processors while this ran: figures and intervals "
                     + "are theirs too")
         }
-        let seconds = Date().timeIntervalSince(started)
+        let seconds = now().timeIntervalSince(started)
         report.environment.seconds = seconds
         spent.other = max(0, seconds - spent.known)
         report.spent = spent
@@ -129,11 +131,11 @@ public struct Runner {
         _ run: CaseRun, casesToCome: Int, _ timetable: inout Timetable, _ fixtures: inout PreparedStores,
         _ report: inout ComparisonReport
     ) throws {
-        let started = Date()
+        let started = now()
         if plan.preparesAtOnce { fixtures.prepareAtOnce(run) }
         try round(run, &fixtures, &report)
-        timetable.note(firstRound: Date().timeIntervalSince(started), next: run.nextRoundSeconds)
-        if run.counted < 1, timetable.hasTime(forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome) {
+        timetable.note(firstRound: now().timeIntervalSince(started), next: run.nextRoundSeconds)
+        if run.counted < 1, timetable.hasTime(forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome, now: now()) {
             try round(run, &fixtures, &report)
         }
     }
@@ -148,7 +150,8 @@ public struct Runner {
         while let run = wanting.first {
             guard run.counted < plan.repeats, !run.turns.isEmpty,
                 timetable.hasTime(
-                    forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome, roundsToCome: plan.repeats)
+                    forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome, roundsToCome: plan.repeats,
+                    now: now())
             else {
                 wanting.removeFirst()
                 continue
@@ -222,10 +225,10 @@ public struct Runner {
             request.knownChecksum = turns.knownChecksum(
                 workload, workload.starting.fixture.flatMap(item.suite.fixture(named:)), fixture)
         }
-        let started = Date()
+        let started = now()
         guard let turn = try launch(request) else { throw WorkloadError("the turn reported nothing") }
         turns.add(
-            turn, wallSeconds: Date().timeIntervalSince(started),
+            turn, wallSeconds: now().timeIntervalSince(started),
             sharedStore: isShared && request.knownChecksum == nil ? fixture : nil)
         try journal?.note(turn, at: place)
     }

@@ -16,10 +16,10 @@ extension Runner {
     /// Makes sizes smaller until the least number of turns is expected to fit.
     mutating func scaleSizes() throws {
         guard let budget = plan.budget else { return }
-        let started = Date()
+        let started = now()
         let end = started.addingTimeInterval(budget * Self.shareForPilots)
         var estimates: [Int: SizeEstimate] = [:]
-        for (index, item) in plan.items.enumerated() where Date() < end {
+        for (index, item) in plan.items.enumerated() where now() < end {
             progress("\(item.suite.name): finding the size that fits")
             let small = Self.pilotSize(item)
             // Two sizes tell what a turn costs at any size from what a row costs.
@@ -31,7 +31,7 @@ extension Runner {
                 sizes: (item.suite.smallestSize, more == nil ? item.suite.smallestSize : small),
                 seconds: (tiny, more ?? tiny))
         }
-        let left = budget - Date().timeIntervalSince(started)
+        let left = budget - now().timeIntervalSince(started)
         // Cases that were not tried are taken to be like those that were.
         let cases = plan.items.reduce(0) { $0 + $1.workloads.count }
         let tried = estimates.keys.reduce(0) { $0 + plan.items[$1].workloads.count }
@@ -63,7 +63,7 @@ extension Runner {
         for workload in item.workloads {
             let all = plan.contenders(for: workload)
             let tried = all.count > 2 ? [all[0], all[all.count - 1]] : all
-            let started = Date()
+            let started = now()
             guard started < end else { return nil }
             for contender in tried {
                 let path = directory.appendingPathComponent("pilot-\(contender.slug).store").path
@@ -80,7 +80,7 @@ extension Runner {
                     continue
                 }
             }
-            seconds += Date().timeIntervalSince(started) * Double(all.count) / Double(max(1, tried.count))
+            seconds += now().timeIntervalSince(started) * Double(all.count) / Double(max(1, tried.count))
         }
         return seconds
     }

@@ -32,7 +32,7 @@ struct Timetable {
     }
 
     /// Whether a case that has a round may have another one, of its least number: each case still to come is to have so many.
-    func hasTime(forRoundOf estimate: Double, casesToCome: Int, roundsToCome: Int = 1, now: Date = Date()) -> Bool {
+    func hasTime(forRoundOf estimate: Double, casesToCome: Int, roundsToCome: Int = 1, now: Date) -> Bool {
         guard let seconds else { return true }
         let reserve =
             firstRounds.isEmpty
@@ -41,7 +41,7 @@ struct Timetable {
     }
 
     /// Whether a case may begin at all.
-    func hasTimeToBegin(now: Date = Date()) -> Bool {
+    func hasTimeToBegin(now: Date) -> Bool {
         guard let seconds else { return true }
         return now.timeIntervalSince(begun) < seconds * 1.05
     }

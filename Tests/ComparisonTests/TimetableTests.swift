@@ -23,35 +23,45 @@ import Testing
         #expect(!table.hasTimeToBegin(now: begun.addingTimeInterval(106)))
         #expect(table.end(ofSuiteEndingWith: 5) == begun.addingTimeInterval(50))
         let endless = Timetable(begun: begun, seconds: nil, cases: 10)
-        #expect(endless.hasTime(forRoundOf: 1e9, casesToCome: 9) && endless.hasTimeToBegin())
+        #expect(endless.hasTime(forRoundOf: 1e9, casesToCome: 9, now: later) && endless.hasTimeToBegin(now: later))
         #expect(endless.end(ofSuiteEndingWith: 5) == nil)
     }
 
-    /// Turns that are slower than the time given allows: fewer of them, then cases left out, each named.
+    /// Turns that are slower than the time given allows: fewer of them, then cases left out, each named. The clock stands but for the
+    /// turns, so that what they cost is the same on every machine.
     @Test func theTimeGivenIsKept() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("time-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         var measured: TurnReport?
-        let slow: Runner.Launch = { request in
-            let turn = try measured ?? Turn.run(request)
-            measured = turn
-            usleep(100_000)
-            return turn
+        var clock = Date()
+        func report(_ plan: ComparisonPlan) throws -> ComparisonReport {
+            var runner = Runner(
+                plan: plan, directory: directory,
+                launch: { request in
+                    var turn = try measured ?? Turn.run(request)
+                    turn?.seconds = 0.05
+                    measured = turn
+                    clock.addTimeInterval(0.1)
+                    return turn
+                })
+            runner.now = { clock }
+            return try runner.run()
         }
         let names = ["fillseq", "fillrandom", "fillseqbatch", "fillrandbatch"]
         var plan = try plan(cases: names, size: 100, repeats: 10)
         // A round of two contenders takes 0.2 s: all would take 8.8 s.
         plan.budget = 2
-        let started = Date()
-        let few = try Runner(plan: plan, directory: directory, launch: slow).run()
-        #expect(Date().timeIntervalSince(started) < 4)
+        let started = clock
+        let few = try report(plan)
+        #expect(clock.timeIntervalSince(started) <= 2.1)
+        #expect(clock.timeIntervalSince(started) > 1.5, "and used")
         #expect(Set(few.results.map(\.case)) == Set(names), "each has its round")
         #expect(few.results.allSatisfy { $0.samples.count < 10 })
         #expect(
             few.warnings.contains { $0.contains("fewer turns than 10 fitted into the time given: engine fillseq ") },
             "\(few.warnings)")
         plan.budget = 0.3
-        let cut = try Runner(plan: plan, directory: directory, launch: slow).run()
+        let cut = try report(plan)
         #expect(!Set(cut.results.map(\.case)).contains("fillrandbatch"))
         #expect(cut.warnings.contains { $0.contains("not run") && $0.contains("engine fillrandbatch") })
         #expect(cut.failures.isEmpty)
