@@ -28,4 +28,11 @@ uint64_t random_number(uint64_t *state);
 /* A transaction of the store at path, which this process has open, that has LMDB write pages and is aborted. Ends the program if it fails. */
 void spill_pages(const char *path, uint64_t *seed);
 
+/* Shared by processes: a writer was killed, or none will be; the watcher has its snapshot; nobody writes any more. */
+typedef struct watching {
+    int killed, looked, over;
+} watching;
+/* Has the store of the connection open meanwhile (tables of run_processes.c). Ends the program where what it saw is gone. */
+void watch(sqlite3 *db, watching *state);
+
 #endif

@@ -11,7 +11,8 @@
 ** Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a chain or of a commit,
 ** while the others go on; sometimes another process opens the store meanwhile, which clears the dead one's snapshots, or the others
 ** are killed as well and it finds nobody; or the next to write does so through a write map, or in a transaction so large that LMDB writes
-** pages of it early (spill.c); these may reach the disk before its commit. And flushes of one process fail, of which Linux tells the
+** pages of it early (spill.c); these may reach the disk before its commit. Or it is killed right before it seals a commit while another process has the store
+** open (watch.c), and the next takes all pages that are free. And flushes of one process fail, of which Linux tells the
 ** others with their next, but not who opens the file then.
 */
 #define _GNU_SOURCE
@@ -38,6 +39,7 @@ typedef enum fault_kind {
     FAULT_KILL_BOTH,
     FAULT_KILL_STORE,
     FAULT_KILL_SPILL,
+    FAULT_KILL_UNSEALED,
     FAULT_FLUSH
 } fault_kind;
 
@@ -48,6 +50,8 @@ typedef struct plan {
     io_fault how;
     unsigned calls; /* 0: writes of seals */
     bool alone;     /* the second process does nothing */
+    bool watched;   /* but has the store open */
+    bool greedy;    /* the third takes all pages that are free */
     bool mapped;    /* the third writes through the map */
     bool spills;    /* LMDB writes pages of the third before their commit */
     long nth[PROCESSES];
@@ -72,6 +76,7 @@ typedef struct writer {
 typedef struct common {
     pthread_barrier_t start; /* the first two wait for each other */
     long refused;            /* commits */
+    watching watching;
 } common;
 static common *all;
 
@@ -94,7 +99,7 @@ static int run_unit(writer *me, int unit) {
              unit * 37 % 900);
     if (code == SQLITE_OK) code = execute(me->db, sql);
     /* Takes all pages that are free. */
-    if (code == SQLITE_OK && me->plan->mapped && me->number / THREADS == PROCESSES - 1 && unit % 8 == 1)
+    if (code == SQLITE_OK && me->plan->greedy && me->number / THREADS == PROCESSES - 1 && unit % 8 == 1)
         code = execute(me->db, "WITH c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 120)"
                                "INSERT INTO three SELECT randomblob(1500) FROM c");
     rest(me);
@@ -151,6 +156,7 @@ static _Noreturn void run_process(const plan *plan, int process) {
         if (pthread_create(&threads[i], NULL, write_all, &writers[i]) != 0) wrong("no thread");
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     (void)io_disarm();
+    if (plan->watched && process == 1) watch(writers[0].db, &all->watching);
     for (int i = 0; i < THREADS; i++) session_close(writers[i].db);
     _exit(0);
 }
@@ -174,6 +180,7 @@ static int record_run(const plan *plan, size_t *begin) {
     pthread_barrierattr_init(&attributes);
     pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&all->start, &attributes, PROCESSES - 1);
+    all->watching = (watching){0};
     remove_store(plan->path);
     record_start(plan->path);
     if (session_open(plan->path, "{\"durability\":\"full\"}", &db) != SQLITE_OK) wrong("%s", session_message());
@@ -193,6 +200,12 @@ static int record_run(const plan *plan, size_t *begin) {
         if (status != 0 && !(was_killed(status) && plan->fault != NO_FAULT && plan->fault != FAULT_FLUSH))
             wrong("a process: status %d", status);
         killed += was_killed(status);
+        /* The watcher ends last: first who is killed, or is not, then the third. */
+        __atomic_store_n(&all->watching.killed, 1, __ATOMIC_RELEASE);
+        if (plan->watched && was_killed(status))
+            while (!__atomic_load_n(&all->watching.looked, __ATOMIC_ACQUIRE)) usleep(500);
+        else
+            __atomic_store_n(&all->watching.over, 1, __ATOMIC_RELEASE);
         if ((killed > 0 || (plan->alone && plan->fault == FAULT_FLUSH)) && !joined && (!plan->late || left == 0)) {
             joined = true;
             start_process(plan, PROCESSES - 1);
@@ -332,8 +345,12 @@ static void choose_fault(plan *plan, uint64_t *seed) {
         /* In the middle of a chain that needs no mending. */
         if (coin || other) plan->how = IO_KILL_AFTER, plan->calls = 0;
         plan->joined = plan->alone = true;
-        plan->mapped = plan->fault == FAULT_KILL_STORE;
+        plan->mapped = plan->greedy = plan->fault == FAULT_KILL_STORE;
         plan->spills = !plan->mapped;
+    }
+    if (plan->fault == FAULT_KILL_UNSEALED) {
+        plan->how = IO_KILL_BEFORE, plan->calls = 0;
+        plan->joined = plan->alone = plan->watched = plan->greedy = true;
     }
     if (plan->fault == FAULT_KILL_BOTH) {
         plan->nth[1] = 1 + (long)(random_number(seed) % 200);
@@ -381,12 +398,13 @@ int run_processes(const settings *how) {
     if (all == MAP_FAILED) wrong("no memory");
     record_share();
     long others = 0;
-    others += run_kind(how, NO_FAULT, "power", how->seconds * 0.2);
-    others += run_kind(how, FAULT_KILL, "one killed", how->seconds * 0.25);
-    others += run_kind(how, FAULT_KILL_BOTH, "two killed", how->seconds * 0.15);
-    others += run_kind(how, FAULT_KILL_STORE, "one killed, the next stores to a map", how->seconds * 0.15);
+    others += run_kind(how, NO_FAULT, "power", how->seconds * 0.15);
+    others += run_kind(how, FAULT_KILL, "one killed", how->seconds * 0.2);
+    others += run_kind(how, FAULT_KILL_BOTH, "two killed", how->seconds * 0.1);
+    others += run_kind(how, FAULT_KILL_STORE, "one killed, the next stores to a map", how->seconds * 0.1);
     others += run_kind(how, FAULT_KILL_SPILL, "one killed, the next writes before its commit", how->seconds * 0.15);
-    others += run_kind(how, FAULT_FLUSH, "failing flushes", how->seconds * 0.1);
+    others += run_kind(how, FAULT_KILL_UNSEALED, "one killed before a seal", how->seconds * 0.1);
+    others += run_kind(how, FAULT_FLUSH, "failing flushes", how->seconds * 0.2);
     if (others == 0) wrong("no process met what another had not flushed");
     return 0;
 }
