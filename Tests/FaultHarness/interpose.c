@@ -43,7 +43,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen */
 
 static const char *recorded_name;
 static bool recorded_exists; /* it has been opened: its directory has its name */
-unsigned record_flush_delay;
+unsigned record_flush_delay, record_seal_delay;
 bool record_stores;
 static void record_changes(void);
 
@@ -272,8 +272,12 @@ int close(int descriptor) {
     return real(descriptor);
 }
 
+static bool begins_with(const void *bytes, size_t size, uint64_t mark) {
+    return size >= sizeof mark && memcmp(bytes, &mark, sizeof mark) == 0;
+}
+
 static bool has_mark(const void *bytes, size_t size) {
-    return plan.mark == 0 || (size >= sizeof plan.mark && memcmp(bytes, &plan.mark, sizeof plan.mark) == 0);
+    return plan.mark == 0 || begins_with(bytes, size, plan.mark);
 }
 
 /* Writes size bytes by the real pwrite, as far as the plan lets it. */
@@ -285,6 +289,8 @@ static ssize_t write_through(io_call call, int descriptor, const void *bytes, si
         return -1;
     }
     if (due && (plan.fault == IO_SHORT || plan.fault == IO_KILL_HALF)) size = size / 2;
+    if (record_seal_delay > 0 && is_recorded(descriptor) && begins_with(bytes, size, SEAL_MARK))
+        usleep(record_seal_delay);
     bool alone = is_recorded(descriptor) && recording_is_shared();
     if (alone) recording_lock();
     ssize_t written = real(descriptor, bytes, size, offset);

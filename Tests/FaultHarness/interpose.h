@@ -52,6 +52,10 @@ long io_calls(void);
 
 /* What a recorded flush takes longer, in microseconds, so that more happens meanwhile. */
 extern unsigned record_flush_delay;
+/* And what the writing of a seal waits, which is in the middle of a commit. */
+extern unsigned record_seal_delay;
+/* What a seal in the file begins with. */
+#define SEAL_MARK UINT64_C(0x346c61655374736d)
 
 /* A flush by a process that stores to a map sees first what was stored since the last, as msync does. */
 extern bool record_stores;

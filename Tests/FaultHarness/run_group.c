@@ -5,7 +5,8 @@
 **
 ** The power: files are made of moments, as in run_power.c. In each of them are all transactions that a COMMIT had acknowledged, of each
 ** thread the first ones without a gap, each whole. Once the writers do nothing else; once they rest inside of transactions and flushes take
-** long, so that commits come to wait for a flush under way, and flushes are made by those that have waited enough.
+** long, so that commits come to wait for a flush under way, and flushes are made by those that have waited enough; once the
+** others lose patience while one is in the middle of its commit.
 ** Failing calls: the nth flush or write fails, once or from then on; what was acknowledged is there, what is there was tried, every
 ** transaction is whole, and every connection goes on.
 ** Hopes: of commits in a given order, which leave the flush to others.
@@ -138,7 +139,7 @@ static const char *judge_image(sqlite3 *db, const void *acknowledged) {
     return judge(db, acknowledged, UNITS, false);
 }
 
-static void lose_power(const settings *how, unsigned delay, double seconds) {
+static void lose_power(const settings *how, unsigned delay, unsigned seal_delay, double seconds) {
     char path[4096], tried[4096];
     static writer writers[WRITERS];
     static bool acknowledged[WRITERS][UNITS + 1];
@@ -152,10 +153,11 @@ static void lose_power(const settings *how, unsigned delay, double seconds) {
     memset(acknowledged, 0, sizeof acknowledged);
     for (int i = 0; i < WRITERS; i++) writers[i].nap = 4 * delay, writers[i].seed = random_number(&seed);
     record_flush_delay = delay;
+    record_seal_delay = seal_delay;
     size_t begin = recorded_count;
     run_writers(writers);
     record_stop();
-    record_flush_delay = 0;
+    record_flush_delay = record_seal_delay = 0;
     for (int i = 0; i < WRITERS; i++) {
         for (int unit = 1; unit <= UNITS; unit++)
             if (!writers[i].acknowledged[unit]) wrong("writer %d, unit %d failed", i, unit);
@@ -331,8 +333,9 @@ static void hope(const settings *how) {
 
 int run_group(const settings *how) {
     hope(how);
-    lose_power(how, 0, how->seconds * 0.4);
-    lose_power(how, 1500, how->seconds * 0.3);
+    lose_power(how, 0, 0, how->seconds * 0.3);
+    lose_power(how, 1500, 0, how->seconds * 0.2);
+    lose_power(how, 0, 6000, how->seconds * 0.2);
     fail_calls(how, how->seconds * 0.2);
     kill_writers(how, how->seconds * 0.1);
     return 0;

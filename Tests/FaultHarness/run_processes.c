@@ -30,7 +30,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SEAL UINT64_C(0x346c61655374736d) /* what a seal in the file begins with */
 enum { PROCESSES = 3, THREADS = 3, WRITERS = PROCESSES * THREADS, UNITS = 60, FILES_A_SECOND = 60 };
 
 typedef enum fault_kind {
@@ -149,7 +148,7 @@ static _Noreturn void run_process(const plan *plan, int process) {
     record_flush_delay = plan->delay;
     long nth = plan->nth[process];
     if (nth > 0 && plan->calls == 0)
-        io_arm_mark(plan->how, SEAL, 1 + nth / 8);
+        io_arm_mark(plan->how, SEAL_MARK, 1 + nth / 8);
     else if (nth > 0)
         io_arm(plan->how, plan->calls, nth, plan->persistent, EIO);
     for (int i = 0; i < THREADS; i++)
