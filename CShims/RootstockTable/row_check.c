@@ -194,11 +194,28 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
 }
 
 int rst_complete_generated(rst_table *table, rst_hand *row, char **message) {
-    int code;
+    int code = SQLITE_OK;
     if (!table->has_generated || table->triggers == NULL) return SQLITE_OK;
-    code = rst_twin_insert(table, row->values, row->rowid, 0, true, message);
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        const rst_column *column = &table->columns[i];
+        if (column->not_null && column->generated == 0 && i != table->rowid_column && row->values[i].type == VALUE_NULL)
+            code = SQLITE_CONSTRAINT_NOTNULL;
+    }
+    if (code == SQLITE_OK) code = rst_twin_insert(table, row->values, row->rowid, 0, true, message);
+    if (code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_DONE) {
+        /* A NULL where none may be. The row's own check will see to it, behind the triggers. */
+        rst_twin_clear(table);
+        code = rst_twin_loose(table, row->values, row->rowid, message);
+        if (code == SQLITE_OK) code = rst_hand_own_bytes(table, row);
+        rst_twin_loose_clear(table);
+        if (code == SQLITE_OK && message != NULL) {
+            sqlite3_free(*message);
+            *message = NULL;
+        }
+        return code;
+    }
     if (code != SQLITE_OK) {
-        /* A NULL where none may be: the row's own check will say it. */
+        /* What is wrong with the row its own check will say. */
         rst_twin_clear(table);
         if (message != NULL) {
             sqlite3_free(*message);

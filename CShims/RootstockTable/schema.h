@@ -29,6 +29,10 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
 /* The row now in the twin: value of index `number`'s part `part`; *included false if a partial index leaves it out. */
 int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message);
 void rst_twin_clear(rst_table *table);
+/* twin_loose.c: completes a row that rst_twin_insert refused for its NULLs, whatever NOT NULL and CHECK say. `values` as there, living until
+** rst_twin_loose_clear, which is called whatever this returns. SQLITE_OK or an error and *message. */
+int rst_twin_loose(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
+void rst_twin_loose_clear(rst_table *table);
 /* What rst_twin_insert refused by a CHECK, judged as the UPDATE that it is: a CHECK that names no column of `changed` is not asked.
 ** old: the row as it was. The same results. */
 int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,

@@ -110,6 +110,7 @@ typedef struct rst_twin {
     sqlite3_stmt *row;
     sqlite3_stmt *select;
     sqlite3_stmt *remove;
+    sqlite3_stmt *loose, *loose_row, *loose_remove; /* twin_loose.c */
 } rst_twin;
 
 struct rst_table {

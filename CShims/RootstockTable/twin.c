@@ -15,6 +15,9 @@ static void twin_finalize(rst_twin *twin) {
     sqlite3_finalize(twin->row);
     sqlite3_finalize(twin->select);
     sqlite3_finalize(twin->remove);
+    sqlite3_finalize(twin->loose);
+    sqlite3_finalize(twin->loose_row);
+    sqlite3_finalize(twin->loose_remove);
     memset(twin, 0, sizeof *twin);
 }
 
