@@ -12,15 +12,35 @@
 
 #include <string.h>
 
+static int count_rows(rst_connection *c, const rst_table *table, int64_t *count, char **message) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", table->declared_name);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) *count = sqlite3_column_int64(statement, 0);
+    if (code == SQLITE_OK) code = sqlite3_finalize(statement);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    return code;
+}
+
+int rst_dropped_row(rst_connection *c, char **message) {
+    if (--c->dropping_left != 0 ||
+        (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
+        return SQLITE_OK;
+    c->dropping_refused = true;
+    rst_set_message(message, "FOREIGN KEY constraint failed");
+    return SQLITE_ERROR; /* a constraint's code OR IGNORE would pass over */
+}
+
 /* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred key is violated,
 ** which may be one of its own. */
-static int drop_rows(rst_connection *c, const char *sql, char **message) {
+static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
     char *text;
     rst_table *table;
     int64_t before = c->deferred_violations;
-    int code;
+    int code, column = 0;
     if (!rst_token_is(&drop, "DROP") || !rst_token_is(&word, "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
     name = rst_token_object(&p, end, &schema);
     text = rst_token_name(&name);
@@ -33,17 +53,20 @@ static int drop_rows(rst_connection *c, const char *sql, char **message) {
     rst_triggers_free(table);         /* the implied DELETE fires none */
     c->triggers_epoch = c->epoch - 1; /* a DROP that is refused has them loaded again */
     rst_glance_forget(c);
+    code = count_rows(c, table, &c->dropping_left, message);
+    if (code != SQLITE_OK) return code;
+    while (column < table->column_count - 1 && table->columns[column].generated) column++;
     c->dropping_rows = true;
-    code = rst_execute(c, message, "DELETE FROM main.\"%w\"", table->declared_name);
+    c->dropping = table;
+    c->dropping_ends = outermost;
+    c->dropping_refused = false;
+    c->dropping_violations = before;
+    /* Only an UPDATE can pass over a row uncounted: one that the action of a key into the table itself removed before its turn. */
+    code = rst_execute(c, message, "UPDATE OR IGNORE main.\"%w\" SET \"%w\"=\"%w\"", table->declared_name,
+                       table->columns[column].name, table->columns[column].name);
     c->dropping_rows = false;
-    if (code == SQLITE_OK && (c->immediate_violations > 0 || c->deferred_violations > before)) {
-        if (c->immediate_violations > 0 || sqlite3_get_autocommit(c->db)) {
-            rst_set_message(message, "FOREIGN KEY constraint failed");
-            code = SQLITE_CONSTRAINT_FOREIGNKEY;
-            /* A statement that fails has changed nothing, and changes() says so. */
-            (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
-        }
-    }
+    c->dropping = NULL;
+    if (c->dropping_refused) code = SQLITE_CONSTRAINT_FOREIGNKEY;
     c->immediate_violations = 0;
     return code;
 }
@@ -83,11 +106,11 @@ static int check_drop(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
-static int run_change(rst_connection *c, const char *sql, char **message) {
+static int run_change(rst_connection *c, const char *sql, bool outermost, char **message) {
     bool done = false;
     int code = check_drop(c, sql, message);
     if (code == SQLITE_OK) code = rst_create_as(c, sql, &done, message);
-    if (code == SQLITE_OK && !done) code = drop_rows(c, sql, message);
+    if (code == SQLITE_OK && !done) code = drop_rows(c, sql, outermost, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
     return code;
 }
@@ -110,13 +133,14 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     char *rollback_message = NULL;
     sqlite3_stmt *interruptible = NULL;
+    const bool outermost = sqlite3_get_autocommit(c->db) != 0;
     if (code != SQLITE_OK) return code;
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
     if (code != SQLITE_OK) return code;
     code = rst_change_join(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) interruptible = rst_interruptible(c);
-    if (code == SQLITE_OK) code = run_change(c, sql, message);
+    if (code == SQLITE_OK) code = run_change(c, sql, outermost, message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
     if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);

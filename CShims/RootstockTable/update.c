@@ -66,6 +66,11 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
     return SQLITE_OK;
 }
 
+/* Whether the row that the statement gives goes with its table (ddl.c). */
+static inline bool is_dropped(const rst_table *table) {
+    return __builtin_expect(table->connection->dropping == table, false) && table->connection->trigger_depth == 0;
+}
+
 static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
     rst_hand old, row;
     rootstock_slice key;
@@ -86,7 +91,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
         return rst_tree_remove(table->connection, &table->tree, &key);
     }
-    if (count > 1) {
+    if (count > 1 && !is_dropped(table)) {
         code = rst_row_patch(table, &key, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
@@ -98,7 +103,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
     if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
-        if (count == 1 || rst_program_deletes(table)) {
+        if (count == 1 || rst_program_deletes(table) || is_dropped(table)) {
             code = rst_row_delete(table, &old, false, message);
         } else {
             if (rst_program_rowwise(table)) {
@@ -225,6 +230,10 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             /* a foreign key that fits nothing */
         } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
             code = update_or_delete(table, count, values, conflict, &message);
+            if (is_dropped(table) && (code == SQLITE_OK || code == SQLITE_DONE)) {
+                int dropped = rst_dropped_row(c, &message);
+                if (dropped != SQLITE_OK) code = dropped;
+            }
         } else {
             code = insert(table, values, conflict, rowid, &message);
         }
