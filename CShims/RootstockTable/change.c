@@ -18,13 +18,16 @@ static bool plain_overwrite(rst_table *table, int conflict) {
            table->foreign_key_count == 0 && table->connection->program == NULL && !rst_shadows_any(table);
 }
 
-int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
-    bool kept = code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL; /* RAISE(FAIL) leaves what was done */
-    /* So does OR FAIL: what the row's BEFORE triggers did. The row itself is not written before these are checked. */
+bool rst_fails_only(const rst_connection *c, int conflict, int code) {
     if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID ||
-        code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK) {
-        kept = conflict >= 0 && (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL && c->trigger_depth == 0;
-    }
+        code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK)
+        return (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL;
+    return code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL;
+}
+
+int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
+    /* OR FAIL leaves what the row's BEFORE triggers did; the row itself is not written before it is checked. */
+    bool kept = rst_fails_only(c, conflict, code) && (conflict >= 0 || code == SQLITE_CONSTRAINT_TRIGGER);
     if (code != SQLITE_OK && code != SQLITE_DONE &&
         !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);

@@ -187,7 +187,9 @@ struct rst_connection {
     int override_conflict;  /* of the outer statement, for those in its triggers */
     int nested_error;       /* constraint that such a statement ran into */
     char *nested_message;
-    int raised; /* conflict mode of the last RAISE */
+    bool
+        keeps_failed; /* what the statement inside a trigger that is failing now has done stays: OR FAIL, RAISE(FAIL) */
+    int raised;       /* conflict mode of the last RAISE */
 };
 
 /* ---- connection.c ---- */

@@ -92,6 +92,7 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
             code = SQLITE_OK;
         }
         c->trigger_depth--;
+        c->keeps_failed = false; /* it has failed by now, and is rolled back */
         c->program = program;
         if (code != SQLITE_OK && code != SQLITE_DONE) { /* a value that could not be bound included */
             code = sqlite3_extended_errcode(c->db);

@@ -50,7 +50,8 @@ int rst_vtab_release(sqlite3_vtab *base, int number) {
 }
 
 int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
-    return rst_savepoint_rollback(((rst_vtab *)base)->connection, number);
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    return c->keeps_failed ? SQLITE_OK : rst_savepoint_rollback(c, number);
 }
 
 /* ---- the marker ---- */

@@ -270,6 +270,8 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
+        c->keeps_failed = c->trigger_depth > 0 && rst_fails_only(c, conflict, code);
+        if (c->keeps_failed && told == SQLITE_FAIL) return code; /* SQLite keeps it by itself, and what was native */
         if ((code & 0xff) == SQLITE_CONSTRAINT &&
             (c->override_conflict != 0 ||
              (c->trigger_depth > 0 && told != SQLITE_ABORT &&

@@ -299,16 +299,35 @@ int rst_depth_check(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
+/* The OR of what fires a trigger is that of its body, too. The module knows it where the body changes a table of the store
+** (override_conflict); the native ones, which only a temp trigger reaches, SQLite has to be told of. ROLLBACK waits for the statement's end. */
+static char *with_or(const rst_trigger *trigger, int conflict) {
+    const char *word = conflict == SQLITE_IGNORE    ? "IGNORE"
+                       : conflict == SQLITE_REPLACE ? "REPLACE"
+                       : conflict == SQLITE_FAIL    ? "FAIL"
+                                                    : "ABORT";
+    return sqlite3_mprintf("%.6s OR %s%s", trigger->fire_sql, word, trigger->fire_sql + 6); /* INSERT, UPDATE */
+}
+
 static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, const rst_hand *row, char **message) {
     rst_connection *c = table->connection;
     rst_row_image image = {old != NULL ? old->values : NULL, old != NULL ? old->rowid : 0}, *saved = table->images[0];
     rst_program *program = c->program;
+    const int mode =
+        program != NULL && program->code->conflict != CONFLICT_DEFAULT ? program->code->conflict : c->override_conflict;
     sqlite3_stmt *statement = NULL;
     int code, moment;
     code = rst_depth_check(c, message);
     if (code == SQLITE_OK) code = judge(c, trigger, message);
     if (code != SQLITE_OK) return code;
-    code = rst_statement_get(c, trigger->fire_sql, &statement);
+    if (trigger->temporary && mode != CONFLICT_DEFAULT && trigger->event != TRIGGER_DELETE) {
+        char *sql = with_or(trigger, mode);
+        code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(c, sql, &statement);
+        sqlite3_free(sql);
+        if (code == SQLITE_NOMEM) return code;
+    } else {
+        code = rst_statement_get(c, trigger->fire_sql, &statement);
+    }
     if (code != SQLITE_OK) {
         return trigger_error(c, trigger, message);
     }
@@ -324,8 +343,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         const int64_t changes = rst_changes_keep(c);
         if (old != NULL) table->images[0] = &image;
-        if (program != NULL && program->code->conflict != CONFLICT_DEFAULT)
-            c->override_conflict = program->code->conflict;
+        c->override_conflict = mode;
         c->program = NULL;
         c->trigger_depth++;
         trigger->firing = true;
@@ -334,6 +352,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         code = sqlite3_reset(statement);
+        c->keeps_failed = false;
         trigger->firing = was;
         c->trigger_depth--;
         rst_changes_restore(c, changes);

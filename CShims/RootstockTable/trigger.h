@@ -65,6 +65,8 @@ int rst_program_update_row(rst_table *table, rst_hand *old, char **message);
 bool rst_program_stopped(const rst_table *table);
 /* What xUpdate returns to SQLite for what the change came to (SQLITE_DONE: ignored). */
 int rst_program_result(rst_table *table, int told, int conflict, int code, char **message);
+/* Whether a statement of this conflict mode that ends in the code leaves what it has done: OR FAIL, RAISE(FAIL). */
+bool rst_fails_only(const rst_connection *c, int conflict, int code);
 /* What an inner statement was refused for, which SQLite was told of as a plain error (c->nested_error is not 0): the code, which is
 ** forgotten, and *message. */
 int rst_nested_error_take(rst_connection *c, char **message);

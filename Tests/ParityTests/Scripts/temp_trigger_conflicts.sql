@@ -1,0 +1,40 @@
+-- The OR of a statement, in the temp trigger that it fires, whose body changes temp tables.
+CREATE TABLE a(x INTEGER PRIMARY KEY, y);
+CREATE TEMP TABLE b(x INTEGER PRIMARY KEY, y UNIQUE);
+CREATE TEMP TABLE log(n INTEGER PRIMARY KEY, what);
+INSERT INTO b VALUES (1, 1);
+CREATE TEMP TRIGGER ai AFTER INSERT ON a BEGIN
+  INSERT INTO log(what) VALUES ('body ' || new.x);
+  INSERT INTO b VALUES (new.x + 10, new.y), (new.x + 20, 1), (new.x + 30, 5);
+  INSERT INTO log(what) VALUES ('end ' || new.x || ' ' || changes());
+END;
+INSERT OR FAIL INTO a VALUES (1, 100), (2, 200);
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+INSERT INTO a VALUES (3, 300);
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+INSERT OR IGNORE INTO a VALUES (4, 400), (5, 500);
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+INSERT OR REPLACE INTO a VALUES (6, 600), (7, 700);
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+UPDATE OR IGNORE a SET y = 3;
+CREATE TEMP TRIGGER au AFTER UPDATE ON a BEGIN
+  INSERT INTO log(what) VALUES ('u ' || new.x);
+  UPDATE b SET y = new.y WHERE x < 15;
+  INSERT INTO b(y) VALUES (1000), (new.y);
+  INSERT INTO log(what) VALUES ('ue ' || new.x || ' ' || changes());
+END;
+UPDATE OR IGNORE a SET y = y + 3 WHERE x > 3;
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+UPDATE OR FAIL a SET y = 11 WHERE x > 3;
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+UPDATE OR REPLACE a SET y = 12 WHERE x > 3;
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+INSERT INTO a VALUES (4, 1) ON CONFLICT DO UPDATE SET y = 77;
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
+BEGIN;
+INSERT INTO log(what) VALUES ('in transaction');
+UPDATE OR ABORT a SET y = 12 WHERE x > 3;
+INSERT INTO log(what) VALUES ('still');
+UPDATE OR ROLLBACK a SET y = 12 WHERE x > 3;
+COMMIT;
+SELECT * FROM a; SELECT * FROM b; SELECT * FROM log;
