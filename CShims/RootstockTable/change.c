@@ -145,7 +145,10 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
     bool marked = rst_needs_mark(table);
     bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c)), written;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
+    const int override = c->override_conflict;
     int code = SQLITE_OK;
+    /* A DELETE has no OR of its own, and hands on none of a statement further out. */
+    c->override_conflict = replacing ? SQLITE_REPLACE : CONFLICT_DEFAULT;
     if (triggers) {
         code = rst_trigger_fire(table, true, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_OK) {
@@ -168,6 +171,7 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
     c->row_written = written && !replacing;
+    c->override_conflict = override;
     return marked ? rst_settle(c, mark, CONFLICT_DEFAULT, code) : code;
 }
 

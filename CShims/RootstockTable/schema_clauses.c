@@ -154,6 +154,13 @@ static bool is_part(const rst_table *table, const rst_part *part, const listed_c
            sqlite3_stricmp(table->columns[listed->column].collation_name, part->collation_name) == 0;
 }
 
+static bool are_parts(const rst_table *table, const rst_part *parts, int part_count, const listed_column *columns,
+                      int count) {
+    bool same = part_count == count;
+    for (int k = 0; same && k < count; k++) same = is_part(table, &parts[k], &columns[k]);
+    return same;
+}
+
 /* The constraint over these columns is the primary key or one of the automatic indexes. */
 static void set_conflict(rst_table *table, const listed_column *columns, int count, bool primary, int conflict) {
     if (conflict == CONFLICT_DEFAULT) return;
@@ -167,10 +174,12 @@ static void set_conflict(rst_table *table, const listed_column *columns, int cou
     }
     for (int i = 0; i < table->index_count; i++) {
         rst_index *index = &table->indexes[i];
-        bool same = index->automatic && index->part_count == count;
-        for (int k = 0; same && k < count; k++) same = is_part(table, &index->parts[k], &columns[k]);
-        if (same) index->on_conflict = conflict;
+        if (index->automatic && are_parts(table, index->parts, index->part_count, columns, count))
+            index->on_conflict = conflict;
     }
+    /* A UNIQUE over the primary key of a table WITHOUT ROWID is that key, and not an index. */
+    if (table->without_rowid && are_parts(table, table->key, table->key_count, columns, count))
+        table->rowid_on_conflict = conflict;
 }
 
 static int list_column(listed_column **columns, int *count, int column) {

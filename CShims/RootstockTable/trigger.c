@@ -25,6 +25,8 @@ void rst_triggers_free(rst_table *table) {
         table->triggers = trigger->next;
         sqlite3_free(trigger->name);
         sqlite3_free(trigger->fire_sql);
+        for (size_t i = 0; i < sizeof trigger->fire_or / sizeof trigger->fire_or[0]; i++)
+            sqlite3_free(trigger->fire_or[i]);
         sqlite3_free(trigger->text);
         sqlite3_free(trigger->beyond);
         sqlite3_free(trigger);
@@ -299,35 +301,34 @@ int rst_depth_check(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
-/* The OR of what fires a trigger is that of its body, too. The module knows it where the body changes a table of the store
-** (override_conflict); the native ones, which only a temp trigger reaches, SQLite has to be told of. ROLLBACK waits for the statement's end. */
-static char *with_or(const rst_trigger *trigger, int conflict) {
-    const char *word = conflict == SQLITE_IGNORE    ? "IGNORE"
-                       : conflict == SQLITE_REPLACE ? "REPLACE"
-                       : conflict == SQLITE_FAIL    ? "FAIL"
-                                                    : "ABORT";
-    return sqlite3_mprintf("%.6s OR %s%s", trigger->fire_sql, word, trigger->fire_sql + 6); /* INSERT, UPDATE */
+/* The statement that fires the trigger: under the OR of the one that fires it, which SQLite gives to the body's changes of native tables
+** (update.c sees to those of the store's). OR ROLLBACK is the outer statement's to carry out: to the body it is an ABORT. */
+static int fire_text(const rst_connection *c, rst_trigger *trigger, const char **text) {
+    static const char *const names[] = {" OR ABORT", " OR IGNORE", " OR REPLACE", " OR FAIL"};
+    const int mode = c->override_conflict;
+    const int kind = mode == SQLITE_IGNORE ? 1 : mode == SQLITE_REPLACE ? 2 : mode == SQLITE_FAIL ? 3 : 0;
+    const int verb = trigger->event == TRIGGER_DELETE ? 0 : (int)strlen("INSERT"); /* UPDATE is as long */
+    *text = trigger->fire_sql;
+    if (verb == 0 || mode == CONFLICT_DEFAULT) return SQLITE_OK;
+    if (trigger->fire_or[kind] == NULL)
+        trigger->fire_or[kind] =
+            sqlite3_mprintf("%.*s%s%s", verb, trigger->fire_sql, names[kind], trigger->fire_sql + verb);
+    *text = trigger->fire_or[kind];
+    return *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, const rst_hand *row, char **message) {
     rst_connection *c = table->connection;
     rst_row_image image = {old != NULL ? old->values : NULL, old != NULL ? old->rowid : 0}, *saved = table->images[0];
     rst_program *program = c->program;
-    const int mode =
-        program != NULL && program->code->conflict != CONFLICT_DEFAULT ? program->code->conflict : c->override_conflict;
     sqlite3_stmt *statement = NULL;
+    const char *text;
     int code, moment;
     code = rst_depth_check(c, message);
     if (code == SQLITE_OK) code = judge(c, trigger, message);
     if (code != SQLITE_OK) return code;
-    if (trigger->temporary && mode != CONFLICT_DEFAULT && trigger->event != TRIGGER_DELETE) {
-        char *sql = with_or(trigger, mode);
-        code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(c, sql, &statement);
-        sqlite3_free(sql);
-        if (code == SQLITE_NOMEM) return code;
-    } else {
-        code = rst_statement_get(c, trigger->fire_sql, &statement);
-    }
+    code = fire_text(c, trigger, &text);
+    if (code == SQLITE_OK) code = rst_statement_get(c, text, &statement);
     if (code != SQLITE_OK) {
         return trigger_error(c, trigger, message);
     }
@@ -339,11 +340,9 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     }
     if (code == SQLITE_OK) {
         bool was = trigger->firing;
-        int override = c->override_conflict;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         const int64_t changes = rst_changes_keep(c);
         if (old != NULL) table->images[0] = &image;
-        c->override_conflict = mode;
         c->program = NULL;
         c->trigger_depth++;
         trigger->firing = true;
@@ -358,7 +357,6 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         rst_changes_restore(c, changes);
         c->program = program;
         if (old != NULL) table->images[0] = saved;
-        c->override_conflict = override;
         if (code != SQLITE_OK && c->nested_error != 0) {
             code = rst_nested_error_take(c, message);
         } else if (code != SQLITE_OK) {

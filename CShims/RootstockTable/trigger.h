@@ -19,7 +19,8 @@ struct rst_trigger {
     uint64_t columns; /* these (column_sets.h), */
     int rowid_names;  /* and these names of the rowid: rst_rowid_names_in */
     uint64_t *beyond;
-    char *fire_sql; /* statement on the view whose INSTEAD OF trigger has the body */
+    char *fire_sql;   /* statement on the view whose INSTEAD OF trigger has the body */
+    char *fire_or[4]; /* the same OR ABORT, IGNORE, REPLACE, FAIL; null until one is fired so */
     char *
         text; /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
     bool firing;

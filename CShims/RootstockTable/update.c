@@ -223,8 +223,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     }
     if (code == SQLITE_OK || alone) {
         const int override = c->override_conflict;
-        /* What it fires goes by the OR of a trigger's statement, too. */
-        if (c->trigger_depth > 0 && conflict != CONFLICT_DEFAULT) c->override_conflict = conflict;
+        if (conflict != CONFLICT_DEFAULT) c->override_conflict = conflict; /* what it fires goes by its OR, too */
         table->references++;
         if (code != SQLITE_OK) {
             /* a foreign key that fits nothing */
