@@ -37,9 +37,11 @@ int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
     return code;
 }
 
-static int foreign_before(rst_table *table, const rst_hand *old, char **message) {
-    return table->foreign_key_count > 0 && table->is_parent ? rst_foreign_before(table, old->values, message)
-                                                            : SQLITE_OK;
+/* row: the one that an UPDATE makes of the old one, or null. */
+static int foreign_before(rst_table *table, const rst_hand *old, const rst_hand *row, uint64_t changed,
+                          char **message) {
+    if (table->foreign_key_count == 0 || !table->is_parent) return SQLITE_OK;
+    return rst_foreign_before(table, old->values, changed, row == NULL ? NULL : row->beyond, message);
 }
 
 /* Foreign keys: those between the store's tables, then those that SQLite keeps for us. */
@@ -161,7 +163,7 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
         }
     }
     if (code == SQLITE_OK && !replacing) code = rst_check_pinned(table, message);
-    if (code == SQLITE_OK) code = foreign_before(table, old, message);
+    if (code == SQLITE_OK) code = foreign_before(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
@@ -217,7 +219,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) code = rst_check_unique(table, row, old, conflict, changed, &known, message);
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
-    if (code == SQLITE_OK) code = foreign_before(table, old, message);
+    if (code == SQLITE_OK) code = foreign_before(table, old, row, changed, message);
     same_key =
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {

@@ -131,16 +131,11 @@ static bool names_rowid(const rst_table *table, rst_span columns) {
     }
 }
 
-/* Whether SQLite sees at once that the statement writes one row and no more. */
+/* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces (may_replace). */
 static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start;
     rst_token token;
-    bool replaces = parts->conflict == SQLITE_REPLACE &&
-                    (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
-    for (int i = 0; i < table->index_count && parts->conflict == SQLITE_REPLACE; i++)
-        replaces |= table->indexes[i].unique;
-    if (parts->kind != KIND_INSERT || replaces || parts->returning.start != NULL ||
-        rst_trigger_any(table, TRIGGER_INSERT))
+    if (parts->kind != KIND_INSERT || parts->returning.start != NULL || rst_trigger_any(table, TRIGGER_INSERT))
         return false;
     if (parts->source == SOURCE_DEFAULT) return true;
     if (parts->source != SOURCE_VALUES) return false;
@@ -159,15 +154,29 @@ static bool has_clause(const rst_code *code, int key) {
     return false;
 }
 
-/* Whether a key's own ON CONFLICT REPLACE may remove rows first: then SQLite looks at foreign keys when all is done. */
+/* Whether OR REPLACE, or a key's own ON CONFLICT REPLACE, may remove rows first: then SQLite looks at foreign keys when all is done. */
 static bool may_replace(const rst_table *table, const rst_statement_parts *parts, const rst_code *code) {
-    if (parts->conflict != CONFLICT_DEFAULT) return false;
+    const bool all = parts->conflict == SQLITE_REPLACE;
+    if (!all && parts->conflict != CONFLICT_DEFAULT) return false;
     for (int i = 0; i < table->index_count; i++) {
-        if (table->indexes[i].unique && table->indexes[i].on_conflict == SQLITE_REPLACE && !has_clause(code, i))
-            return true;
+        const rst_index *index = &table->indexes[i];
+        if (index->unique && (all || index->on_conflict == SQLITE_REPLACE) && !has_clause(code, i)) return true;
     }
-    return table->rowid_on_conflict == SQLITE_REPLACE && !has_clause(code, -1) &&
+    return (all || table->rowid_on_conflict == SQLITE_REPLACE) && !has_clause(code, -1) &&
            (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
+}
+
+/* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the table or from it. */
+static int is_several(const rst_table *table, const rst_clause *clause, bool *several) {
+    uint64_t set = 0, *beyond = NULL;
+    int code = SQLITE_OK;
+    for (int i = 0; i < clause->column_count && code == SQLITE_OK; i++) {
+        int column = clause->columns[i] < 0 ? table->rowid_column : clause->columns[i];
+        if (column >= 0) code = rst_columns_add(table, column, &set, &beyond);
+    }
+    *several = rst_trigger_any(table, TRIGGER_UPDATE) || rst_foreign_sets_any(table, set, beyond);
+    sqlite3_free(beyond);
+    return code;
 }
 
 static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
@@ -328,6 +337,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
 
 int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
     rst_statement_parts parts;
+    bool several;
     rst_table *table = NULL;
     rst_code *code, **link = &c->codes;
     sqlite3_str *numbered;
@@ -387,7 +397,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     if (result == SQLITE_OK) {
         result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
-        if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = false;
+        if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
         /* An automatic rowid meets no row: SQLite leaves such a clause out. */
@@ -396,16 +406,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             code->clauses[i].left_out = true;
             continue;
         }
-        if (code->clauses[i].update && rst_trigger_any(table, TRIGGER_UPDATE)) code->single_insert = false;
-        /* A DO UPDATE that itself sets columns of a foreign key makes the statement one of several changes. */
-        for (int k = 0; k < code->clauses[i].column_count; k++) {
-            for (int f = 0; f < table->foreign_key_count; f++) {
-                for (int n = 0; n < table->foreign_keys[f].column_count; n++) {
-                    if (table->foreign_keys[f].child_columns[n] == code->clauses[i].columns[k])
-                        code->single_insert = false;
-                }
-            }
-        }
+        if (!code->clauses[i].update) continue;
+        result = is_several(table, &code->clauses[i], &several);
+        if (several) code->single_insert = code->one_row = false;
     }
     if (result == SQLITE_OK && is_rowwise(c, table, &parts)) {
         rst_span with = {parts.whole.start, parts.verb.start};

@@ -7,6 +7,7 @@
 */
 #include "column_sets.h"
 #include "foreign_statements.h"
+#include "runner.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -142,10 +143,16 @@ static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_tab
     return code;
 }
 
-static bool sets_any_key(const rst_table *table, uint64_t changed, const uint64_t *beyond);
+/* Whether the new row is all that the statement can do: what it violates is refused at once, even if it cures as much. */
+static bool is_single(const rst_table *table, const rootstock_value *old_values) {
+    const rst_connection *c = table->connection;
+    if (old_values != NULL || c->trigger_depth > 0 || c->sidecar) return false;
+    return c->program == NULL || (c->program->table == table && c->program->code->single_insert);
+}
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                        const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
+    const bool sets_any = old_values == NULL || new_values == NULL || rst_foreign_sets_any(table, changed, beyond);
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -161,7 +168,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             touched = false;
             for (int k = 0; k < foreign->column_count; k++)
                 touched |= rst_columns_has(changed, beyond, foreign->child_columns[k]);
-            if (!touched && !own) continue;
+            if (!touched && (!own || !sets_any)) continue;
         }
         if (parent == NULL) {
             if (c->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
@@ -170,8 +177,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             return SQLITE_ERROR;
         }
         code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
-        if (code == SQLITE_ERROR &&
-            (c->dropping_rows || (!touched && new_values != NULL && !sets_any_key(table, changed, beyond)))) {
+        if (code == SQLITE_ERROR && c->dropping_rows) {
             forget(message);
             continue;
         }
@@ -184,6 +190,11 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         if (new_counts) {
             code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists, message);
             if (code != SQLITE_OK) return code;
+            if (!exists && is_single(table, old_values) && !foreign->deferred && !rst_foreign_all_deferred(c)) {
+                c->last_mode = SQLITE_ABORT; /* whatever the statement's OR */
+                rst_set_message(message, "FOREIGN KEY constraint failed");
+                return SQLITE_CONSTRAINT_FOREIGNKEY;
+            }
             if (!exists) count_violations(c, foreign, 1);
         }
     }
@@ -274,8 +285,7 @@ static bool sets_parent_key(const rst_table *table, const rst_foreign_key *forei
     return touched;
 }
 
-/* Whether an UPDATE of these columns sets any that a foreign key has or refers to: SQLite looks at no key of the table otherwise. */
-static bool sets_any_key(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
+bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
     const rst_connection *c = table->connection;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
@@ -327,10 +337,12 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
     return SQLITE_OK;
 }
 
-int rst_foreign_before(rst_table *table, const rootstock_value *old_values, char **message) {
+int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint64_t changed, const uint64_t *beyond,
+                       char **message) {
     rst_connection *c = table->connection;
     if (c->deferred_violations == 0 && c->immediate_violations == 0) return SQLITE_OK;
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
+    if (changed != UINT64_MAX && !rst_foreign_sets_any(table, changed, beyond)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         const int *columns;
@@ -370,7 +382,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
     rst_connection *c = table->connection;
     const int *columns;
     bool all = changed == UINT64_MAX, looked_at = false;
-    if (!all && !sets_any_key(table, changed, NULL)) return SQLITE_OK;
+    if (!all && !rst_foreign_sets_any(table, changed, NULL)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);

@@ -174,8 +174,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
     code = rst_call_code(code);
-    if (code == SQLITE_CONSTRAINT_FOREIGNKEY && program->code->single_insert)
-        sqlite3_set_last_insert_rowid(c->db, last);
     if (program->rolls_back && code != SQLITE_OK) {
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
         return code;
