@@ -9,10 +9,14 @@ struct Transcript: Equatable {
 }
 
 /// Runs a program to its end, as a shell would.
-func run(_ program: URL, _ arguments: [String], input: String = "") throws -> Transcript {
+func run(
+    _ program: URL, _ arguments: [String], input: String = "",
+    environment: [String: String] = ProcessInfo.processInfo.environment
+) throws -> Transcript {
     let process = Process()
     process.executableURL = program
     process.arguments = arguments
+    process.environment = environment
     let (standardInput, standardOutput, standardError) = (Pipe(), Pipe(), Pipe())
     process.standardInput = standardInput
     process.standardOutput = standardOutput
