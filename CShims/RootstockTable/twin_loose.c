@@ -22,7 +22,8 @@ static int prepare(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statemen
     return code;
 }
 
-/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold. */
+/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold. Its key is UNIQUE here: one of an
+** INTEGER would be the rowid, and no NULL. */
 static int create(rst_connection *c, const rst_table *table, char **message) {
     const char *p = table->sql, *end = p + strlen(p), *copied = NULL;
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -38,6 +39,13 @@ static int create(rst_connection *c, const rst_table *table, char **message) {
         if (depth == 1 && rst_token_is(&token, "NOT") && rst_token_is(&next, "NULL")) {
             sqlite3_str_append(text, copied, (int)(token.text - copied));
             copied = p;
+        }
+        if (depth == 1 && table->without_rowid && rst_token_is(&token, "PRIMARY") && rst_token_is(&next, "KEY")) {
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            sqlite3_str_appendall(text, "UNIQUE");
+            copied = p = q;
+            next = rst_token_next(&q, end);
+            if (rst_token_is(&next, "ASC") || rst_token_is(&next, "DESC")) copied = p = q;
         }
     }
     if (copied != NULL) sqlite3_str_append(text, copied, (int)(p - copied));
