@@ -46,6 +46,19 @@ static bool concerns(const char *text, const char *end) {
     return false;
 }
 
+/* What temp's own schema table becomes: without the objects that triggers are made of, with the triggers. */
+#define TEMP_SCHEMA_READS "(SELECT * FROM "
+#define TEMP_SCHEMA_OWN "temp.sqlite_master WHERE name NOT GLOB 'rootstock [tv]*' UNION ALL "
+#define TEMP_SCHEMA_TRIGGERS "SELECT * FROM rootstock_temp_schema)"
+static const char temp_schema[] = TEMP_SCHEMA_READS TEMP_SCHEMA_OWN TEMP_SCHEMA_TRIGGERS;
+
+/* Whether the name at p, `temp` and what follows it, stands in what was made of one before: a text rewritten twice is rewritten once. */
+static bool is_temp_schema_made(const char *p, const char *text, const char *end) {
+    size_t before = sizeof TEMP_SCHEMA_READS - 1, size = sizeof temp_schema - 1;
+    return (size_t)(p - text) >= before && (size_t)(end - p) >= size - before &&
+           memcmp(p - before, temp_schema, size) == 0;
+}
+
 static const char *over_blanks(const char *p, const char *text) {
     while (p > text && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\t' || p[-1] == '\r')) p--;
     return p;
@@ -173,11 +186,10 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
                 (!dotted && place &&
                  (rst_token_same_name(&token, "sqlite_temp_master") ||
                   rst_token_same_name(&token, "sqlite_temp_schema")))) {
-                if (rst_token_is(context, "FROM") || rst_token_is(context, "JOIN")) {
+                if ((rst_token_is(context, "FROM") || rst_token_is(context, "JOIN")) &&
+                    !(dotted && is_temp_schema_made(before.text, text, end))) {
                     sqlite3_str_append(str, copied, (int)((dotted ? before.text : token.text) - copied));
-                    sqlite3_str_appendall(
-                        str, "(SELECT * FROM temp.sqlite_master WHERE name NOT GLOB 'rootstock [tv]*' UNION ALL "
-                             "SELECT * FROM rootstock_temp_schema)");
+                    sqlite3_str_appendall(str, temp_schema);
                     if (!rst_token_is(&next, "AS") && !may_be_alias(&next)) {
                         sqlite3_str_appendf(str, " AS %.*s", (int)token.size, token.text);
                     }

@@ -51,6 +51,13 @@ check "a plan takes the parameters of its statement" "1
 SELECT id, parent, notused, detail FROM rootstock_explain(' SELECT id FROM t WHERE a > ? AND id = :id') WHERE 1 OR coalesce(NULL,?1,:id)" \
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('EXPLAIN QUERY PLAN SELECT id FROM t WHERE a > ? AND id = :id');"
+check "what was rewritten is rewritten to itself" "1
+1
+1" "SELECT rootstock_open('$store');
+SELECT coalesce(rootstock_rewrite(once), once) = once AND once <> text
+    FROM (SELECT text, rootstock_rewrite(text) AS once
+          FROM (SELECT 'SELECT name FROM temp.sqlite_schema AS s' AS text UNION ALL
+                SELECT 'SELECT * FROM t JOIN sqlite_temp_master USING (name)'));"
 check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
 check "an unknown option is refused" \
     "Runtime error near line 2: unknown option \"speed\": the options are checksum, durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
