@@ -101,8 +101,11 @@ static int read_text(const rootstock_row *row, int column, char **out) {
     if (code != SQLITE_OK) return code;
     if (value.type == VALUE_NULL) return SQLITE_OK;
     if (value.type != VALUE_TEXT) return SQLITE_CORRUPT;
-    *out = sqlite3_mprintf("%.*s", (int)value.size, (const char *)value.as.data);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    *out = sqlite3_malloc64((sqlite3_uint64)value.size + 1);
+    if (*out == NULL) return SQLITE_NOMEM;
+    memcpy(*out, value.as.data, value.size);
+    (*out)[value.size] = '\0';
+    return SQLITE_OK;
 }
 
 /* The meta row ends in the text that marks a store: another program's tree may have our name, too. */

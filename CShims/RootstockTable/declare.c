@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+enum { MANY_TABLES = 4 }; /* that are declared at once when a store is opened */
+
 /* carry: the tables there are describe c->loaded, and the mirror is the one that they were described by. */
 static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool carry, rst_table **tables, int *count,
                            char **message) {
@@ -28,10 +30,17 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool c
         /* Both are in the order of the catalog. */
         while (carry && known < c->table_count && c->tables[known]->identifier < object->identifier) known++;
         if (carry && known < c->table_count && c->tables[known]->identifier == object->identifier &&
-            strcmp(c->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name))
-            code = rst_table_describe_again(c->tables[known], &tables[*count]);
-        else
+            strcmp(c->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name)) {
+            rst_table *table = c->tables[known];
+            if (rst_table_is_unused(table)) {
+                table->references++;
+                tables[*count] = table;
+            } else {
+                code = rst_table_describe_again(table, &tables[*count]);
+            }
+        } else {
             code = rst_table_describe(c, catalog, object, &tables[*count], message);
+        }
         if (code == SQLITE_OK) ++*count;
     }
     rst_changed_tables_free(&changed);
@@ -45,6 +54,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
     if (tables == NULL) return SQLITE_NOMEM;
     code = describe_tables(c, catalog, carry, tables, &count, message);
     if (code == SQLITE_OK) {
+        for (int i = 0; i < count; i++) tables[i]->is_parent = false;
         for (int i = 0; i < count; i++) {
             for (int k = 0; k < tables[i]->foreign_key_count; k++) {
                 for (int j = 0; j < count; j++) {
@@ -249,6 +259,10 @@ int rst_schema_declare(rst_connection *c, char **message) {
     rst_kept_triggers kept = {0};
     int next = 0, code;
     if (c->sidecar) return SQLITE_OK;
+    if (c->declared_count == 0 && c->opening && c->table_count >= MANY_TABLES) {
+        code = rst_declare_at_once(c, message);
+        if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
+    }
     code = undeclare_stale(c, &kept, message);
     for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
         rst_table *table = c->tables[t];

@@ -11,6 +11,8 @@
 char *rst_text_duplicate(const char *text);
 /* The array with room for one more, zeroed, behind `count`; null: no memory, and the array is as it was. */
 void *rst_array_grown(void *array, int count, size_t size);
+/* Whether the text has the word, given in lower case, anywhere, in a string or a comment perhaps. */
+bool rst_text_has(const char *text, const char *word);
 /* Prepares a statement on the mirror; format takes the name. A SQLite code. */
 int rst_mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format, const char *name);
 /* A column's text, or null; as sqlite3_column_text. */
@@ -41,6 +43,8 @@ typedef struct rst_changed_tables {
 int rst_changed_tables_find(const rst_catalog *before, const rst_catalog *now, rst_changed_tables *changed);
 bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name);
 void rst_changed_tables_free(rst_changed_tables *changed);
+/* Whether nothing was done with the table since it was described: it holds then what a copy would hold. */
+bool rst_table_is_unused(const rst_table *table);
 /* What rst_table_describe would make of an unchanged table. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_describe_again(const rst_table *from, rst_table **out);
 

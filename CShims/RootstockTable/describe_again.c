@@ -3,6 +3,7 @@
 **
 ** To describe a table is to ask the mirror by six statements and to read its text, tens of microseconds; a change of the schema describes all
 ** of them. What is said of a table hangs on its own row of the catalog and on those of its indexes, so where these are the same, its description is.
+** One that was not used yet is as good as its copy, and stays.
 ** Invariant: a copy is what rst_table_describe would make: what belongs to the table's use (cursors, plans, statistics, the open tree) is not copied.
 */
 #include "describe.h"
@@ -67,6 +68,34 @@ bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name)
 void rst_changed_tables_free(rst_changed_tables *changed) {
     sqlite3_free((void *)changed->names);
     memset(changed, 0, sizeof *changed);
+}
+
+/* ---- the same ---- */
+
+static bool is_tree_unused(const rst_tree *tree) {
+    return !tree->open && tree->writes == 0;
+}
+
+bool rst_table_is_unused(const rst_table *table) {
+    if (!is_tree_unused(&table->tree) || table->triggers != NULL || table->plan_count > 0 || table->open_cursors > 0 ||
+        table->spare_cursors != NULL || table->automatics != NULL || table->shadows_known || table->shadow_count > 0 ||
+        table->table_rows != 0 || table->clearing != 0 || table->pinned != 0 || table->last_rowid_known ||
+        table->last_key.data != NULL || table->shown_count > 0 || table->images[0] != NULL || table->images[1] != NULL)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const rst_twin *twin = &table->twins[i];
+        if (twin->insert != NULL || twin->insert_old != NULL || twin->row != NULL || twin->select != NULL ||
+            twin->remove != NULL)
+            return false;
+    }
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].default_judged != 0) return false;
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        if (!is_tree_unused(&index->tree) || index->rows_per_prefix != NULL || index->table_rows != 0) return false;
+    }
+    return true;
 }
 
 /* ---- the copy ---- */

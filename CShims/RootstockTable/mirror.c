@@ -6,6 +6,7 @@
 ** SQLite lists it.
 */
 #include "internal.h"
+#include "mirror_image.h"
 #include "untrusted.h"
 
 #include <string.h>
@@ -19,20 +20,20 @@ int rst_mirror_execute(sqlite3 *mirror, const char *sql, char **message) {
     return code;
 }
 
-static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sqlite3 **out,
-                 struct rst_forward **forwards, char **message) {
-    sqlite3 *mirror = NULL;
-    int made = 0;
-    int code = sqlite3_open_v2(":memory:", &mirror, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    *out = mirror;
+static int open_mirror(bool checks, sqlite3 **out, char **message) {
+    int code = sqlite3_open_v2(":memory:", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (code != SQLITE_OK) return code;
-    sqlite3_extended_result_codes(mirror, 1);
-    sqlite3_db_config(mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    if (!checks) code = rst_mirror_execute(mirror, "PRAGMA ignore_check_constraints=1", message);
+    sqlite3_extended_result_codes(*out, 1);
+    sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    return checks ? SQLITE_OK : rst_mirror_execute(*out, "PRAGMA ignore_check_constraints=1", message);
+}
+
+/* Object by object. */
+static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3 *mirror, struct rst_forward **forwards,
+                          int *made, char **message) {
     /* The twins are empty: no function of the application is called before one is prepared, which asks for their list then. The list is
     ** most of what opening a store would cost, so the schema is read with placeholders. */
-    if (code == SQLITE_OK)
-        code = rst_mirror_execute(mirror, "BEGIN", message); /* for good: the twins' rows come and go without commits */
+    int code = rst_mirror_execute(mirror, "BEGIN", message); /* for good: the twins' rows come and go without commits */
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->name, "sqlite_stat1") == 0) code = rst_mirror_execute(mirror, "ANALYZE", message);
@@ -44,19 +45,35 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
             sqlite3_free(*message); /* of the try before the placeholder */
             *message = NULL;
         }
-        made = i;
+        *made = i;
+    }
+    return code;
+}
+
+static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sqlite3 **out,
+                 struct rst_forward **forwards, char **message) {
+    int made = 0, code = open_mirror(checks, out, message);
+    if (code != SQLITE_OK) return code;
+    if (catalog->count == 0 || rst_mirror_load(*out, catalog) != SQLITE_OK) {
+        if (catalog->count > 0) {
+            sqlite3_close(*out);
+            *out = NULL;
+            code = open_mirror(checks, out, message);
+            if (code != SQLITE_OK) return code;
+        }
+        code = build_by_texts(c, catalog, *out, forwards, &made, message);
     }
     /* Also where one could not be made: the fault may be with one before, which made something else. */
     if (code != SQLITE_NOMEM) {
         char *other = NULL;
-        int listed = rst_untrusted_check(mirror, catalog->objects, code == SQLITE_OK ? catalog->count : made, &other);
+        int listed = rst_untrusted_check(*out, catalog->objects, code == SQLITE_OK ? catalog->count : made, &other);
         if (listed != SQLITE_OK && (code == SQLITE_OK || listed == SQLITE_CORRUPT_VTAB)) {
             code = listed;
             if (other != NULL) rst_set_message(message, "%s", other);
         }
         sqlite3_free(other);
     }
-    rst_forwards_end_placeholders(mirror, forwards);
+    rst_forwards_end_placeholders(*out, forwards);
     return code;
 }
 

@@ -31,7 +31,9 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     sqlite3_snprintf(sizeof c->engine_module, c->engine_module, "%s", engine->name);
     code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_control_attach(c, message);
+    c->opening = true;
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);
+    c->opening = false;
     if (code == SQLITE_OK && c->declared_count == 0) {
         /* A store's texts are UTF-8. PRAGMA encoding has no effect on a connection that has met an object in a schema; before, it
         ** would make texts of another kind of all that the store gives. */

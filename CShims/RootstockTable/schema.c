@@ -344,10 +344,30 @@ static int lay_out(rst_table *table) {
     return SQLITE_OK;
 }
 
+bool rst_text_has(const char *text, const char *word) {
+    size_t size = strlen(word);
+    for (const char *p = text; *p != '\0'; p++) {
+        if ((*p | 0x20) == word[0] && sqlite3_strnicmp(p, word, (int)size) == 0) return true;
+    }
+    return false;
+}
+
+/* WITHOUT ROWID and STRICT stand behind the parenthesis of the columns, and nothing else does (CREATE TABLE ... AS is kept as columns). */
+static void read_options(rst_table *table) {
+    const char *p = table->sql, *end = p + strlen(p);
+    rst_token token = rst_token_next(&p, end);
+    while (token.type != TOKEN_END && !rst_token_mark(&token, "(")) token = rst_token_next(&p, end);
+    if (!rst_token_skip_parentheses(&p, end)) return;
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_is(&token, "WITHOUT")) table->without_rowid = true;
+        if (rst_token_is(&token, "STRICT")) table->strict = true;
+    }
+}
+
 int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
                        char **message) {
     rst_table *table = sqlite3_malloc64(sizeof *table);
-    sqlite3_stmt *s;
+    sqlite3_stmt *s = NULL;
     int code, keys = 0;
     bool key_index = false;
     if (table == NULL) return SQLITE_NOMEM;
@@ -363,20 +383,15 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
         table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : rst_text_duplicate(object->name);
     table->sql = rst_text_duplicate(object->sql);
     code = table->name == NULL || table->declared_name == NULL || table->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    if (code == SQLITE_OK) code = rst_mirror_query(c, &s, message, "PRAGMA main.table_list(%Q)", table->name);
-    if (code == SQLITE_OK) {
-        while (sqlite3_step(s) == SQLITE_ROW) {
-            table->without_rowid = sqlite3_column_int(s, 4) != 0;
-            table->strict = sqlite3_column_int(s, 5) != 0;
-        }
-        code = sqlite3_finalize(s);
-    }
+    if (code == SQLITE_OK) read_options(table);
     if (code == SQLITE_OK) code = read_columns(table, message);
     if (code == SQLITE_OK && table->column_count == 0) code = SQLITE_CORRUPT_VTAB;
     if (code == SQLITE_OK && !table->without_rowid) {
         /* INTEGER PRIMARY KEY, unless SQLite made an index for it (INTEGER PRIMARY KEY DESC) */
-        code = rst_mirror_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'", table->name);
-        if (code == SQLITE_OK) {
+        if (rst_text_has(table->sql, "desc"))
+            code =
+                rst_mirror_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'", table->name);
+        if (code == SQLITE_OK && s != NULL) {
             key_index = sqlite3_step(s) == SQLITE_ROW;
             code = sqlite3_finalize(s);
         }

@@ -2,7 +2,7 @@
 ** schema_change.c - one change of the schema: run on the mirror, carried into the catalog and the trees.
 **
 ** SQLite parses the statement on the mirror, refuses it in its own words, and rewrites whatever else the change touches (ALTER
-** TABLE). Then the mirror's schema before and after is compared, and the difference carried into
+** TABLE). Then the mirror's schema before and after is compared (of a CREATE only what came), and the difference carried into
 ** the catalog, the trees and the rows. Invariant: the catalog's objects are the mirror's sqlite_schema, row for row, plus
 ** the number of each one's tree.
 */
@@ -36,13 +36,16 @@ static void snapshot_free(snapshot *s) {
     memset(s, 0, sizeof *s);
 }
 
-static int snapshot_take(rst_connection *c, snapshot *s) {
+/* The rows behind the rowid. */
+static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
     sqlite3_stmt *statement;
     int code;
     memset(s, 0, sizeof *s);
-    code = sqlite3_prepare_v2(c->mirror, "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid",
-                              -1, &statement, NULL);
+    code = sqlite3_prepare_v2(
+        c->mirror, "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 ORDER BY rowid", -1,
+        &statement, NULL);
     if (code != SQLITE_OK) return code;
+    sqlite3_bind_int64(statement, 1, behind);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         snapshot_row *rows = sqlite3_realloc64(s->rows, ((sqlite3_uint64)s->count + 1) * sizeof *rows);
         if (rows == NULL) {
@@ -57,6 +60,21 @@ static int snapshot_take(rst_connection *c, snapshot *s) {
         rows[s->count].sql = rst_text_duplicate(rst_text_at(statement, 4));
         s->count++;
     }
+    return rst_call_code(sqlite3_finalize(statement));
+}
+
+/* A CREATE adds rows behind the last one and leaves the others alone, however many there are. *behind: the last one's rowid, or 0, below
+** all, where the statement may change any. */
+static int untouched_rows(rst_connection *c, const char *sql, int64_t *behind) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    sqlite3_stmt *statement;
+    int code;
+    *behind = 0;
+    if (!rst_token_is(&verb, "CREATE")) return SQLITE_OK;
+    code = sqlite3_prepare_v2(c->mirror, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    if (sqlite3_step(statement) == SQLITE_ROW) *behind = sqlite3_column_int64(statement, 0);
     return rst_call_code(sqlite3_finalize(statement));
 }
 
@@ -240,6 +258,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     snapshot before = {0}, after = {0};
     rst_table **old = NULL, *lent = NULL;
     int old_count = 0;
+    int64_t behind = 0;
     rst_mark mark;
     int code;
     bool broken = false;
@@ -250,7 +269,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         rst_mark_release(c, mark);
         return code;
     }
-    code = snapshot_take(c, &before);
+    code = untouched_rows(c, sql, &behind);
+    if (code == SQLITE_OK) code = snapshot_take(c, behind, &before);
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {
         for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
@@ -269,7 +289,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     }
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
-    if (code == SQLITE_OK) code = snapshot_take(c, &after);
+    if (code == SQLITE_OK) code = snapshot_take(c, behind, &after);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */
         for (int i = 0; i < before.count; i++) {

@@ -89,7 +89,10 @@ static int column_number(const rst_table *table, const char *name) {
 
 int rst_describe_foreign_keys(rst_table *table, char **message) {
     sqlite3_stmt *s;
-    int code = rst_mirror_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
+    int code;
+    if (!rst_text_has(table->sql, "references"))
+        return SQLITE_OK; /* most tables, and each question costs microseconds */
+    code = rst_mirror_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         int identifier = sqlite3_column_int(s, 0);

@@ -193,6 +193,36 @@ if [ "$actual" != "1
     echo "extension: a header half written is waited for: $actual" >&2
 fi
 
+# Opened, a store is declared by the rows of a schema table, and not by its texts.
+store="$folder/forms.store"
+checkStore "tables of all forms are made" "" "CREATE TABLE a (x INTEGER PRIMARY KEY DESC, y TEXT COLLATE NOCASE UNIQUE);
+CREATE VIEW va AS SELECT y FROM a;
+CREATE TABLE \"b c\" (k TEXT, n INT DEFAULT (1 + 1), PRIMARY KEY (k, n)) WITHOUT ROWID;
+CREATE TRIGGER ta AFTER INSERT ON a BEGIN INSERT INTO \"b c\" (k) VALUES (new.y); END;
+CREATE TABLE d (x INTEGER PRIMARY KEY AUTOINCREMENT, y ANY, z INT AS (x + 1)) STRICT;
+CREATE INDEX db ON d (y DESC, x) WHERE y > 1;
+CREATE TABLE e (x REFERENCES d);"
+checkStore "and opened in another process as they were made" "table|a
+index|sqlite_autoindex_a_1
+index|sqlite_autoindex_a_2
+view|va
+table|b c
+trigger|ta
+table|d
+table|sqlite_sequence
+index|db
+table|e
+2|Zwei
+Zwei|2
+1|x|2
+0
+rowid|0|1" "SELECT type, name FROM sqlite_schema;
+INSERT INTO a VALUES (2, 'Zwei') RETURNING *;
+SELECT * FROM \"b c\";
+INSERT INTO d (y) VALUES ('x') RETURNING *;
+SELECT total_changes() - 3;
+SELECT 'rowid', (SELECT count(*) FROM a WHERE y = 'zwei' AND x = 3), (SELECT count(*) FROM d INDEXED BY db WHERE y > 1);"
+
 if [ "$failures" -gt 0 ]; then
     echo "extension: $failures of $cases checks failed" >&2
     exit 1

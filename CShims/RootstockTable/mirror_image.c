@@ -1,0 +1,215 @@
+/*
+** mirror_image.c - the tables and indexes of a store put into a new mirror as a file's are: by the rows of its schema table.
+**
+** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database that is opened parses
+** each text once. So a mirror begins as the image of a database whose pages are empty trees; the catalog's texts become rows of its schema
+** table, and SQLite reads them as it reads those of a file. Views and triggers, whose texts reach further, are made by their texts
+** (untrusted.c), and get the place in the list that is the catalog's.
+** Invariant: what is put in so is, word by word, what SQLite itself would have listed for it: one CREATE TABLE or INDEX of that name, with
+** nothing before, behind or beside. Whatever is not plainly so, or is refused, leaves the whole mirror to be made by the texts.
+*/
+#include "internal.h"
+#include "mirror_image.h"
+#include "tokens.h"
+#include "untrusted.h"
+
+#include <string.h>
+
+enum { PAGE = 4096, HEADER = 100, TABLE_LEAF = 0x0D, INDEX_LEAF = 0x0A };
+
+static bool is_name(const rst_token *token, const char *name) {
+    char *text = rst_token_names(token) && token->type != TOKEN_STRING ? rst_token_name(token) : NULL;
+    bool same = text != NULL && strcmp(text, name) == 0;
+    sqlite3_free(text);
+    return same;
+}
+
+/* *kind: of the leaf that is its empty tree. */
+static bool is_plain_table(const rst_object *object, unsigned char *kind) {
+    static const char words[] = "CREATE TABLE ";
+    const char *p = object->sql, *end = p + strlen(p), *last;
+    rst_token token;
+    *kind = TABLE_LEAF;
+    if (strcmp(object->name, "sqlite_sequence") == 0)
+        return strcmp(object->sql, "CREATE TABLE sqlite_sequence(name,seq)") == 0;
+    if (strcmp(object->name, "sqlite_stat1") == 0)
+        return strcmp(object->sql, "CREATE TABLE sqlite_stat1(tbl,idx,stat)") == 0;
+    if (sqlite3_strnicmp(object->name, "sqlite_", 7) == 0 || memcmp(p, words, sizeof words - 1) != 0) return false;
+    p += sizeof words - 1;
+    token = rst_token_next(&p, end);
+    if (!is_name(&token, object->name) || strcmp(object->name, object->table_name) != 0) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, end)) return false;
+    last = p;
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_is(&token, "WITHOUT"))
+            *kind = INDEX_LEAF;
+        else if (!rst_token_is(&token, "ROWID") && !rst_token_is(&token, "STRICT") && !rst_token_mark(&token, ","))
+            return false;
+        last = token.text + token.size;
+    }
+    return last == end;
+}
+
+static bool is_plain_index(const rst_object *object) {
+    static const char words[] = "CREATE INDEX ", unique[] = "CREATE UNIQUE INDEX ";
+    const char *p = object->sql, *end, *last;
+    rst_token token;
+    if (p == NULL) return sqlite3_strnicmp(object->name, "sqlite_autoindex_", 17) == 0;
+    if (sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) return false;
+    end = p + strlen(p);
+    if (strncmp(p, words, sizeof words - 1) == 0)
+        p += sizeof words - 1;
+    else if (strncmp(p, unique, sizeof unique - 1) == 0)
+        p += sizeof unique - 1;
+    else
+        return false;
+    token = rst_token_next(&p, end);
+    if (!is_name(&token, object->name)) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "ON")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_names(&token) || !rst_token_same_name(&token, object->table_name)) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, end)) return false;
+    last = p;
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_mark(&token, ";") || token.type == TOKEN_ILLEGAL) return false;
+        last = token.text + token.size;
+    }
+    return last == end;
+}
+
+static bool is_table(const rst_object *object) {
+    return strcmp(object->type, "table") == 0;
+}
+
+static bool is_index(const rst_object *object) {
+    return strcmp(object->type, "index") == 0;
+}
+
+static void put_leaf(unsigned char *at, unsigned char kind) {
+    at[0] = kind;
+    at[5] = PAGE >> 8; /* where its cells, of which there are none, begin */
+}
+
+/* The first page: file format 4 (descending indexes), UTF-8, as many pages as there are. */
+static void put_header(unsigned char *page, unsigned pages) {
+    memcpy(page, "SQLite format 3", 16);
+    page[16] = PAGE >> 8;
+    page[18] = page[19] = 1;
+    page[21] = 64;
+    page[22] = page[23] = 32;
+    page[27] = page[95] = 1; /* changes so far, and those for which the number of pages holds */
+    page[28] = (unsigned char)(pages >> 24);
+    page[29] = (unsigned char)(pages >> 16);
+    page[30] = (unsigned char)(pages >> 8);
+    page[31] = (unsigned char)pages;
+    page[43] = 1; /* the schema's cookie */
+    page[47] = 4;
+    page[59] = 1;
+    put_leaf(page + HEADER, TABLE_LEAF);
+}
+
+/* The image, or null: something is not plain, or there is no memory. */
+static unsigned char *make_image(const rst_catalog *catalog, size_t *size) {
+    unsigned pages = 1;
+    unsigned char *image;
+    for (int i = 0; i < catalog->count; i++) pages += is_table(&catalog->objects[i]) || is_index(&catalog->objects[i]);
+    *size = (size_t)pages * PAGE;
+    image = sqlite3_malloc64(*size);
+    if (image == NULL) return NULL;
+    memset(image, 0, *size);
+    put_header(image, pages);
+    pages = 1;
+    for (int i = 0; i < catalog->count; i++) {
+        const rst_object *object = &catalog->objects[i];
+        unsigned char kind = INDEX_LEAF;
+        bool plain;
+        if (is_table(object))
+            plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &kind);
+        else if (is_index(object))
+            plain = is_plain_index(object);
+        else
+            continue;
+        if (!plain) {
+            sqlite3_free(image);
+            return NULL;
+        }
+        put_leaf(image + (size_t)pages++ * PAGE, kind);
+    }
+    return image;
+}
+
+static int deserialize(sqlite3 *mirror, unsigned char *image, size_t size) {
+#ifdef ROOTSTOCK_LOADABLE
+    if (sqlite3_api->deserialize == NULL) { /* SQLITE_OMIT_DESERIALIZE */
+        sqlite3_free(image);
+        return SQLITE_ERROR;
+    }
+#endif
+    return sqlite3_deserialize(mirror, "main", image, (sqlite3_int64)size, (sqlite3_int64)size,
+                               SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
+}
+
+static int insert_rows(sqlite3 *mirror, const rst_catalog *catalog) {
+    sqlite3_stmt *insert = NULL;
+    sqlite3_int64 page = 1;
+    int code = sqlite3_prepare_v2(
+        mirror, "INSERT INTO sqlite_master(rowid, type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        -1, &insert, NULL);
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if (!is_table(object) && !is_index(object)) continue;
+        code = sqlite3_bind_int64(insert, 1, i + 1);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->type, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 3, object->name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 4, object->table_name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_int64(insert, 5, ++page);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 6, object->sql, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    return code;
+}
+
+/* Views and triggers, each at its place in the list. */
+static int make_others(sqlite3 *mirror, const rst_catalog *catalog) {
+    sqlite3_stmt *move = NULL;
+    int code = SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if (is_table(object) || is_index(object) || !rst_untrusted_is_made(object)) continue;
+        code = rst_untrusted_create(mirror, object, NULL);
+        if (code != SQLITE_OK) break;
+        (void)rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
+        if (move == NULL)
+            code = sqlite3_prepare_v2(
+                mirror,
+                "UPDATE sqlite_master SET rowid=?1 WHERE rowid=(SELECT max(rowid) FROM sqlite_master) AND rowid<>?1",
+                -1, &move, NULL);
+        if (code == SQLITE_OK) code = sqlite3_bind_int64(move, 1, i + 1);
+        if (code == SQLITE_OK) code = sqlite3_step(move) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(move);
+        (void)rst_mirror_execute(mirror, "PRAGMA writable_schema=OFF", NULL);
+    }
+    sqlite3_finalize(move);
+    return code;
+}
+
+int rst_mirror_load(sqlite3 *mirror, const rst_catalog *catalog) {
+    size_t size = 0;
+    unsigned char *image = make_image(catalog, &size);
+    int code = image == NULL ? SQLITE_NOTFOUND : deserialize(mirror, image, size);
+    /* A file's pages leave the cache where they are many; those of a mirror have no file to go to. */
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA cache_spill=OFF", NULL);
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "BEGIN", NULL);
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
+    if (code == SQLITE_OK) code = insert_rows(mirror, catalog);
+    /* From here on SQLite reads the schema, and judges it as that of a file. */
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", NULL);
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", NULL);
+    if (code == SQLITE_OK) code = make_others(mirror, catalog);
+    return code;
+}

@@ -1,0 +1,13 @@
+/*
+** mirror_image.h - a mirror's tables and indexes by the rows of its schema table.
+*/
+#ifndef ROOTSTOCK_MIRROR_IMAGE_H
+#define ROOTSTOCK_MIRROR_IMAGE_H
+
+#include "internal.h"
+
+/* Gives a mirror that was just opened the catalog's objects, in the transaction that lasts for good. Whatever it returns but SQLITE_OK, the
+** mirror is of no use, and another one is to be made by the texts, which tells what is wrong, if anything is. */
+int rst_mirror_load(sqlite3 *mirror, const rst_catalog *catalog);
+
+#endif
