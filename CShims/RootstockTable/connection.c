@@ -76,6 +76,7 @@ static void connection_release(void *context) {
     rootstock_buffer_free(&c->retired_key);
     rst_paths_free(c);
     sqlite3_free(c->nested_message);
+    sqlite3_free(c->declared_type);
     sqlite3_free(c->schema);
     rst_expressions_free(c);
     rst_shown_free(c);

@@ -68,6 +68,7 @@ struct rst_connection {
     };
     int64_t declared_version; /* SQLite's schema_version then */
     char engine_module[64];   /* module name that declares the tables */
+    char *declared_type;      /* what rootstock_column_decltype gave last, or null */
     bool opening;             /* the store is being opened: main's schema is still empty */
     uint64_t generation;      /* of the catalog that was loaded */
     uint64_t epoch;           /* changes whenever tables or indexes may have changed */

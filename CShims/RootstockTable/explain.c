@@ -175,7 +175,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
 
 const rst_listing_definition rst_explain_listing = {
     .name = "rootstock_explain",
-    .columns = "id INT, parent INT, notused INT, detail TEXT, sql HIDDEN",
+    .columns = "id, parent, notused, detail, sql HIDDEN",
     .column_count = 4,
     .arguments = {4, -1},
     .fill = fill,

@@ -61,9 +61,15 @@ int rst_parameters_number(rst_connection *c, const char *text, const char *end, 
         code = reach(parameters, number);
         if (code != SQLITE_OK) return code;
         if (parameters->names[number] == NULL) {
-            parameters->names[number] = token.text[0] == '?' ? sqlite3_mprintf("?%d", number)
-                                                             : sqlite3_mprintf("%.*s", (int)token.size, token.text);
+            parameters->names[number] =
+                numbered ? sqlite3_mprintf("?%d", number) : sqlite3_mprintf("%.*s", (int)token.size, token.text);
             if (parameters->names[number] == NULL) return SQLITE_NOMEM;
+        } else if (numbered && parameters->names[number][0] == '?' && parameters->names[number][1] == '\0') {
+            /* What began without a name has one from here on. */
+            char *name = sqlite3_mprintf("?%d", number);
+            if (name == NULL) return SQLITE_NOMEM;
+            sqlite3_free(parameters->names[number]);
+            parameters->names[number] = name;
         }
         if (out != NULL) {
             sqlite3_str_append(out, copied, (int)(token.text - copied));

@@ -22,21 +22,20 @@ static const pragma_definition definitions[] = {
      "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"},
     {"rootstock_temp_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
      NULL}, /* rst_temporary_triggers_listed */
-    {"rootstock_pragma_table_info", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT", 6, true,
+    {"rootstock_pragma_table_info", "cid, name, type, \"notnull\", dflt_value, pk", 6, true,
      "SELECT * FROM pragma_table_info(?1)"},
-    {"rootstock_pragma_table_xinfo", "cid INT, name TEXT, type TEXT, \"notnull\" INT, dflt_value, pk INT, hidden INT",
-     7, true, "SELECT * FROM pragma_table_xinfo(?1)"},
-    {"rootstock_pragma_index_list", "seq INT, name TEXT, \"unique\" INT, origin TEXT, partial INT", 5, true,
+    {"rootstock_pragma_table_xinfo", "cid, name, type, \"notnull\", dflt_value, pk, hidden", 7, true,
+     "SELECT * FROM pragma_table_xinfo(?1)"},
+    {"rootstock_pragma_index_list", "seq, name, \"unique\", origin, partial", 5, true,
      "SELECT * FROM pragma_index_list(?1)"},
-    {"rootstock_pragma_index_info", "seqno INT, cid INT, name TEXT", 3, true, "SELECT * FROM pragma_index_info(?1)"},
-    {"rootstock_pragma_index_xinfo", "seqno INT, cid INT, name TEXT, \"desc\" INT, coll TEXT, \"key\" INT", 6, true,
+    {"rootstock_pragma_index_info", "seqno, cid, name", 3, true, "SELECT * FROM pragma_index_info(?1)"},
+    {"rootstock_pragma_index_xinfo", "seqno, cid, name, \"desc\", coll, \"key\"", 6, true,
      "SELECT * FROM pragma_index_xinfo(?1)"},
-    {"rootstock_pragma_foreign_key_list",
-     "id INT, seq INT, \"table\" TEXT, \"from\" TEXT, \"to\" TEXT, on_update TEXT, on_delete TEXT, \"match\" TEXT", 8,
+    {"rootstock_pragma_foreign_key_list", "id, seq, \"table\", \"from\", \"to\", on_update, on_delete, \"match\"", 8,
      true, "SELECT * FROM pragma_foreign_key_list(?1)"},
-    {"rootstock_pragma_table_list", "schema TEXT, name TEXT, type TEXT, ncol INT, wr INT, strict INT", 6, true,
+    {"rootstock_pragma_table_list", "schema, name, type, ncol, wr, strict", 6, true,
      "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)"},
-    {"rootstock_pragma_foreign_key_check", "\"table\" TEXT, rowid INT, parent TEXT, fkid INT", 4, true,
+    {"rootstock_pragma_foreign_key_check", "\"table\", rowid, parent, fkid", 4, true,
      "SELECT * FROM rootstock_foreign_key_check WHERE ?1 IS NULL OR \"table\"=?1 COLLATE NOCASE"},
 };
 
@@ -64,7 +63,7 @@ static int pragma_connect(sqlite3 *db, void *context, int count, const char *con
     if (definition == NULL) return SQLITE_ERROR;
     /* Named as SQLite's own; table_list has another column of that name. */
     columns = sqlite3_mprintf("%s, arg HIDDEN, %s HIDDEN", definition->columns,
-                              strncmp(definition->columns, "schema ", 7) == 0 ? "schema_" : "schema");
+                              strncmp(definition->columns, "schema,", 7) == 0 ? "schema_" : "schema");
     code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_INNOCUOUS, definition, out);
     sqlite3_free(columns);
     return code;

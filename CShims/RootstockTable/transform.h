@@ -50,7 +50,8 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */
 typedef struct rst_parameters {
-    char **names; /* by number from 1; null: none; "?N" unnamed */
+    char **
+        names; /* by number from 1, as written; null: none. "?": it follows the one before, so that in their order it gets its number again */
     int highest;
     int capacity;
 } rst_parameters;

@@ -53,6 +53,14 @@ package enum FrontDoor {
         return Rewrite(replacement: text(replacement), consumed: consumed)
     }
 
+    /// Whether the statement reads only, whatever it was turned into.
+    static func isReadOnly(_ statement: OpaquePointer) -> Bool { rootstock_stmt_readonly(statement) != 0 }
+
+    /// The declared type of a statement's column, whatever the statement was turned into.
+    static func declaredType(_ statement: OpaquePointer, column: Int) -> String? {
+        rootstock_column_decltype(statement, Int32(column)).map { String(cString: $0) }
+    }
+
     /// Whether what a statement was turned into calls something of ours that writes.
     static func writes(_ replacement: String) -> Bool {
         let call = "SELECT 1 WHERE rootstock_"

@@ -7,8 +7,11 @@ extension Statement {
     /// The columns' names, as of the last step: they can change when the schema does.
     public var columnNames: [String] { compiled.columnNames }
 
-    /// Whether the statement leaves the database as it is, as `sqlite3_stmt_readonly` has it.
-    public var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+    /// Whether the statement leaves the database as it is, as `sqlite3_stmt_readonly` has it of the text as it was written.
+    public var isReadOnly: Bool { FrontDoor.isReadOnly(handle) }
+
+    /// The type with which the column at `index` was declared, if it is a column of a table; `nil` for an expression.
+    public func declaredType(at index: Int) -> String? { FrontDoor.declaredType(handle, column: index) }
 
     @inlinable
     public func isNull(at index: Int) -> Bool {

@@ -91,6 +91,11 @@ extension Statement {
         return index == 0 ? nil : Int(index)
     }
 
+    /// The name of the parameter `index`, with its prefix (`:id`, `@id`, `$id`, `?2`), or `nil` where it is a mere `?`.
+    public func parameterName(at index: Int) -> String? {
+        sqlite3_bind_parameter_name(handle, Int32(index)).map { String(cString: $0) }
+    }
+
     /// Binds all arguments, in order.
     ///
     /// - Throws: ``ResultCode/range`` unless there are as many as the statement has parameters.

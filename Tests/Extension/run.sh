@@ -48,7 +48,7 @@ check "the store has its table in another process" 1 "SELECT rootstock_open('$st
 checkStore "an index is used and kept" "2" "CREATE INDEX i ON t (a);
 SELECT id FROM t WHERE a = 'two';"
 check "a plan takes the parameters of its statement" "1
-SELECT id, parent, notused, detail FROM rootstock_explain(' SELECT id FROM t WHERE a > ? AND id = :id') WHERE 1 OR coalesce(NULL,?1,:id)" \
+SELECT id, parent, notused, detail FROM rootstock_explain(' SELECT id FROM t WHERE a > ? AND id = :id') WHERE 1 OR coalesce(NULL,?,:id)" \
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('EXPLAIN QUERY PLAN SELECT id FROM t WHERE a > ? AND id = :id');"
 check "what was rewritten is rewritten to itself" "1

@@ -101,6 +101,20 @@ int rootstock_schema_state(sqlite3 *db, unsigned long long *state);
 ** could not be rolled back as long as its statement lasted, is rolled back by this call, or by the next rootstock_rewrite. */
 int rootstock_last_error(sqlite3 *db);
 
+/* What SQLite's functions of these names say of the statement that the application wrote, for the one that was prepared from what
+** rootstock_rewrite made of it. To SQLite a statement that the store runs itself (UPSERT, RETURNING, triggers, foreign keys, CREATE ...)
+** is a SELECT: it reads only, has one column "1", and the columns of its RETURNING have no declared type. Of any other statement, and on
+** any other connection, they answer as SQLite's do, and they take what these take. */
+int rootstock_stmt_readonly(sqlite3_stmt *statement);
+int rootstock_stmt_isexplain(sqlite3_stmt *statement);
+int rootstock_column_count(sqlite3_stmt *statement);
+/* The text is valid until the next call of a function of this header on the connection, and as long as SQLite's. */
+const char *rootstock_column_decltype(sqlite3_stmt *statement, int column);
+/* Of a store's table SQLite's function knows neither the primary key nor AUTOINCREMENT; all else is its answer. */
+int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char *table, const char *column,
+                                    const char **type, const char **collation, int *not_null, int *primary_key,
+                                    int *autoincrement);
+
 #ifdef __cplusplus
 }
 #endif
