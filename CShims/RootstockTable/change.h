@@ -13,8 +13,15 @@ typedef struct rst_hand {
     rootstock_buffer key;  /* logical key in the table's tree */
     rootstock_buffer hold; /* bytes that values point to */
     uint64_t *beyond;      /* of a row that an UPDATE writes: which columns it sets (column_sets.h) */
+    int64_t marks;         /* and what its text says that SQLite does not hand on: UPDATE_... */
     rootstock_value small[24];
 } rst_hand;
+
+/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment list its rows: the names
+** by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by its own, OR ABORT, which SQLite tells
+** like no OR at all, and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort'. */
+enum { UPDATE_ROWID_NAMES = 7, UPDATE_OWN_NAME = 8, UPDATE_NAMED = 16, UPDATE_ABORTS = 32, UPDATE_SETS = 64 };
+enum { UPDATE_SHIFT = 8, UPDATE_COLUMNS = 55 };
 
 int rst_hand_begin(rst_table *table, rst_hand *hand);
 void rst_hand_end(rst_table *table, rst_hand *hand);

@@ -34,11 +34,15 @@ static void append_scalar(sqlite3_str *out, const rst_table *table, const rst_to
     sqlite3_free(prepared);
 }
 
-static int add_column(rst_clause *clause, int column) {
+static int add_column(const rst_table *table, rst_clause *clause, const rst_token *name, int column) {
+    rst_span span = {name->text, name->text + name->size};
     int *columns = sqlite3_realloc64(clause->columns, ((sqlite3_uint64)clause->column_count + 1) * sizeof *columns);
     if (columns == NULL) return SQLITE_NOMEM;
     clause->columns = columns;
     columns[clause->column_count++] = column;
+    clause->marks |= UPDATE_NAMED | rst_rowid_names_in(table, span);
+    if (table->rowid_column >= 0 && rst_token_same_name(name, table->columns[table->rowid_column].name))
+        clause->marks |= UPDATE_OWN_NAME;
     return SQLITE_OK;
 }
 
@@ -49,7 +53,7 @@ static int read_columns(const rst_table *table, const char **p, const char *end,
     *tuple = rst_token_mark(&token, "(");
     if (!*tuple) {
         column = rst_set_column(table, &token);
-        return column == -3 ? SQLITE_ERROR : add_column(clause, column);
+        return column == -3 ? SQLITE_ERROR : add_column(table, clause, &token, column);
     }
     while (code == SQLITE_OK) {
         token = rst_token_next(p, end);
@@ -57,7 +61,7 @@ static int read_columns(const rst_table *table, const char **p, const char *end,
         if (rst_token_mark(&token, ")")) break;
         if (!rst_token_names(&token)) continue;
         column = rst_set_column(table, &token);
-        code = column == -3 ? SQLITE_ERROR : add_column(clause, column);
+        code = column == -3 ? SQLITE_ERROR : add_column(table, clause, &token, column);
     }
     return code;
 }

@@ -30,6 +30,7 @@ int rst_hand_begin(rst_table *table, rst_hand *hand) {
     hand->values = hand->small;
     hand->rowid = 0;
     hand->beyond = NULL;
+    hand->marks = 0;
     hand->key = rst_spare_take(table->connection);
     hand->hold = rst_spare_take(table->connection);
     if (table->column_count > (int)(sizeof hand->small / sizeof hand->small[0])) {

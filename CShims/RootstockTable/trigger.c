@@ -380,7 +380,11 @@ int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *o
                      uint64_t changed, char **message) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK, rowid_names = event == TRIGGER_UPDATE ? rst_program_set_rowid(table) : 0;
-    if (rowid_names != 0 && table->rowid_column >= 0 && table->rowid_column < COLUMNS_APART) {
+    if (event == TRIGGER_UPDATE && (row->marks & UPDATE_NAMED) != 0) {
+        rowid_names = row->marks & UPDATE_ROWID_NAMES;
+        if ((row->marks & UPDATE_OWN_NAME) == 0 && table->rowid_column >= 0 && table->rowid_column < COLUMNS_APART)
+            changed &= ~((uint64_t)1 << table->rowid_column);
+    } else if (rowid_names != 0 && table->rowid_column >= 0 && table->rowid_column < COLUMNS_APART) {
         /* SQLite compares names: the INTEGER PRIMARY KEY is set under another one. */
         const uint64_t *named_beyond = NULL;
         uint64_t own = (uint64_t)1 << table->rowid_column, named = rst_program_set_columns(table, &named_beyond);

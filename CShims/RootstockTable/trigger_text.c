@@ -222,7 +222,45 @@ static bool gives_other_count(rst_connection *c, const rst_table *table, const r
     return given >= 0 && given != wanted;
 }
 
+/* Whether OR ABORT has to be said to the module: there are constraints that would do something else of themselves. */
+static bool aborts(const rst_table *table, const rst_statement_parts *parts) {
+    return parts->conflict == SQLITE_ABORT && table->has_conflict_clauses;
+}
+
+/* What an UPDATE has to tell of itself, as its first assignment; null: nothing. */
+static char *marked(const rst_table *table, const rst_statement_parts *parts) {
+    int64_t marks = aborts(table, parts) ? UPDATE_ABORTS : 0;
+    int names = rst_rowid_names_in(table, parts->set);
+    uint64_t set = 0, *beyond = NULL;
+    bool own = rst_columns_set(table, parts->set, &set, &beyond) == SQLITE_OK && table->rowid_column >= 0 &&
+               rst_columns_has(set, beyond, table->rowid_column);
+    sqlite3_free(beyond);
+    if (names != 0 || own) marks |= UPDATE_NAMED | names | (own ? UPDATE_OWN_NAME : 0);
+    if (rst_update_has_from(parts) && table->column_count <= UPDATE_COLUMNS)
+        marks |= UPDATE_SETS | (int64_t)(set << UPDATE_SHIFT);
+    if (marks == 0) return NULL;
+    return sqlite3_mprintf("%.*s \"rootstock operation\"=%lld,%.*s", (int)(parts->set.start - parts->whole.start),
+                           parts->whole.start, (long long)marks, (int)(parts->whole.end - parts->set.start),
+                           parts->set.start);
+}
+
+static int transform_marked(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message);
+
 static int transform_statement(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
+    rst_statement_parts parts;
+    rst_table *table = NULL;
+    char *text_marked = NULL;
+    int code;
+    rst_statement_parse(text, end, &parts);
+    if (parts.kind == KIND_UPDATE && parts.set.start != NULL) table = rst_target(c, &parts.schema, &parts.table);
+    if (table != NULL) text_marked = marked(table, &parts);
+    if (text_marked == NULL) return transform_marked(c, text, end, out, message);
+    code = transform_marked(c, text_marked, text_marked + strlen(text_marked), out, message);
+    sqlite3_free(text_marked);
+    return code;
+}
+
+static int transform_marked(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
     rst_statement_parts parts;
     rst_table *table = NULL;
     char *changed = NULL, *named = NULL;
@@ -244,7 +282,9 @@ static int transform_statement(rst_connection *c, const char *text, const char *
                               : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
             given = sqlite3_str_finish(arguments);
             values = sqlite3_str_new(NULL);
-            sqlite3_str_appendf(values, "INSERT INTO \"%w\"%s SELECT ", table->name, alias == NULL ? "" : alias);
+            sqlite3_str_appendf(values, "INSERT%s INTO \"%w\"%s SELECT ",
+                                parts.conflict == SQLITE_ABORT ? " OR ABORT" : "", table->name,
+                                alias == NULL ? "" : alias);
             for (int i = 0, some = 0; i < table->column_count; i++) {
                 if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
             }
@@ -259,7 +299,9 @@ static int transform_statement(rst_connection *c, const char *text, const char *
             sqlite3_free(alias);
             if (operation == NULL) return SQLITE_NOMEM;
         }
-        code = rst_transform_insert(c, table, &parts, operation, false, &changed, message);
+        code =
+            rst_transform_insert(c, table, &parts, operation == NULL && aborts(table, &parts) ? "'abort'" : operation,
+                                 false, &changed, message);
         sqlite3_free(operation);
         if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
             /* Natively the trigger stands, and what fires it is refused. */

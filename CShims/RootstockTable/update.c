@@ -39,7 +39,9 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
                        uint64_t *changed) {
     size_t text = 0;
     const uint64_t *named_beyond = NULL;
-    uint64_t named = old != NULL ? rst_program_set_columns(table, &named_beyond) : UINT64_MAX;
+    uint64_t named = old == NULL                       ? UINT64_MAX
+                     : (row->marks & UPDATE_SETS) != 0 ? (uint64_t)row->marks >> UPDATE_SHIFT
+                                                       : rst_program_set_columns(table, &named_beyond);
     bool all_fit = true;
     *changed = 0;
     for (int i = 0; i < table->column_count; i++) {
@@ -69,6 +71,14 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
 /* Whether the row that the statement gives goes with its table (ddl.c). */
 static inline bool is_dropped(const rst_table *table) {
     return __builtin_expect(table->connection->dropping == table, false) && table->connection->trigger_depth == 0;
+}
+
+/* What the statement says of itself: UPDATE_... */
+static int64_t marks_of(const rst_table *table, int count, sqlite3_value **values) {
+    sqlite3_value *operation = count > 1 ? values[2 + table->column_count + HIDDEN_OPERATION] : NULL;
+    int type = operation == NULL ? SQLITE_NULL : sqlite3_value_type(operation);
+    if (type == SQLITE_TEXT) return UPDATE_ABORTS; /* an INSERT's */
+    return type == SQLITE_INTEGER && sqlite3_value_type(values[0]) != SQLITE_NULL ? sqlite3_value_int64(operation) : 0;
 }
 
 static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
@@ -110,6 +120,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
                 code = rst_program_update_row(table, &old, message);
                 goto done;
             }
+            row.marks = marks_of(table, count, values);
             code = take_values(table, values + 2, &row, &old, &changed);
             row.rowid = old.rowid;
             if (code == SQLITE_OK && !table->without_rowid) {
@@ -210,7 +221,10 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         code = SQLITE_FULL;
     }
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
-    conflict = rst_program_conflict(table, told == SQLITE_ABORT ? CONFLICT_DEFAULT : told);
+    conflict = told;
+    if (told == SQLITE_ABORT && !(table->has_conflict_clauses && (marks_of(table, count, values) & UPDATE_ABORTS) != 0))
+        conflict = CONFLICT_DEFAULT;
+    conflict = rst_program_conflict(table, conflict);
     c->last_mode = 0;
     c->row_written = false;
     if (c->trigger_depth == 0) c->raised = 0;

@@ -58,6 +58,7 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     if (code == SQLITE_OK) {
         memcpy(row.values, old->values, (size_t)table->column_count * sizeof *row.values);
         row.rowid = old->rowid;
+        row.marks = clause->marks;
         code = rootstock_buffer_reserve(&row.hold, (size_t)clause->column_count * 64 + 64);
     }
     for (int i = 0; i < clause->column_count && code == SQLITE_OK; i++) {
@@ -272,6 +273,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootsto
         parameters = &upsert->code->parameters;
         values = upsert->values;
         value_count = upsert->count;
+        if (conflict == CONFLICT_DEFAULT) conflict = upsert->code->conflict; /* OR ABORT */
     }
     mark = rst_mark_set(c);
     if (rst_trigger_any(table, TRIGGER_INSERT)) {
