@@ -68,7 +68,18 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         return rst_transform_names(c, sql, end, out, message);
     }
     table = rst_target(c, &parts.schema, &parts.table);
-    if (table == NULL) return rst_transform_names(c, sql, end, out, message);
+    if (table == NULL) {
+        char *copied = NULL;
+        code = rst_transfer_out(c, &parts, &copied);
+        if (code != SQLITE_OK || copied == NULL)
+            return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
+        code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
+        if (code == SQLITE_OK && *out == NULL)
+            *out = copied;
+        else
+            sqlite3_free(copied);
+        return code;
+    }
     *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
     if (rst_needs_program(c, table, &parts)) {
         rst_code *compiled = NULL;

@@ -25,7 +25,7 @@ static bool has_insert_triggers(const rst_connection *c, const rst_table *table)
     return false;
 }
 
-static int taken_by(const rst_table *table) {
+int rst_taken_by(const rst_table *table) {
     int count = 0;
     for (int i = 0; i < table->column_count; i++) count += table->columns[i].generated == 0;
     return count;
@@ -34,7 +34,7 @@ static int taken_by(const rst_table *table) {
 static int refuse(const rst_table *table, const rst_statement_parts *parts, int given, char **message) {
     bool named = parts->schema.type != TOKEN_END;
     rst_set_message(message, "table %s%s has %d columns but %d values were supplied", named ? "main." : "", table->name,
-                    taken_by(table), given);
+                    rst_taken_by(table), given);
     return SQLITE_ERROR;
 }
 
@@ -56,10 +56,12 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
     if (!rst_token_is(&token, "SELECT") || !rst_token_mark(&next, "*")) return SQLITE_OK;
     token = rst_token_next(&p, end);
     if (!rst_token_is(&token, "FROM") || !rst_scope_read(c, parts->whole.start, end, NULL, p, &scope) ||
-        scope.count != 1 || scope.items[0].table == NULL)
+        scope.count != 1)
         return SQLITE_OK;
+    if (scope.items[0].table == NULL)
+        return rst_transfer_in(c, table, parts, star, p, has_insert_triggers(c, table), source, message);
     from = scope.items[0].table;
-    if (from->column_count == taken_by(table)) return SQLITE_OK; /* as many as it takes: no matter of ours */
+    if (from->column_count == rst_taken_by(table)) return SQLITE_OK; /* as many as it takes: no matter of ours */
     if (has_insert_triggers(c, table) || (table->foreign_key_count > 0 && rst_foreign_enabled(c)))
         return refuse(table, parts, from->column_count, message);
     whole = rst_span_text(parts->whole.start, parts->whole.end);

@@ -43,6 +43,13 @@ int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statemen
 ** otherwise null. An error, with SQLite's words, where it would not and has too many values. */
 int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,
                  char **message);
+/* Columns that an INSERT without a list takes: those that are not generated. */
+int rst_taken_by(const rst_table *table);
+/* transfer_native.c: the same of a native table; star: of the source, from: behind its FROM; fires: a trigger hangs on the target. */
+int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, const char *star,
+                    const char *from, bool fires, char **source, char **message);
+/* The same where the target is the native one and the source a store's table: *out gets the whole statement, or null. */
+int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char **out);
 /* The statements of a trigger's body. */
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
                        char **message);
