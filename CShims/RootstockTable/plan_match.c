@@ -43,6 +43,18 @@ static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const 
            info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
 }
 
+/*
+** Of the constraints behind the first 32 SQLite does not tell whether they are an IN, which sqlite3_vtab_in denies. One that compares with
+** no constant may be, and against a column without numeric affinity it does not serve then (see above).
+*/
+static bool may_be_untold_in(const rst_table *table, sqlite3_index_info *info, int constraint) {
+    enum { TOLD = 32 };
+    sqlite3_value *value = NULL;
+    return constraint >= TOLD && info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+           rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC &&
+           (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL);
+}
+
 /* An index may name a column twice; a constraint is one argument of xFilter only. */
 bool rst_plan_is_taken(const rst_candidate *k, int constraint) {
     for (int i = 0; i < k->equals; i++) {
@@ -100,7 +112,7 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
             if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p]) || rst_plan_is_taken(k, i))
                 continue;
             in = is_whole_in(table, info, k, i);
-            if (in && k->in > 0) continue;
+            if ((in && k->in > 0) || may_be_untold_in(table, info, i)) continue;
             if (found < 0 || (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && (found_in || !in))) {
                 found = i;
                 found_in = in;
