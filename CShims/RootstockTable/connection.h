@@ -152,6 +152,7 @@ struct rst_connection {
     int last_mode;               /* conflict mode that the last refusal came from */
     int last_error;              /* extended code, see rootstock_last_error */
     struct rst_program *program; /* the front-door statement being run, innermost; null where it must not be asked */
+    int settling;                /* rootstock_settle runs a statement of SQLite's own */
     int programs_running;        /* their code must stay */
     int trigger_depth;
     struct rst_changes {

@@ -146,7 +146,7 @@ static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_tab
 /* Whether the new row is all that the statement can do: what it violates is refused at once, even if it cures as much. */
 static bool is_single(const rst_table *table, const rootstock_value *old_values) {
     const rst_connection *c = table->connection;
-    if (old_values != NULL || c->trigger_depth > 0 || c->sidecar) return false;
+    if (old_values != NULL || c->trigger_depth > 0 || c->settling > 0 || c->sidecar) return false;
     return c->program == NULL || (c->program->table == table && c->program->code->single_insert);
 }
 

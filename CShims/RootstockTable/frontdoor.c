@@ -22,6 +22,7 @@
 #include "pack.h"
 #include "predicate.h"
 #include "runner.h"
+#include "settle.h"
 #include "trigger.h"
 
 #include <string.h>
@@ -71,14 +72,16 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     if (table == NULL) {
         char *copied = NULL;
         code = rst_transfer_out(c, &parts, &copied);
-        if (code != SQLITE_OK || copied == NULL)
-            return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
-        code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
-        if (code == SQLITE_OK && *out == NULL)
-            *out = copied;
-        else
-            sqlite3_free(copied);
-        return code;
+        if (code == SQLITE_OK && copied != NULL) {
+            code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
+            if (code == SQLITE_OK && *out == NULL)
+                *out = copied;
+            else
+                sqlite3_free(copied);
+        } else if (code == SQLITE_OK) {
+            code = rst_transform_names(c, sql, end, out, message);
+        }
+        return code == SQLITE_OK ? rst_settle_rewrite(c, &parts, sql, end, out, message) : code;
     }
     *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
     if (rst_needs_program(c, table, &parts)) {

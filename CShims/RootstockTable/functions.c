@@ -7,6 +7,7 @@
 #include "check.h"
 #include "frontdoor.h"
 #include "kv.h"
+#include "settle.h"
 #include "untrusted.h"
 
 #include <string.h>
@@ -181,6 +182,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
     if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);
+    if (code == SQLITE_OK) code = rst_settle_register(c);
     if (code == SQLITE_OK) code = rst_pragma_register(c);
     if (code == SQLITE_OK) code = rst_maintain_register(c);
     if (code == SQLITE_OK) code = rst_vacuum_register(c);

@@ -93,6 +93,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     bool savepoint = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
     int released;
     int64_t deferred = 0;
+    const int64_t immediate = c->immediate_violations; /* of statements that no front door saw the end of */
     sqlite3_int64 last;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
@@ -125,7 +126,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         savepoint = true;
     }
     deferred = c->deferred_violations;
-    c->immediate_violations = 0;
     last = sqlite3_last_insert_rowid(c->db);
     code = rst_statement_get(c, inner_of(program->code, looks_at_keys), &statement);
     if (code != SQLITE_OK) {
@@ -168,7 +168,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->table = NULL;
         if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
     }
-    if (code == SQLITE_OK && c->immediate_violations > 0 && savepoint) {
+    if (code == SQLITE_OK && c->immediate_violations > immediate && savepoint) {
         uncount(c, program->code);
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
@@ -183,6 +183,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         if (code != SQLITE_OK) {
             (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
             c->deferred_violations = deferred;
+            c->immediate_violations = immediate;
         }
         released = rst_execute_kept(c, message, "RELEASE \"rootstock run\"");
         if (released != SQLITE_OK && code == SQLITE_OK) {
@@ -200,7 +201,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
     }
-    c->immediate_violations = 0;
+    if (c->immediate_violations > immediate) c->immediate_violations = immediate;
     if (code == SQLITE_OK && program->stopped) {
         code = program->error;
         rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));

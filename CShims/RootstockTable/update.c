@@ -191,7 +191,7 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
 ** INSERT of one row that needs no program (rst_needs_program) ends with it. */
 static bool is_alone(rst_table *table, bool is_old) {
     rst_connection *c = table->connection;
-    if (c->trigger_depth > 0) return false;
+    if (c->trigger_depth > 0 || c->settling > 0) return false;
     if (c->sidecar) return rst_needs_mark(table);
     return !is_old && c->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
            rst_foreign_enabled(c);
@@ -203,7 +203,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     char *message = NULL;
     int told = sqlite3_vtab_on_conflict(c->db);
     int conflict, code;
-    int64_t deferred = 0;
+    int64_t deferred = 0, immediate = 0;
     rst_mark mark = 0;
     bool alone;
     if (table->clearing > 0 && count == 1 && c->writer != NULL && !c->writer_broken) {
@@ -232,7 +232,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     if (alone) {
         mark = rst_mark_set(c);
         deferred = c->deferred_violations;
-        c->immediate_violations = 0;
+        immediate = c->immediate_violations;
         if (!c->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
     }
     if (code == SQLITE_OK || alone) {
@@ -251,12 +251,12 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             code = insert(table, values, conflict, rowid, &message);
         }
         c->override_conflict = override;
-        if (alone && code == SQLITE_OK && c->immediate_violations > 0) {
+        if (alone && code == SQLITE_OK && c->immediate_violations > immediate) {
             rst_set_message(&message, "FOREIGN KEY constraint failed");
             code = SQLITE_CONSTRAINT_FOREIGNKEY;
         }
         if (alone) {
-            c->immediate_violations = 0;
+            if (c->immediate_violations > immediate) c->immediate_violations = immediate;
             if (code != SQLITE_OK && code != SQLITE_DONE) c->deferred_violations = deferred;
             code = rst_settle(c, mark, CONFLICT_DEFAULT, code);
             /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
