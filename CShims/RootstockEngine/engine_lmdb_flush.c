@@ -187,6 +187,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
     pthread_mutex_lock(&flushes->mutex);
     manner how = choose(transaction, ticket != NULL);
     uint64_t failures = flushes->failures;
+    int chained = flushes->chain.tip + 1 == commit;
     flushes->covered = flushes->published;
     flushes->committing = 1;
     pthread_mutex_unlock(&flushes->mutex);
@@ -195,6 +196,8 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
     uint64_t began = nanoseconds_now();
     code = how.sealed ? rootstock_lmdb_commit_sealed(transaction, &how.deferred, &published)
                       : rootstock_lmdb_commit_changes(transaction);
+
+    if (code > 0 && !how.sealed && chained) rootstock_lmdb_save_chain(environment, commit - 1);
 
     pthread_mutex_lock(&flushes->mutex);
     flushes->committing = 0;

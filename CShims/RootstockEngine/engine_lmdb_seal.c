@@ -153,7 +153,8 @@ int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t co
     if (environment->options.durability != ROOTSTOCK_DURABILITY_OFF) {
         pthread_mutex_lock(&flushes->mutex);
         int lost = flushes->lost, durable = flushes->known + 1 == commit;
-        int chained = flushes->chain.pinned && flushes->chain.tip + 1 == commit;
+        /* In doubt a failure may have been the chain's, told to LMDB's descriptor: ours is asked. */
+        int chained = flushes->chain.pinned && flushes->chain.tip + 1 == commit && !flushes->doubt;
         pthread_mutex_unlock(&flushes->mutex);
         if (lost || rootstock_lmdb_is_lost(environment))
             error = write_anew(environment);
@@ -263,7 +264,14 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, size_t 
 /* A commit that was announced could not be made. Under its announcement the chain's commit in the same page is not believed: that is flushed first. */
 static void take_back(rootstock_environment *environment, uint64_t commit) {
     int error = environment->flushes.chain.tip + 1 == commit ? flush_or_write_anew(environment) : 0;
-    if (error == 0) (void)withdraw(environment, commit);
+    if (error == 0)
+        (void)withdraw(environment, commit);
+    else
+        rootstock_lmdb_settled(environment, commit - 1, error);
+}
+
+void rootstock_lmdb_save_chain(rootstock_environment *environment, uint64_t tip) {
+    rootstock_lmdb_settled(environment, tip, write_anew(environment));
 }
 
 int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *deferred, int *published) {

@@ -92,6 +92,9 @@ int rootstock_lmdb_commit_sealed(struct rootstock_transaction *transaction, int 
 /* Before a commit: what an earlier one left behind, of this process or another, is made durable, and an announcement of its number by an attempt
 ** that failed taken back. Returns an errno. Under the writer's lock. */
 int rootstock_lmdb_clear_the_way(struct rootstock_environment *environment, uint64_t commit);
+/* A commit on top of the chain failed, and may have lost what the chain's wrote: LMDB's flush does not say. It is written anew, and flushed. Under the
+** writer's lock. */
+void rootstock_lmdb_save_chain(struct rootstock_environment *environment, uint64_t tip);
 /* Has the file's last commit been told lost by a flush? Then its pages are to be written anew before the next commit. */
 int rootstock_lmdb_is_lost(struct rootstock_environment *environment);
 /* Says so of that commit, if it is announced. Returns an errno. */
