@@ -7,6 +7,7 @@
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_flush.c         flushes of the file, and commits that share them
 **   engine_lmdb_seal.c          commits of one flush and less (engine_lmdb_changed.c: their pages)
+**   engine_lmdb_later.c         flushes of class normal, which nobody waits for
 **   engine_lmdb_mend.c          what a power loss leaves of them
 **   engine_lmdb_open.c          opening, closing
 **   engine_lmdb_statistics.c    what a store takes, and its readers
@@ -81,6 +82,7 @@ typedef struct lmdb_space {
 typedef struct lmdb_chain {
     uint64_t tip; /* the last of them; LMDB_NONE_KNOWN: there are none */
     int length;
+    uint64_t began;             /* when the first of them was published: nanoseconds, as rootstock_lmdb_nanoseconds */
     lmdb_meta_page before;      /* of that one */
     size_t seal_at, seal_bytes; /* its seal in that page; 0 bytes: it needs none */
     lmdb_meta_page after;       /* of the tip, or of that one: what the next commit is compared with */
@@ -89,6 +91,14 @@ typedef struct lmdb_chain {
     MDB_txn *pin; /* reads that one, so that its pages stay, while pinned is set. Null until it is needed */
     int pinned;
 } lmdb_chain;
+
+/* See engine_lmdb_later.c. Guarded by the mutex. */
+typedef struct lmdb_later {
+    pthread_t thread;
+    int running, joinable;
+    int ending;          /* the environment is closed */
+    pthread_cond_t ends; /* that */
+} lmdb_later;
 
 /* See engine_lmdb_flush.c. What has no other guard is guarded by mutex. */
 typedef struct lmdb_flushes {
@@ -109,6 +119,7 @@ typedef struct lmdb_flushes {
     uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
     uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
     lmdb_chain chain;
+    lmdb_later later;
     uint64_t boot[2];      /* zeroes: commits are not sealed */
     lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
 } lmdb_flushes;
@@ -289,8 +300,19 @@ int rootstock_lmdb_sync(rootstock_environment *environment);
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
 /* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an errno. */
 int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);
+/* Flushes for all commits of the chain, if that is there still when others have ended theirs. Under the mutex, which is let go meanwhile. Returns an
+** errno. */
+int rootstock_lmdb_flush_chain(rootstock_environment *environment);
+/* By a clock that only goes on. */
+uint64_t rootstock_lmdb_nanoseconds(void);
 /* LMDB's environment is about to be closed. */
 void rootstock_lmdb_drop_pin(rootstock_environment *environment);
+
+/* engine_lmdb_later.c */
+/* A chain that begins, or is there, will be flushed without anybody's doing. 0 if that cannot be. Under the mutex. */
+int rootstock_lmdb_flush_later(rootstock_environment *environment);
+/* The environment is about to be closed: flushes what was left to be flushed. */
+void rootstock_lmdb_end_later(rootstock_environment *environment);
 
 /* engine_lmdb_reopen.c */
 /* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */

@@ -4,7 +4,7 @@
 ** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. A small commit is sealed and takes
 ** one (engine_lmdb_seal.c), or none where another writer waits: the writer's lock goes on, and COMMIT then waits (settle) until a flush has ended
 ** that began after the commit was published. The last writer in line flushes for all; where that does not come soon, one
-** waiting thread does. A large commit that another writer waits for leaves out the second flush, with
+** waiting thread does. In class normal nobody waits (engine_lmdb_later.c). A large commit that another writer waits for leaves out the second flush, with
 ** MDB_NOMETASYNC: the meta page reaches the disk with the next flush of the file, whoever makes it.
 **
 ** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N, so it
@@ -37,7 +37,7 @@
 /* Each commit of a chain names the pages of all before it. */
 #define LONGEST_CHAIN 32
 
-static uint64_t nanoseconds_now(void) {
+uint64_t rootstock_lmdb_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -50,6 +50,10 @@ int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
     if (!failed) {
         failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0 ||
                  pthread_cond_init(&flushes->settled, &attributes) != 0;
+        if (!failed && pthread_cond_init(&flushes->later.ends, &attributes) != 0) {
+            pthread_cond_destroy(&flushes->settled);
+            failed = 1;
+        }
         pthread_condattr_destroy(&attributes);
     }
     if (failed) {
@@ -65,6 +69,7 @@ int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
 
 void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
     rootstock_lmdb_changes_free(flushes->changes);
+    pthread_cond_destroy(&flushes->later.ends);
     pthread_cond_destroy(&flushes->settled);
     pthread_cond_destroy(&flushes->moved);
     pthread_mutex_destroy(&flushes->mutex);
@@ -126,10 +131,22 @@ static void tell(lmdb_flushes *flushes, int settled) {
     if (settled && settling > 0) pthread_cond_broadcast(&flushes->settled);
 }
 
+static int flush_for_all(rootstock_environment *environment);
+
 static void wait_for_flush(lmdb_flushes *flushes) {
     flushes->waiting++;
     pthread_cond_wait(&flushes->moved, &flushes->mutex);
     flushes->waiting--;
+}
+
+/* Below class full a large commit leaves its meta page to whoever flushes next. A small one behind it does, and a chain can begin. Under the mutex. */
+static void make_known(rootstock_transaction *transaction, uint64_t commit) {
+    rootstock_environment *environment = transaction->environment;
+    lmdb_flushes *flushes = &environment->flushes;
+    while (flushes->flushing) wait_for_flush(flushes);
+    if (flushes->doubt || flushes->last + 1 != commit || flushes->known == flushes->last) return;
+    if (flushes->chain.tip != flushes->last && rootstock_lmdb_is_sealable(transaction))
+        (void)flush_for_all(environment);
 }
 
 /* How a commit is made. deferred: it leaves a flush to settle. */
@@ -146,11 +163,12 @@ static manner choose(rootstock_transaction *transaction, int may_wait) {
     manner how;
     for (;;) {
         how.deferred = (!full || may_wait) && !flushes->doubt;
-        how.sealed = full && !flushes->doubt && rootstock_lmdb_can_seal(transaction);
+        how.sealed = !flushes->doubt && rootstock_lmdb_can_seal(transaction);
         if (!how.sealed || !flushes->flushing) break;
         wait_for_flush(flushes);
     }
     if (how.sealed && how.deferred) how.deferred = chain->pinned ? chain->length < LONGEST_CHAIN : pin(environment);
+    if (how.sealed && how.deferred && !full) how.deferred = rootstock_lmdb_flush_later(environment);
     return how;
 }
 
@@ -160,7 +178,7 @@ static void note_commit(lmdb_flushes *flushes, uint64_t commit, manner how, int 
     flushes->last = commit;
     if (how.sealed && how.deferred) {
         flushes->chain.tip = commit;
-        flushes->chain.length++;
+        if (flushes->chain.length++ == 0) flushes->chain.began = rootstock_lmdb_nanoseconds();
         return;
     }
     if (flushes->covered > flushes->durable) flushes->durable = flushes->covered;
@@ -185,6 +203,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
         return rootstock_lmdb_commit_changes(transaction);
 
     pthread_mutex_lock(&flushes->mutex);
+    if (!full) make_known(transaction, commit);
     manner how = choose(transaction, ticket != NULL);
     uint64_t failures = flushes->failures;
     int chained = flushes->chain.tip + 1 == commit;
@@ -193,7 +212,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
     pthread_mutex_unlock(&flushes->mutex);
 
     mdb_env_set_flags(environment->env, MDB_NOMETASYNC, how.deferred);
-    uint64_t began = nanoseconds_now();
+    uint64_t began = rootstock_lmdb_nanoseconds();
     code = how.sealed ? rootstock_lmdb_commit_sealed(transaction, &how.deferred, &published)
                       : rootstock_lmdb_commit_changes(transaction);
 
@@ -207,7 +226,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
         note_commit(flushes, commit, how, dirty, failures);
         /* Below class full there is nothing to wait for. */
         if (ticket != NULL && full && (how.deferred || !dirty)) *ticket = ++flushes->published;
-        if (dirty && !how.deferred) flushes->flush_nanoseconds = nanoseconds_now() - began;
+        if (dirty && !how.deferred) flushes->flush_nanoseconds = rootstock_lmdb_nanoseconds() - began;
     }
     tell(flushes, code != MDB_SUCCESS || !how.deferred || !how.sealed);
     return code;
@@ -257,7 +276,7 @@ static int flush_for_all(rootstock_environment *environment) {
     int doubt = flushes->doubt;
     flushes->flushing = 1;
     pthread_mutex_unlock(&flushes->mutex);
-    uint64_t began = nanoseconds_now();
+    uint64_t began = rootstock_lmdb_nanoseconds();
     int error = flush_file(environment, doubt);
     if (error != 0 && tip != LMDB_NONE_KNOWN) (void)rootstock_lmdb_tell_lost(environment, tip);
     pthread_mutex_lock(&flushes->mutex);
@@ -266,7 +285,7 @@ static int flush_for_all(rootstock_environment *environment) {
         note_failure(flushes, tip != LMDB_NONE_KNOWN);
     } else {
         if (published > flushes->durable) flushes->durable = published;
-        flushes->flush_nanoseconds = nanoseconds_now() - began;
+        flushes->flush_nanoseconds = rootstock_lmdb_nanoseconds() - began;
         if (flushes->failures == failures) {
             if (doubt)
                 flushes->doubt = 0;
@@ -309,6 +328,12 @@ static void wait_until(lmdb_flushes *flushes, uint64_t moment) {
     flushes->settling--;
 }
 
+int rootstock_lmdb_flush_chain(rootstock_environment *environment) {
+    lmdb_flushes *flushes = &environment->flushes;
+    while (flushes->flushing || flushes->committing) wait_for_flush(flushes);
+    return flushes->chain.tip == LMDB_NONE_KNOWN ? 0 : flush_with_patience(environment);
+}
+
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
     lmdb_flushes *flushes = &environment->flushes;
     int error = 0;
@@ -317,14 +342,14 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
     uint64_t patience = 2 * flushes->flush_nanoseconds;
     if (patience < LEAST_PATIENCE) patience = LEAST_PATIENCE;
     if (patience > MOST_PATIENCE) patience = MOST_PATIENCE;
-    uint64_t deadline = nanoseconds_now() + patience, published = flushes->published;
+    uint64_t deadline = rootstock_lmdb_nanoseconds() + patience, published = flushes->published;
     int extended = 0; /* others have come meanwhile, one of whom is to flush */
     while (flushes->durable < ticket && error == 0) {
-        if (!flushes->doubt && nanoseconds_now() < deadline)
+        if (!flushes->doubt && rootstock_lmdb_nanoseconds() < deadline)
             wait_until(flushes, deadline);
         else if (!flushes->doubt && flushes->published != published && extended < MOST_EXTENSIONS) {
             published = flushes->published;
-            deadline = nanoseconds_now() + patience;
+            deadline = rootstock_lmdb_nanoseconds() + patience;
             extended++;
         } else if (flushes->flushing || flushes->committing)
             wait_for_flush(flushes);

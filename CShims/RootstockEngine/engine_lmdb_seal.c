@@ -15,7 +15,7 @@
 **   3. N is sealed
 **   4. one flush                 then the writer's lock is given up
 ** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one.
-** While others wait to write there is no step 4: N is published, and the next one stands on the same D. Such a row of commits, a chain, is flushed once, by
+** While others wait to write, and in class normal, there is no step 4: N is published, and the next one stands on the same D. Such a row of commits, a chain, is flushed once, by
 ** its last, or by one of those who wait for it (engine_lmdb_flush.c).
 **
 ** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D is never there without
@@ -171,14 +171,20 @@ int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t co
 ** COMMITTING
 */
 
+int rootstock_lmdb_is_sealable(const rootstock_transaction *transaction) {
+    const rootstock_environment *environment = transaction->environment;
+    const lmdb_flushes *flushes = &environment->flushes;
+    if (!transaction->dirty || transaction->changes > MANY_CHANGES || environment->options.foreign) return 0;
+    if ((flushes->boot[0] | flushes->boot[1]) == 0) return 0;
+    return environment->first_page != NULL && environment->commits[0] != NULL && environment->page_bytes >= 4096;
+}
+
 int rootstock_lmdb_can_seal(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
     const lmdb_flushes *flushes = &environment->flushes;
     uint64_t before = mdb_txn_id(transaction->txn) - 1;
-    if (!transaction->dirty || transaction->changes > MANY_CHANGES || environment->options.foreign) return 0;
-    if ((flushes->known != before && flushes->chain.tip != before) || (flushes->boot[0] | flushes->boot[1]) == 0)
-        return 0;
-    if (environment->first_page == NULL || environment->commits[0] == NULL || environment->page_bytes < 4096) return 0;
+    if (!rootstock_lmdb_is_sealable(transaction)) return 0;
+    if (flushes->known != before && flushes->chain.tip != before) return 0;
     rootstock_lmdb_learn_map(environment);
     return atomic_load_explicit(&environment->map, memory_order_relaxed) != NULL;
 }

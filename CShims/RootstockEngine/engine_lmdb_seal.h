@@ -85,6 +85,8 @@ struct rootstock_transaction;
 
 /* Can the commit of this write transaction do with one flush, or none of its own? Under the mutex of the flushes. */
 int rootstock_lmdb_can_seal(struct rootstock_transaction *transaction);
+/* Could it, if what it stands on were durable, or of the chain? Under the same mutex. */
+int rootstock_lmdb_is_sealable(const struct rootstock_transaction *transaction);
 /* Commits it so; if *deferred is set, without a flush where that can be, else *deferred is unset. Returns LMDB's code or an errno; where
 ** *published is set the commit is in the file whatever the code says. LMDB's transaction is gone. Under the writer's lock, which is kept, and while
 ** no flush of the chain is under way. */

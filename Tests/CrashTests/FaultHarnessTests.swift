@@ -80,6 +80,8 @@
 
         @Test func aSealNamesEveryPageOfItsCommit() throws { try harness("seals", part: 0.4) }
 
+        @Test func thePowerFailsBeforeAFlushThatNobodyWaitsFor() throws { try harness("later", part: 0.5) }
+
         @Test func thePowerOrTheFlushesFailWhileWritersShareThem() throws { try harness("group", part: 0.5) }
 
         @Test func thePowerFailsOrProcessesDieWhileSeveralWrite() throws { try harness("processes", part: 0.5) }

@@ -19,6 +19,7 @@ int run_kills(const settings *how, const expectation *expected);
 int run_power(const settings *how, const expectation *expected, const char *durability);
 int run_disk(const settings *how, const expectation *expected);
 int run_group(const settings *how);
+int run_later(const settings *how);
 int run_seals(const settings *how);
 int run_processes(const settings *how);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ static struct {
 } descriptors[DESCRIPTORS];
 
 static struct {
-    bool armed, persistent, fired;
+    atomic_bool armed, fired; /* armed is set last: what follows is read where it is set */
+    bool persistent;
     io_fault fault;
     unsigned calls;
     long nth, seen;
@@ -41,8 +43,8 @@ static struct {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards plan.seen */
 
-static const char *recorded_name;
-static bool recorded_exists; /* it has been opened: its directory has its name */
+static const char *_Atomic recorded_name; /* cleared under the recording's lock */
+static bool recorded_exists;              /* it has been opened: its directory has its name */
 unsigned record_flush_delay, record_seal_delay;
 bool record_stores;
 static void record_changes(void);
@@ -156,9 +158,12 @@ static size_t events_so_far(void) {
     return count;
 }
 
+/* A thread of the store may be in the middle of a call: what it does after this is not recorded. */
 void record_stop(void) {
+    recording_lock();
     recorded_name = NULL;
-    recorded_count = events_so_far();
+    recorded_count = recording_count();
+    recording_unlock();
 }
 
 static bool is_recorded(int descriptor) {
@@ -168,12 +173,14 @@ static bool is_recorded(int descriptor) {
 static void record_write(int descriptor, const void *bytes, ssize_t size, off_t offset) {
     if (!is_recorded(descriptor) || size <= 0) return;
     recording_lock();
-    event *added = new_event(EVENT_WRITE);
-    added->durable = descriptors[descriptor].synchronous;
-    added->offset = (uint64_t)offset;
-    added->size = (size_t)size;
-    added->bytes = recording_bytes((size_t)size);
-    memcpy(added->bytes, bytes, (size_t)size);
+    if (recorded_name != NULL) {
+        event *added = new_event(EVENT_WRITE);
+        added->durable = descriptors[descriptor].synchronous;
+        added->offset = (uint64_t)offset;
+        added->size = (size_t)size;
+        added->bytes = recording_bytes((size_t)size);
+        memcpy(added->bytes, bytes, (size_t)size);
+    }
     recording_unlock();
 }
 
@@ -195,7 +202,7 @@ static int record_sync(int descriptor, int result, size_t begun) {
     if (!is_recorded(descriptor) || result != 0) return result;
     recording_lock();
     bool lost = is_told_of_loss(descriptor);
-    if (!lost) new_event(EVENT_SYNC)->begun = begun;
+    if (!lost && recorded_name != NULL) new_event(EVENT_SYNC)->begun = begun;
     recording_unlock();
     if (!lost) return 0;
     errno = EIO;
@@ -207,7 +214,7 @@ static void record_lost(int descriptor) {
     if (!is_recorded(descriptor)) return;
     recording_lock();
     size_t begun = recording_count();
-    new_event(EVENT_LOST)->begun = begun;
+    if (recorded_name != NULL) new_event(EVENT_LOST)->begun = begun;
     recording_lose();
     descriptors[descriptor].losses = recording_losses();
     recording_unlock();

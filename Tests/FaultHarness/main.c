@@ -2,7 +2,7 @@
 ** main.c - what happens to a store when memory, files, the process or the power fail at any one moment.
 **
 **   rootstock-fault-harness allocations|calls|kills|disk FOLDER SECONDS SEED [OPTIONS]
-**   rootstock-fault-harness group|processes|seals FOLDER SECONDS SEED
+**   rootstock-fault-harness group|later|processes|seals FOLDER SECONDS SEED
 **   rootstock-fault-harness power FOLDER SECONDS SEED off|normal|full|normal-map|full-map
 ** FOLDER is an empty directory. Prints figures; status 1 and a line `WRONG: ...` when a promise is broken. Each moment is tried in
 ** turn; when SECONDS are over, the rest are left out and the figures say so.
@@ -57,7 +57,8 @@ int main(int count, char **arguments) {
     settings how = {NULL, 20, 1, "{\"durability\":\"full\"}"};
     static char folder[4096];
     if (count < 5) {
-        fputs("usage: rootstock-fault-harness allocations|calls|kills|disk|group|processes|seals|power FOLDER SECONDS "
+        fputs("usage: rootstock-fault-harness allocations|calls|kills|disk|group|later|processes|seals|power FOLDER "
+              "SECONDS "
               "SEED "
               "[OPTIONS]\n",
               stderr);
@@ -83,6 +84,7 @@ int main(int count, char **arguments) {
     if (strcmp(what, "calls") == 0) status = run_calls(&how, &expected);
     if (strcmp(what, "kills") == 0) status = run_kills(&how, &expected);
     if (strcmp(what, "group") == 0) status = run_group(&how);
+    if (strcmp(what, "later") == 0) status = run_later(&how);
     if (strcmp(what, "processes") == 0) status = run_processes(&how);
     if (strcmp(what, "disk") == 0) status = run_disk(&how, &expected);
     if (strcmp(what, "power") == 0) status = run_power(&how, &expected, count > 5 ? arguments[5] : "full");

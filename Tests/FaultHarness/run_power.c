@@ -10,8 +10,9 @@
 **   chosen     a random choice of them, some in part; several draws
 ** Promises:
 **   full    each content is that of the last acknowledged unit or a later one
-**   normal  the content is whole, and at most the last acknowledged commit is missing
-**   full-map, normal-map: the same with the write map, where the pages stored since the last msync are what may be missing
+**   normal  the content is whole, one that the store had, and at most the last 32 commits are missing (run_later.c says more)
+**   normal-map  at most the last one
+**   full-map, and that one: the same with the write map, where the pages stored since the last msync are what may be missing
 **   off     without the write map, ordered: as full. Otherwise nothing is promised: the file may be refused, found damaged by the check, or wrong in a way that
 **           nothing can see, since there is nothing to check by; how often each happens is printed.
 ** Each file is opened in a child, so that a crash is seen and counted; none is allowed except with off.
@@ -26,6 +27,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Commits of class normal that share a flush. */
+enum { MOST_LOST = 32 };
 
 static const char *const variant_names[VARIANTS] = {"ordered", "dropped", "torn", "chosen"};
 
@@ -89,12 +93,17 @@ static void record(const char *path, const char *options) {
 }
 
 /* The lowest content that is allowed where unit `acknowledged` was the last acknowledged one. */
-static int lowest(const expectation *expected, const char *durability, int acknowledged) {
+static int lowest(const expectation *expected, const char *durability, bool mapped, int acknowledged) {
     if (strcmp(durability, "normal") != 0 || acknowledged < 0) return acknowledged;
-    /* One commit may be missing; units that changed nothing made none. Each unit makes one commit at most. */
-    int before = acknowledged;
-    while (before > 0 && expected->content[before] == expected->content[acknowledged]) before--;
-    return before == acknowledged ? -1 : before;
+    /* Some commits may be missing; units that changed nothing made none. Each unit makes one commit at most. */
+    int least = acknowledged;
+    for (int missing = mapped ? 1 : MOST_LOST; missing > 0; missing--) {
+        int before = least;
+        while (before > 0 && expected->content[before] == expected->content[least]) before--;
+        if (before == least) return -1;
+        least = before;
+    }
+    return least;
 }
 
 /* Contents may repeat: is number as good as one not below the lowest? */
@@ -134,7 +143,7 @@ int run_power(const settings *how, const expectation *expected, const char *clas
                 for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++) {
                     image_make(&trial, &disk, moment, (variant)kind, &seed);
                     int found = ask_child(tried, &trial, expected, off);
-                    int least = lowest(expected, durability, acknowledged);
+                    int least = lowest(expected, durability, mapped, acknowledged);
                     bool promised = !off || kind == ORDERED;
                     files[kind]++;
                     if (found < 0) {

@@ -8,6 +8,7 @@
 **
 ** The writes and syncs of all processes are recorded in one order, and files are made of its moments as in run_power.c: in each are all
 ** transactions that a COMMIT had acknowledged, in any process, and the check finds no damage.
+** In half of the runs one of them is of class normal, whose own COMMIT promises less; what others commit on top of it is promised.
 ** Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a chain or of a commit,
 ** while the others go on; sometimes another process opens the store meanwhile, which clears the dead one's snapshots, or the others
 ** are killed as well and it finds nobody; or the next to write does so through a write map, or in a transaction so large that LMDB writes
@@ -61,6 +62,7 @@ typedef struct plan {
     bool joined;     /* a third process opens the store when the first was killed, */
     bool late;       /* or when all have ended, that is, nobody has it open */
     uint64_t seed;
+    int lax; /* process of class normal, from 1; none where there is no such one */
 } plan;
 
 typedef struct writer {
@@ -115,9 +117,9 @@ static void *write_all(void *context) {
     pthread_barrier_wait(me->gate);
     for (int unit = 1; unit <= units; unit++) {
         int code = run_unit(me, unit);
-        if (code == SQLITE_OK)
-            record_acknowledged(me->number * 1000 + unit);
-        else if (me->plan->fault == FAULT_FLUSH && (code & 0xff) == SQLITE_IOERR)
+        if (code == SQLITE_OK) {
+            if (me->plan->lax != me->number / THREADS + 1) record_acknowledged(me->number * 1000 + unit);
+        } else if (me->plan->fault == FAULT_FLUSH && (code & 0xff) == SQLITE_IOERR)
             __atomic_add_fetch(&all->refused, 1, __ATOMIC_RELAXED);
         else
             wrong("writer %d, unit %d: %d %s", me->number, unit, code, sqlite3_errmsg(me->db));
@@ -138,8 +140,9 @@ static _Noreturn void run_process(const plan *plan, int process) {
     for (int i = 0; i < THREADS; i++) {
         writers[i] = (writer){.plan = plan, .number = process * THREADS + i, .gate = &gate};
         writers[i].seed = plan->seed + (uint64_t)writers[i].number * 7919;
-        const char *options =
-            mapped ? "{\"durability\":\"full\",\"writeMap\":true,\"mapSize\":2097152}" : "{\"durability\":\"full\"}";
+        const char *options = mapped ? "{\"durability\":\"full\",\"writeMap\":true,\"mapSize\":2097152}"
+                              : plan->lax == process + 1 ? "{\"durability\":\"normal\"}"
+                                                         : "{\"durability\":\"full\"}";
         if (session_open(plan->path, options, &writers[i].db) != SQLITE_OK)
             wrong("%s: %s", plan->path, session_message());
         sqlite3_busy_timeout(writers[i].db, 100000);
@@ -376,6 +379,7 @@ static long run_kind(const settings *how, fault_kind fault, const char *name, do
     while (sum.runs < 2 || seconds_now() - start < seconds) {
         plan plan = {.path = path, .fault = fault, .units = fault == NO_FAULT ? 30 : 16, .seed = random_number(&seed)};
         size_t begin;
+        plan.lax = (int)(random_number(&seed) % (2 * PROCESSES));
         plan.nap = random_number(&seed) % 3 == 0 ? 0 : 3000;
         plan.delay = random_number(&seed) % 2 == 0 ? 0 : 1500;
         choose_fault(&plan, &seed);

@@ -91,7 +91,7 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_DURABLE 0x10u             /* a commit can survive the process */
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power
-** loss takes at most the last commits, never the file. full: every commit survives a power loss. */
+** loss takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power loss. */
 typedef enum rootstock_durability {
     ROOTSTOCK_DURABILITY_FULL = 0,
     ROOTSTOCK_DURABILITY_NORMAL = 1,

@@ -68,7 +68,7 @@ public struct EngineOptions: Sendable {
     public enum Durability: Sendable {
         /// Every commit survives a power loss.
         case full
-        /// A power loss takes at most the last commits, never the store.
+        /// A power loss takes at most the last commits, from the last one back, never the store.
         case normal
         /// A commit survives the process; a power loss may take what was not synced.
         case off
