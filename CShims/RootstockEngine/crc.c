@@ -74,9 +74,36 @@ __attribute__((target("sse4.2"))) static uint32_t crc_instruction(uint32_t crc, 
     return ~crc;
 }
 
+/* size: a multiple of 8. */
+__attribute__((target("sse4.2"))) static void crc_of_three(const unsigned char *const *pieces, size_t size,
+                                                           uint32_t *sums) {
+    uint64_t first = 0xffffffffu, second = first, third = first;
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t words[3];
+        memcpy(&words[0], pieces[0] + at, 8);
+        memcpy(&words[1], pieces[1] + at, 8);
+        memcpy(&words[2], pieces[2] + at, 8);
+        first = __builtin_ia32_crc32di(first, words[0]);
+        second = __builtin_ia32_crc32di(second, words[1]);
+        third = __builtin_ia32_crc32di(third, words[2]);
+    }
+    sums[0] = ~(uint32_t)first;
+    sums[1] = ~(uint32_t)second;
+    sums[2] = ~(uint32_t)third;
+}
+
+static size_t crc_of_threes(const unsigned char *const *pieces, size_t count, size_t size, uint32_t *sums) {
+    size_t done = 0;
+    if (size % 8 != 0 || !__builtin_cpu_supports("sse4.2")) return 0;
+    for (; done + 3 <= count; done += 3) crc_of_three(pieces + done, size, sums + done);
+    return done;
+}
+
 rootstock_crc rootstock_crc_best(void) {
     return __builtin_cpu_supports("sse4.2") ? crc_instruction : rootstock_crc_portable;
 }
+
+#define CRC_OF_THREES
 
 #elif defined(__aarch64__) && defined(__linux__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -117,3 +144,12 @@ rootstock_crc rootstock_crc_best(void) {
 }
 
 #endif
+
+void rootstock_crc_of_pieces(const unsigned char *const *pieces, size_t count, size_t size, uint32_t *sums) {
+    rootstock_crc crc = rootstock_crc_best();
+    size_t done = 0;
+#ifdef CRC_OF_THREES
+    done = crc_of_threes(pieces, count, size, sums);
+#endif
+    for (; done < count; done++) sums[done] = crc(0, pieces[done], size);
+}

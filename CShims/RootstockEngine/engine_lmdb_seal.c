@@ -241,7 +241,8 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, size_t 
     lmdb_meta_page after;
     lmdb_seal says = {.mark = LMDB_SEALED, .commit = commit};
     size_t count, gone_count, total = 0;
-    rootstock_crc crc = rootstock_crc_best();
+    const unsigned char *where[LMDB_SEALED_PAGES];
+    uint32_t sums[LMDB_SEALED_PAGES];
     memcpy(&after, lmdb_meta_of(environment, commit), sizeof after);
     if (flushes->changes == NULL) flushes->changes = rootstock_lmdb_changes_new();
     if (flushes->changes == NULL || base == NULL || after.commit != commit) return E2BIG;
@@ -252,12 +253,11 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, size_t 
     for (size_t i = 0; i < chain->count; i++)
         if (!is_among(chain->pages[i].number, gone, gone_count)) says.pages[total++] = chain->pages[i];
     if (lmdb_seal_bytes(total + count) > to - from) return E2BIG;
-    for (size_t i = 0; i < count; i++) {
-        says.pages[total].number = pages[i];
-        says.pages[total++].checksum = crc(0, base + pages[i] * environment->page_bytes, environment->page_bytes);
-    }
+    for (size_t i = 0; i < count; i++) where[i] = base + pages[i] * environment->page_bytes;
+    rootstock_crc_of_pieces(where, count, environment->page_bytes, sums);
+    for (size_t i = 0; i < count; i++) says.pages[total++] = (lmdb_sealed_page){pages[i], sums[i]};
     says.count = (uint32_t)total;
-    says.checksum = crc(0, &says, lmdb_seal_bytes(total));
+    says.checksum = rootstock_crc_best()(0, &says, lmdb_seal_bytes(total));
     int error = rootstock_lmdb_write_all(environment->lock_descriptor, &says, lmdb_seal_bytes(total),
                                          page_start(environment, commit) + (off_t)from);
     if (error != 0) return error;

@@ -42,4 +42,20 @@ import Testing
             }
         }
     }
+
+    /// As many as the seals of commits have pages, of sizes that the instruction takes and others.
+    @Test func piecesAtOnce() {
+        var generator = SeededGenerator(seed: 20_261_122)
+        let bytes = (0..<9000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        for size in [0, 4, 8, 100, 512, 1024] {
+            for count in 0..<8 {
+                bytes.withUnsafeBufferPointer { all in
+                    let pieces: [UnsafePointer<UInt8>?] = (0..<count).map { all.baseAddress! + $0 * (size + 1) }
+                    var sums = [UInt32](repeating: 1, count: count)
+                    rootstock_crc_of_pieces(pieces, count, size, &sums)
+                    #expect(sums == pieces.map { rootstock_crc_portable(0, $0, size) }, "\(count) of \(size)")
+                }
+            }
+        }
+    }
 }
