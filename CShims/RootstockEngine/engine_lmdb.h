@@ -13,6 +13,7 @@
 **   engine_lmdb_statistics.c    what a store takes, and its readers
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
+**   engine_lmdb_balance.c       a full leaf's entries moved to the leaf beside it
 **   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
 **   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_lock.c          its lock file
@@ -172,6 +173,7 @@ typedef struct lmdb_kept {
     MDB_dbi tree;
     int appended; /* since pages was asked */
     size_t pages; /* of the tree: if a change changes it, pages were split or merged */
+    size_t entries;
     size_t key_size;
     int removed;                      /* the cursor has removed that entry */
     unsigned char key[LMDB_KEPT_KEY]; /* of the entry under the cursor, or key_size is 0 */
@@ -252,6 +254,15 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
 int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key);
 /* The tree is about to be changed in another way. */
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
+
+/* engine_lmdb_balance.c: leaves of larger pages are not balanced; a leaf takes part whose free space is at least this part of it. */
+enum { LMDB_BALANCED_PAGE = 4096, LMDB_BALANCED_ROOM = 8 };
+/* Has the leaf, where the write transaction's cursor stands, no room for an entry of so many bytes? 0 where that is not known. */
+int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_cursor *cursor, MDB_dbi tree,
+                           size_t entry);
+/* The cursor has put an entry into a leaf that is full now: entries move to a leaf beside it, if there is room. *moved: they did, and no
+** cursor on the tree stands where it stood. Returns LMDB's code. */
+int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved);
 
 /* engine_lmdb_transactions.c */
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,

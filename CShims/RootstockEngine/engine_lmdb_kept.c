@@ -29,19 +29,21 @@ void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree
     if (kept != NULL) forget(transaction, kept);
 }
 
-static size_t pages(rootstock_transaction *transaction, MDB_dbi tree) {
+static size_t count_pages(rootstock_transaction *transaction, MDB_dbi tree, size_t *entries) {
     MDB_stat statistics;
     if (mdb_stat(transaction->txn, tree, &statistics) != MDB_SUCCESS) return SIZE_MAX;
+    *entries = statistics.ms_entries;
     return statistics.ms_branch_pages + statistics.ms_leaf_pages;
 }
 
 /* *kept is the tree's cursor, opened if there is none, or none that may be used. Returns LMDB's code. */
 static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lmdb_kept **kept) {
     MDB_cursor *cursor;
+    size_t entries;
     *kept = find(transaction, tree);
     if (*kept != NULL && (*kept)->appended && !append) {
         (*kept)->appended = 0;
-        if (pages(transaction, tree) != (*kept)->pages) {
+        if (count_pages(transaction, tree, &entries) != (*kept)->pages) {
             forget(transaction, *kept);
             *kept = NULL;
         }
@@ -58,7 +60,7 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     (*kept)->cursor = cursor;
     (*kept)->tree = tree;
     (*kept)->appended = 0;
-    (*kept)->pages = pages(transaction, tree);
+    (*kept)->pages = count_pages(transaction, tree, &(*kept)->entries);
     (*kept)->key_size = 0;
     (*kept)->removed = 0;
     return MDB_SUCCESS;
@@ -104,7 +106,23 @@ static int seek(lmdb_kept *kept, MDB_val *key, MDB_val *value) {
 
 /* After a change by the cursor that ended with this code. */
 static void settle(rootstock_transaction *transaction, lmdb_kept *kept, int code) {
-    if (code != MDB_SUCCESS || pages(transaction, kept->tree) != kept->pages) forget(transaction, kept);
+    size_t entries;
+    if (code != MDB_SUCCESS || count_pages(transaction, kept->tree, &entries) != kept->pages) forget(transaction, kept);
+}
+
+/* After a put that may have added an entry where the cursor stands. Returns LMDB's code. */
+static int settle_put(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key, const MDB_val *value) {
+    size_t entries = kept->entries, entry = key->mv_size + value->mv_size + 10;
+    if (entry > LMDB_BALANCED_PAGE / 2 - 8)
+        entry = key->mv_size + 18; /* a long value stands elsewhere: the entry has a number in its place */
+    int code = MDB_SUCCESS, moved = 0;
+    if (count_pages(transaction, kept->tree, &kept->entries) != kept->pages) {
+        forget(transaction, kept);
+    } else if (kept->entries != entries && rootstock_lmdb_is_full(transaction, kept->cursor, kept->tree, entry)) {
+        code = rootstock_lmdb_balance(transaction, kept->cursor, kept->tree, &moved);
+        if (code != MDB_SUCCESS || moved) forget(transaction, kept);
+    }
+    return code;
 }
 
 int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value) {
@@ -130,6 +148,8 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
     code = mdb_cursor_put(kept->cursor, key, value, flags);
     if (code == MDB_SUCCESS && append) kept->appended = 1;
     if (code == MDB_KEYEXIST || (code == MDB_SUCCESS && append)) return code;
+    /* What is reserved is filled where it lies. */
+    if (code == MDB_SUCCESS && !(flags & MDB_RESERVE)) return settle_put(transaction, kept, key, value);
     settle(transaction, kept, code);
     return code;
 }
