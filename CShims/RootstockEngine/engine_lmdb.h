@@ -14,6 +14,7 @@
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_balance.c       a full leaf's entries moved to the leaf beside it
+**   engine_lmdb_reuse.c         free pages used again one commit sooner
 **   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
 **   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_lock.c          its lock file
@@ -263,6 +264,12 @@ int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_c
 /* The cursor has put an entry into a leaf that is full now: entries move to a leaf beside it, if there is room. *moved: they did, and no
 ** cursor on the tree stands where it stood. Returns LMDB's code. */
 int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved);
+
+/* engine_lmdb_reuse.c */
+/* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
+int rootstock_lmdb_frees_many(const rootstock_transaction *transaction);
+/* Makes it. The caller has the writer's lock, and its transaction of LMDB's has ended but is counted live. */
+void rootstock_lmdb_commit_again(rootstock_environment *environment);
 
 /* engine_lmdb_transactions.c */
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,

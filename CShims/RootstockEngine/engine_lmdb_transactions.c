@@ -278,7 +278,9 @@ int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket)
             rootstock_lmdb_abort(transaction);
             return ROOTSTOCK_OK;
         }
+        int frees_many = rootstock_lmdb_frees_many(transaction);
         code = rootstock_lmdb_commit_flushing(transaction, ticket);
+        if (frees_many && code == MDB_SUCCESS) rootstock_lmdb_commit_again(environment);
     }
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;
     finish(transaction);

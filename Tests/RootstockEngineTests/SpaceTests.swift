@@ -37,4 +37,33 @@ import Testing
             #expect(sizes > pages * 4096 * 72 / 100, "\(sizes) bytes of entries in \(pages) pages")
         }
     }
+
+    /// LMDB keeps a page that a commit left free for the next but one: as many as a transaction changes, twice.
+    @Test func freePagesAreUsedByTheNextTransaction() throws {
+        let scratch = Scratch()
+        let options = rootstock_options(durability: ROOTSTOCK_DURABILITY_OFF)
+        let environment = try Environment(engine: "lmdb", path: scratch.path(), options)
+        let tree = try environment.write { try $0.tree("t", create: true) }
+        for round in 0..<8 {
+            let commit = try environment.write { transaction in
+                for number in 0..<3000 {
+                    try transaction.put(
+                        tree, EngineContract.key(number), Bytes(repeating: UInt8(round), count: 1000))
+                }
+                return transaction.identifier
+            }
+            try #expect(environment.begin().identifier >= commit)
+        }
+        let pages = try environment.read { try $0.statistics(tree).pages }
+        let statistics = try environment.statistics()
+        #expect(pages > 750)
+        #expect(
+            statistics.used_pages + statistics.free_pages < pages * 9 / 4,
+            "\(statistics.used_pages) and \(statistics.free_pages) free, the tree's \(pages)")
+        try environment.read { transaction in
+            try #expect(
+                transaction.all(tree)
+                    == (0..<3000).map { Entry(EngineContract.key($0), Bytes(repeating: 7, count: 1000)) })
+        }
+    }
 }
