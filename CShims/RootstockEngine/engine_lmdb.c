@@ -165,8 +165,14 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
     /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
     MDB_val data = {value->size, (void *)value->data};
     lmdb_remember_places(transaction);
-    int code = lmdb_make_room(transaction, value->size);
-    if (code == MDB_SUCCESS) code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
+    int code = MDB_NOTFOUND;
+    if (flags & ROOTSTOCK_PUT_APPEND)
+        code = rootstock_lmdb_kept_append(transaction, tree, (const MDB_val *)key, &data,
+                                          (flags & ROOTSTOCK_PUT_RESERVE) != 0);
+    int done = code != MDB_NOTFOUND;
+    if (!done) code = lmdb_make_room(transaction, value->size);
+    if (!done && code == MDB_SUCCESS)
+        code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
     disturb(transaction, tree);
     if (code == MDB_SUCCESS) transaction->dirty = 1;

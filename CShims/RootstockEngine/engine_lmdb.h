@@ -14,6 +14,7 @@
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
 **   engine_lmdb_balance.c       a full leaf's entries moved to the leaf beside it
+**   engine_lmdb_append.c        entries put behind the last one
 **   engine_lmdb_reuse.c         free pages used again one commit sooner
 **   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
 **   engine_lmdb_space.c         disk space under a write map
@@ -175,6 +176,8 @@ typedef struct lmdb_kept {
     int appended; /* since pages was asked */
     size_t pages; /* of the tree: if a change changes it, pages were split or merged */
     size_t entries;
+    unsigned char *last_leaf; /* the last operation was an append, into this one (engine_lmdb_append.c); or null */
+    int in_place;             /* entries were appended to it without LMDB */
     size_t key_size;
     int removed;                      /* the cursor has removed that entry */
     unsigned char key[LMDB_KEPT_KEY]; /* of the entry under the cursor, or key_size is 0 */
@@ -253,8 +256,18 @@ int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MD
 int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
                             unsigned flags);
 int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key);
+/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
+int rootstock_lmdb_kept_append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
+                               int reserve);
 /* The tree is about to be changed in another way. */
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
+
+/* engine_lmdb_append.c */
+/* The kept cursor has appended this key by LMDB's call. */
+void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
+/* As rootstock_lmdb_kept_append, of a kept cursor that has a last leaf. */
+int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key,
+                                  MDB_val *value, int reserve);
 
 /* engine_lmdb_balance.c: leaves of larger pages are not balanced; a leaf takes part whose free space is at least this part of it. */
 enum { LMDB_BALANCED_PAGE = 4096, LMDB_BALANCED_ROOM = 8 };

@@ -15,67 +15,16 @@
 **  4. No cursor is used afterwards at the place where it stood: the caller forgets the tree's kept one, all others seek anew (disturb).
 */
 #include "engine_lmdb.h"
-#include "engine_lmdb_entries.h"
+#include "engine_lmdb_layout.h"
 
-#define CHANGED_PAGE 0x10u
-#define LOOSE_PAGE 0x4000u
 #define SMALLEST_ENTRY 10u /* with its offset */
-#define MOST_HEIGHT 32
 
-/* What LMDB 0.9 keeps in a cursor, which it has no call for: the pages from the root to the leaf and the places in them. Before a page is
-** looked at, the transaction and the tree that stand there are compared, and the leaf's entry with the one that LMDB reports. */
-struct lmdb_cursor_layout {
-    const void *next, *backup, *duplicates;
-    const MDB_txn *txn;
-    MDB_dbi tree;
-    const void *record, *auxiliary, *tree_flags;
-    uint16_t height, top;
-    uint32_t flags;
-    unsigned char *pages[MOST_HEIGHT];
-    uint16_t indexes[MOST_HEIGHT];
-};
-typedef struct lmdb_cursor_layout layout;
+typedef lmdb_cursor_layout layout;
 
 /* Null if the cursor is none of these, or its tree is one leaf. */
 static const layout *lay_open(const rootstock_transaction *transaction, const MDB_cursor *cursor, MDB_dbi tree) {
-    const layout *path = (const layout *)cursor;
-    int known = path->txn == transaction->txn && path->tree == tree && path->height >= 2 &&
-                path->height <= MOST_HEIGHT && path->top + 1 == path->height;
-    return known ? path : NULL;
-}
-
-static uint32_t lower(const unsigned char *page) {
-    return half(page + 12);
-}
-static uint32_t upper(const unsigned char *page) {
-    return half(page + 14);
-}
-static uint32_t count_of(const unsigned char *page) {
-    return (lower(page) - PAGE_HEADER) >> 1;
-}
-static void put_half(unsigned char *at, uint32_t value) {
-    uint16_t bytes = (uint16_t)value;
-    memcpy(at, &bytes, sizeof bytes);
-}
-
-/* Is it such a page of the transaction's own, with its lists where they belong? */
-static int is_own(const unsigned char *page, uint32_t kind, uint32_t size) {
-    uint32_t flags = half(page + 10);
-    return (flags & KIND_FLAGS) == kind && (flags & (CHANGED_PAGE | LOOSE_PAGE)) == CHANGED_PAGE &&
-           lower(page) >= PAGE_HEADER + 2 && !(lower(page) & 1) && lower(page) <= upper(page) && upper(page) <= size;
-}
-
-static unsigned char *entry_at(unsigned char *page, uint32_t index) {
-    return page + half(page + PAGE_HEADER + 2 * (size_t)index);
-}
-
-/* Whether there is such an entry, and it lies in the page with its key. */
-static int has_entry(unsigned char *page, uint32_t index, uint32_t size) {
-    uint32_t offset;
-    if (lower(page) < PAGE_HEADER + 2 || lower(page) > upper(page) || index >= count_of(page)) return 0;
-    offset = half(page + PAGE_HEADER + 2 * (size_t)index);
-    return offset >= upper(page) && offset <= size - ENTRY_HEADER && !(offset & 1) &&
-           half(page + offset + 6) <= size - ENTRY_HEADER - offset;
+    const layout *path = lmdb_lay_open(transaction, cursor, tree);
+    return path != NULL && path->height >= 2 ? path : NULL;
 }
 
 /* Is this entry of the branch page the one that leads to the page? */

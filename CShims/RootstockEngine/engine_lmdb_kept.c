@@ -43,7 +43,8 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     *kept = find(transaction, tree);
     if (*kept != NULL && (*kept)->appended && !append) {
         (*kept)->appended = 0;
-        if (count_pages(transaction, tree, &entries) != (*kept)->pages) {
+        (*kept)->last_leaf = NULL;
+        if ((*kept)->in_place || count_pages(transaction, tree, &entries) != (*kept)->pages) {
             forget(transaction, *kept);
             *kept = NULL;
         }
@@ -59,7 +60,8 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     }
     (*kept)->cursor = cursor;
     (*kept)->tree = tree;
-    (*kept)->appended = 0;
+    (*kept)->appended = (*kept)->in_place = 0;
+    (*kept)->last_leaf = NULL;
     (*kept)->pages = count_pages(transaction, tree, &(*kept)->entries);
     (*kept)->key_size = 0;
     (*kept)->removed = 0;
@@ -146,12 +148,25 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
     }
     kept->key_size = 0;
     code = mdb_cursor_put(kept->cursor, key, value, flags);
-    if (code == MDB_SUCCESS && append) kept->appended = 1;
+    if (append) {
+        kept->last_leaf = NULL;
+        if (code == MDB_SUCCESS) {
+            kept->appended = 1;
+            rootstock_lmdb_learn_last_leaf(transaction, kept, key);
+        }
+    }
     if (code == MDB_KEYEXIST || (code == MDB_SUCCESS && append)) return code;
     /* What is reserved is filled where it lies. */
     if (code == MDB_SUCCESS && !(flags & MDB_RESERVE)) return settle_put(transaction, kept, key, value);
     settle(transaction, kept, code);
     return code;
+}
+
+int rootstock_lmdb_kept_append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
+                               int reserve) {
+    lmdb_kept *kept = find(transaction, tree);
+    if (kept == NULL || kept->last_leaf == NULL || transaction->broken) return MDB_NOTFOUND;
+    return rootstock_lmdb_append_in_leaf(transaction, kept, key, value, reserve);
 }
 
 int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key) {
