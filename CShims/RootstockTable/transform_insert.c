@@ -6,6 +6,7 @@
 #include "transform.h"
 
 #include "declare.h"
+#include "trigger_text.h"
 #include "untrusted.h"
 
 #include <string.h>
@@ -75,12 +76,25 @@ static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *ta
     }
 }
 
-/* Whether the table has triggers, those included that are still to be loaded while a body is made ready. */
+/* Whether the text is of a trigger that an INSERT into the table fires. */
+static bool fires(const char *sql, const rst_table *table) {
+    rst_trigger_parsed parsed;
+    bool does = !rst_trigger_parse(sql, &parsed) || /* no memory: to gather is never wrong for want of it */
+                (parsed.event == TRIGGER_INSERT && !parsed.instead && sqlite3_stricmp(parsed.table, table->name) == 0);
+    rst_trigger_parsed_free(&parsed);
+    return does;
+}
+
+/* Whether the table has a trigger for INSERT, those included that are still to be loaded while a body is made ready. */
 static bool has_triggers(const rst_connection *c, const rst_table *table) {
-    if (table->triggers != NULL || c->temporary_trigger_count > 0) return true;
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        if (fires(c->temporary_triggers[i], table)) return true;
+    }
     for (int i = 0; i < c->loaded.count; i++) {
         const rst_object *object = &c->loaded.objects[i];
-        if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0) return true;
+        if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0 &&
+            fires(object->sql, table))
+            return true;
     }
     return false;
 }
