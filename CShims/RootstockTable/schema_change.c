@@ -200,10 +200,9 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
             object.identifier = known->identifier;
             object.tree = known->tree;
             code = rst_catalog_write_object(c, &object);
-            if (code == SQLITE_OK && strcmp(row->type, "table") == 0 && strcmp(old->name, row->name) != 0) {
+            /* SQLite leaves the old name in sqlite_stat1, until the next ANALYZE. */
+            if (code == SQLITE_OK && strcmp(row->type, "table") == 0 && strcmp(old->name, row->name) != 0)
                 code = rst_names_follow(c, "sqlite_sequence", 0, old->name, row->name);
-                if (code == SQLITE_OK) code = rst_names_follow(c, "sqlite_stat1", 0, old->name, row->name);
-            }
         }
     }
     if (code == SQLITE_OK) {

@@ -1,0 +1,26 @@
+-- sqlite_stat1 does not follow ALTER TABLE RENAME; a DROP takes the rows of the name that the table has then.
+CREATE TABLE t(a, b UNIQUE);
+CREATE INDEX ta ON t(a);
+INSERT INTO t VALUES (1, 1), (1, 2), (2, 3);
+ANALYZE;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+ALTER TABLE t RENAME TO u;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+SELECT * FROM u WHERE a = 1 ORDER BY b;
+ALTER TABLE u RENAME COLUMN a TO c;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+ANALYZE u;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+CREATE TABLE t(x);
+ALTER TABLE u RENAME TO v;
+ANALYZE;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+DROP TABLE t;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+DROP INDEX ta;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
+BEGIN;
+ALTER TABLE v RENAME TO w;
+ROLLBACK;
+DROP TABLE v;
+SELECT * FROM sqlite_stat1 ORDER BY tbl, idx;
