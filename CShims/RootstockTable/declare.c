@@ -236,17 +236,25 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
     return false;
 }
 
-/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were: where one
-** goes, all triggers do, and are declared anew. */
+/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were, and what they
+** insert into a table names the columns that it had: where one of either goes, all triggers do, and are declared anew. */
 static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
-    bool views_go = false, shown;
+    bool views_go = false, triggers_go = false, shown;
     int near = c->table_count, code = SQLITE_OK;
+    for (int i = 0; i < c->declared_count && !triggers_go; i++)
+        triggers_go = strcmp(c->declared[i].type, "trigger") == 0;
+    for (int i = c->declared_count - 1; triggers_go && i >= 0; i--) {
+        if (strcmp(c->declared[i].type, "table") == 0 && !is_current(c, &c->declared[i], &shown, &near)) break;
+        triggers_go = i > 0;
+    }
+    near = c->table_count;
     for (int i = 0; i < c->declared_count && !views_go; i++)
         views_go = strcmp(c->declared[i].type, "view") == 0 && !is_current(c, &c->declared[i], &shown, &near);
+    triggers_go |= views_go;
     if (views_go) code = rst_kept_triggers_note(c, kept);
     for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         const rst_declared *declared = &c->declared[i];
-        bool keep = is_current(c, declared, &shown, &near) && !(views_go && strcmp(declared->type, "trigger") == 0);
+        bool keep = is_current(c, declared, &shown, &near) && !(triggers_go && strcmp(declared->type, "trigger") == 0);
         if (keep && !shown) continue;
         code = undeclare(c, i, shown ? NULL : message);
         if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */

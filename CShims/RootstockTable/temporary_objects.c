@@ -7,6 +7,8 @@
 */
 #include "temporary.h"
 
+#include "declare.h"
+
 #include <string.h>
 
 typedef struct temporary_object {
@@ -18,6 +20,7 @@ typedef struct temporary_object {
 struct rst_temporary_objects {
     temporary_object *list;
     int count;
+    bool adds; /* ALTER TABLE ... ADD COLUMN */
 };
 
 void rst_temporary_objects_free(rst_connection *c) {
@@ -102,6 +105,16 @@ static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
     }
 }
 
+static bool adds_column(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token, schema;
+    (void)rst_token_next(&p, end); /* ALTER */
+    (void)rst_token_next(&p, end); /* TABLE */
+    (void)rst_token_object(&p, end, &schema);
+    token = rst_token_next(&p, end);
+    return rst_token_is(&token, "ADD");
+}
+
 int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
     const char *p = sql;
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
@@ -113,6 +126,7 @@ int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
     if (objects == NULL) return SQLITE_NOMEM;
     memset(objects, 0, sizeof *objects);
     c->temporary_objects = objects;
+    objects->adds = adds_column(sql);
     code = read_objects(c, objects);
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];
@@ -187,6 +201,19 @@ static bool loses_view(const struct rst_temporary_objects *objects, const tempor
     return false;
 }
 
+/* An INSERT that names columns leaves the new one to its DEFAULT, which the front door writes out: it does so anew, in
+** what it made of the text before. All are made anew, for the newest fires first. */
+static int follow_columns(rst_connection *c, const temporary_object *trigger, char **message) {
+    char *text = rst_temporary_text(trigger->now != NULL ? trigger->now : trigger->sql), *fresh = NULL;
+    int code = text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK) code = rst_transform_object(c, text, &fresh, message);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "DROP TRIGGER IF EXISTS temp.\"%w\"", trigger->name);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "%s", fresh != NULL ? fresh : text);
+    sqlite3_free(fresh);
+    sqlite3_free(text);
+    return code;
+}
+
 int rst_temporary_objects_follow(rst_connection *c, char **message) {
     struct rst_temporary_objects *objects = c->temporary_objects;
     int code = SQLITE_OK;
@@ -203,6 +230,8 @@ int rst_temporary_objects_follow(rst_connection *c, char **message) {
         code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
         sqlite3_free(text);
     }
+    for (int i = 0; objects != NULL && objects->adds && i < objects->count && code == SQLITE_OK; i++)
+        if (is(&objects->list[i], "trigger")) code = follow_columns(c, &objects->list[i], message);
     rst_temporary_objects_free(c);
     return code;
 }

@@ -274,7 +274,8 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
     } else if (table != NULL && parts.kind == KIND_INSERT) {
         char *operation = NULL;
         if (parts.upsert.start != NULL) {
-            /* The clauses in a statement of their own, whose source does not matter. */
+            /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later does not, then. */
+            const bool by_rowid = !table->without_rowid && !table->has_rowid_name;
             sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL), *values;
             char *lifted = rst_lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
             char *alias = parts.alias.type == TOKEN_END
@@ -282,10 +283,11 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
                               : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
             given = sqlite3_str_finish(arguments);
             values = sqlite3_str_new(NULL);
-            sqlite3_str_appendf(values, "INSERT%s INTO \"%w\"%s SELECT ",
+            sqlite3_str_appendf(values, "INSERT%s INTO \"%w\"%s%s SELECT ",
                                 parts.conflict == SQLITE_ABORT ? " OR ABORT" : "", table->name,
-                                alias == NULL ? "" : alias);
-            for (int i = 0, some = 0; i < table->column_count; i++) {
+                                alias == NULL ? "" : alias, by_rowid ? "(rowid)" : "");
+            if (by_rowid) sqlite3_str_appendall(values, "NULL");
+            for (int i = 0, some = 0; i < table->column_count && !by_rowid; i++) {
                 if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
             }
             sqlite3_str_appendf(values, " WHERE true %s", lifted == NULL ? "" : lifted);
