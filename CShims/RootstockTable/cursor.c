@@ -17,6 +17,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->scratch);
     rootstock_buffer_free(&k->saved);
     rootstock_buffer_free(&k->hint);
+    rootstock_buffer_free(&k->reject_texts);
     rootstock_buffer_free(&k->seek);
     sqlite3_free(k->list.rowids);
     sqlite3_free(k);
@@ -121,6 +122,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     table->open_cursors++;
     k->plan = NULL;
     k->ranges.disguised = 0;
+    k->rejecting = 0;
     k->began = transaction != NULL;
     k->transaction = transaction;
     k->on_writer = false;

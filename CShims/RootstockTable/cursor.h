@@ -33,6 +33,17 @@ typedef struct rst_rowid_list {
     unsigned char keys[AHEAD_LIMIT][8]; /* of those looked up ahead */
 } rst_rowid_list;
 
+/* What leaves a row out of the walk: its value beside one of xFilter's (cursor_reject.c). */
+typedef struct rst_reject {
+    int place;           /* the value's slot in a row, or its part of an index entry */
+    unsigned char keeps; /* KEEPS_... */
+    bool is_text, is_integer;
+    bool has_real; /* the number is `real` exactly, too */
+    int64_t integer;
+    double real;
+    size_t from, size; /* a text, in reject_texts */
+} rst_reject;
+
 typedef struct rst_cursor {
     sqlite3_vtab_cursor base; /* must be first */
     rst_table *table;
@@ -55,6 +66,7 @@ typedef struct rst_cursor {
     bool walking;        /* the next row is the tree's next entry */
     rootstock_move move; /* ... by this move */
     bool unbounded;      /* the range under way ends where the tree does */
+    int rejecting;       /* comparisons that leave rows out; 0: SQLite sees all */
     unsigned char shape; /* COLUMNS_...: what rst_cursor_column may read of what is under the cursor */
     bool raw_key;        /* the primary key is one ascending column whose bytes stand in the key as they are */
     sqlite3_destructor_type lifetime; /* of the shape's bytes: static in a snapshot, else copied */
@@ -92,6 +104,11 @@ typedef struct rst_cursor {
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
     rootstock_buffer hint; /* what a plan with a hint was given */
+    rst_reject rejects[REJECTING_TERMS];
+    uint32_t looked_at, rejected; /* rows, of less than a hundred or so */
+    uint32_t rest;                /* how many are not looked at where hardly any is rejected */
+    uint32_t unlooked;            /* ... and how many of these are to come */
+    rootstock_buffer reject_texts;
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
     unsigned char usual_header; /* first byte of a row of the usual shape ... */
     int usual_count;            /* ... its columns, ... */
@@ -141,6 +158,14 @@ int rst_cursor_keep_row(rst_cursor *k);
 int rst_cursor_enter_range(rst_cursor *k);
 /* A scan without columns only counted: it is put where it stands, because a row is asked for after all. */
 int rst_cursor_stop_counting(rst_cursor *k);
+
+/* ---- cursor_reject.c ---- */
+/* The walk has its first row: from here on rows are left out. Moves on from this one if it is to be. A code of SQLite's. */
+int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values);
+/* Whether a comparison is false of the row under the cursor, or NULL, for certain. */
+bool rst_cursor_is_rejected(const rst_cursor *k);
+/* In cursor_walk.c: moves on, and on while rows are rejected, some hundred at most. */
+int rst_cursor_next_kept(rst_cursor *k);
 
 /* ---- cursor_candidates.c ---- */
 /* Rows of an ambiguous equality, in the order of the key columns after the equalities. */

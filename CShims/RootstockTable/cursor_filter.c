@@ -310,6 +310,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
     k->plan = plan;
     k->single = false;
+    k->rejecting = 0;
     k->walking = false;
     k->borrowed = false;
     k->stable = false;
@@ -348,5 +349,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (plan->source == PLAN_ENCODED) return filter_encoded(k, values[0]);
     if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) return count_rows(k);
-    return filter_ranges(k, count, values);
+    {
+        int code = filter_ranges(k, count, values);
+        return code != SQLITE_OK || plan->rejecting == 0 ? code : rst_cursor_reject_from(k, values);
+    }
 }

@@ -137,8 +137,7 @@ __attribute__((noinline)) static int moved(rst_cursor *k, int code) {
 }
 
 /* What most rows of most scans come through: one call of the engine, and where the row's bytes are is noted. */
-int rst_cursor_next(sqlite3_vtab_cursor *base) {
-    rst_cursor *k = (rst_cursor *)base;
+__attribute__((always_inline)) static inline int step(rst_cursor *k) {
     int code;
     if (!k->walking || k->walker.run != NULL) {
         if (!k->single) return next_slowly(k);
@@ -158,6 +157,36 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor_look(k, k->on_writer);
     k->borrowed = k->on_writer;
     return SQLITE_OK;
+}
+
+__attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
+    enum { AT_ONCE = 200, ENOUGH = 64, LONGEST_REST = 1024 };
+    if (k->unlooked > 0) {
+        k->unlooked--;
+        return step(k);
+    }
+    for (int i = 0; i < AT_ONCE;
+         i++) { /* SQLite looks for interrupts, and calls a progress handler, between our calls */
+        int code = step(k);
+        if (code != SQLITE_OK || k->eof) return code;
+        k->looked_at++;
+        if (!rst_cursor_is_rejected(k)) break;
+        k->rejected++;
+    }
+    if (k->looked_at >= ENOUGH) {
+        if (k->rejected >= k->looked_at / 4)
+            k->rest = 0;
+        else if (k->rest < LONGEST_REST)
+            k->rest = k->rest == 0 ? ENOUGH : 2 * k->rest;
+        k->unlooked = k->rest;
+        k->looked_at = k->rejected = 0;
+    }
+    return SQLITE_OK;
+}
+
+int rst_cursor_next(sqlite3_vtab_cursor *base) {
+    rst_cursor *k = (rst_cursor *)base;
+    return k->rejecting == 0 ? step(k) : rst_cursor_next_kept(k);
 }
 
 /*

@@ -49,6 +49,12 @@ void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_ca
 /* Puts it into the plan: columns, collations, words. SQLITE_OK or SQLITE_NOMEM. */
 int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
 
+/* plan_reject.c */
+/* Puts the comparisons that may leave rows out into the plan; `argument` is the next free one of xFilter, and is moved behind
+** theirs. */
+void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                     int *argument);
+
 /* plan_match.c */
 /* The affinity by which a constraint on the column compares. */
 char rst_plan_affinity_at(const rst_table *table, int column);

@@ -66,6 +66,15 @@ typedef struct rst_index {
 
 enum { AUTOMATIC_COLUMNS = 8 };
 
+/* A comparison with a literal or a parameter that leaves rows out of a walk (cursor_reject.c). */
+enum { REJECTING_TERMS = 4 };
+typedef struct rst_rejecting_term {
+    int16_t column;
+    int16_t argument; /* number in xFilter's arguments */
+    uint8_t operation;
+    uint8_t literal; /* else the value says whether it is a parameter */
+} rst_rejecting_term;
+
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
     uint64_t epoch;               /* of the connection's schema when it was made */
@@ -86,6 +95,8 @@ typedef struct rst_plan {
     int automatic;
     int16_t automatic_columns[AUTOMATIC_COLUMNS];
     uint8_t automatic_collations[AUTOMATIC_COLUMNS];
+    int rejecting;
+    rst_rejecting_term rejects[REJECTING_TERMS];
     char *description;
     char *scan;                  /* of an automatic plan: what the scan is called where the index is not worth making */
     struct rst_automatic *state; /* of an automatic plan that has run */

@@ -66,6 +66,24 @@ check "what a VACUUM is refused for is told" "1
 Runtime error near line 4: cannot VACUUM from within a transaction" "SELECT rootstock_open('$store');
 BEGIN;
 SELECT rootstock_vacuum();"
+# A row that a comparison with a literal or a parameter leaves out never comes to SQLite: it would take three steps of its program.
+data=$store
+store="$folder/numbers.store"
+check "a store of numbers" 0 "SELECT rootstock_open('$store');"
+checkStore "a table whose columns have no index" "400" "CREATE TABLE numbers (n INTEGER, name TEXT);
+INSERT INTO numbers WITH RECURSIVE q(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM q WHERE v < 400) SELECT v, char(97 + v % 20) FROM q;
+SELECT count(*) FROM numbers;"
+for condition in "n = 250" "n = :n" "n BETWEEN :n AND 250" "n > 249 AND n < 250.5 AND name = :name"; do
+    cases=$((cases + 1))
+    actual=$(printf '.load %s\n.parameter set :n 250\n.parameter set :name "%s"\n%s\n.stats vmstep\n%s\n' "$extension" "'k'" \
+        "SELECT rootstock_open('$store');" "SELECT n, name FROM numbers WHERE $condition;" | sqlite3 ":memory:" 2>&1) || true
+    steps=$(printf '%s\n' "$actual" | sed -n 's/^VM-steps: //p')
+    if [ "$(printf '%s\n' "$actual" | sed -n 2p)" != "250|k" ] || [ "${steps:-1000}" -ge 100 ]; then
+        failures=$((failures + 1))
+        printf 'extension: rows left out where %s: %s\n' "$condition" "$actual" >&2
+    fi
+done
+store=$data
 writes=$(for i in $(seq 150); do echo "INSERT INTO t(a) VALUES ('warned $i');"; done)
 check "a reader that lags is told of, once" "1
 4

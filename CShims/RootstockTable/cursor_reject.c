@@ -1,0 +1,162 @@
+/*
+** cursor_reject.c - rows that a comparison with a literal or a parameter leaves out, gone by before SQLite sees them.
+**
+** Which comparisons: plan_reject.c. Where they turn out to leave hardly any row out, the cursor
+** goes some way without looking, up to a thousand rows. A value that is neither a literal nor a parameter may be another one for each row (random()), so
+** SQLite alone knows it.
+** Invariant: a row is rejected only where SQLite's comparison of the same two values is false or NULL for certain - two numbers beside
+** each other, unequal texts of which the sought one spells no number (so that no affinity makes one of it), NULL. Whatever
+** else stands there is SQLite's to judge.
+*/
+#include "cursor.h"
+
+#include <string.h>
+
+enum { KEEPS_LESS = 1, KEEPS_EQUAL = 2, KEEPS_GREATER = 4 };
+
+static unsigned char kept_by(int operation) {
+    switch (operation) {
+    case SQLITE_INDEX_CONSTRAINT_GT: return KEEPS_GREATER;
+    case SQLITE_INDEX_CONSTRAINT_GE: return KEEPS_GREATER | KEEPS_EQUAL;
+    case SQLITE_INDEX_CONSTRAINT_LT: return KEEPS_LESS;
+    case SQLITE_INDEX_CONSTRAINT_LE: return KEEPS_LESS | KEEPS_EQUAL;
+    default: return KEEPS_EQUAL;
+    }
+}
+
+/* Integers that are doubles, too, and between which no other is taken for them. */
+static bool is_small(int64_t integer) {
+    return integer > -((int64_t)1 << 53) && integer < (int64_t)1 << 53;
+}
+
+/* What the term rejects, given the value. False: nothing. */
+static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_value *value, rst_reject *out) {
+    bool numeric = k->table->columns[term->column].affinity >= AFFINITY_NUMERIC;
+    const unsigned char *text;
+    if (!term->literal && !sqlite3_value_frombind(value)) return false;
+    out->keeps = kept_by(term->operation);
+    out->is_text = out->is_integer = false;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        out->is_integer = true;
+        out->integer = sqlite3_value_int64(value);
+        out->has_real = is_small(out->integer);
+        out->real = (double)out->integer;
+        return numeric;
+    case SQLITE_FLOAT:
+        out->has_real = true;
+        out->real = sqlite3_value_double(value);
+        return numeric;
+    case SQLITE_TEXT:
+        if (numeric) return false;
+        text = sqlite3_value_text(value);
+        out->is_text = true;
+        out->size = (size_t)sqlite3_value_bytes(value);
+        out->from = k->reject_texts.size;
+        /* Only letters begin a text that is no number to anybody. */
+        if (text == NULL || out->size == 0 || out->size > 4096 || ((text[0] | 0x20) < 'a' || (text[0] | 0x20) > 'z'))
+            return false;
+        return rootstock_buffer_append(&k->reject_texts, text, out->size) == SQLITE_OK;
+    default: return false;
+    }
+}
+
+int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
+    if (k->eof || k->single || k->transient != NULL || k->list.count > 0 || k->candidates != NULL || k->remaining > 0)
+        return SQLITE_OK;
+    k->reject_texts.size = 0;
+    for (int i = 0; i < k->plan->rejecting; i++) {
+        const rst_rejecting_term *term = &k->plan->rejects[i];
+        rst_reject *reject = &k->rejects[k->rejecting];
+        reject->place = k->plan->source == PLAN_INDEX ? k->places[term->column] : k->reaches[term->column];
+        if (reject->place >= 0 && read_value(k, term, values[term->argument], reject)) k->rejecting++;
+    }
+    k->looked_at = k->rejected = k->unlooked = k->rest = 0;
+    return k->rejecting > 0 && rst_cursor_is_rejected(k) ? rst_cursor_next_kept(k) : SQLITE_OK;
+}
+
+static inline bool rejects_real(const rst_reject *r, double real) {
+    int side = real < r->real ? KEEPS_LESS : real > r->real ? KEEPS_GREATER : KEEPS_EQUAL;
+    return r->has_real && (r->keeps & side) == 0;
+}
+
+static inline bool rejects_integer(const rst_reject *r, int64_t integer) {
+    int side = KEEPS_EQUAL + 2 * (integer > r->integer) - (integer < r->integer);
+    if (!r->is_integer) return is_small(integer) && rejects_real(r, (double)integer);
+    return (r->keeps & side) == 0;
+}
+
+/* In place: most of what a row that is gone by costs. */
+__attribute__((always_inline)) static inline bool rejects_value(const rst_cursor *k, const rst_reject *r, int type,
+                                                                const unsigned char *data, size_t size) {
+    int64_t integer;
+    switch (type) {
+    case ROW_NULL: return size == 0;
+    case ROW_INTEGER: return !r->is_text && rootstock_row_integer(data, size, &integer) && rejects_integer(r, integer);
+    case ROW_REAL: return !r->is_text && size == 8 && rejects_real(r, rootstock_row_real(data));
+    case ROW_TEXT: /* ends with a NUL */
+        return r->is_text && size > 0 && data[size - 1] == 0 &&
+               (size - 1 != r->size || memcmp(data, k->reject_texts.data + r->from, r->size) != 0);
+    default: return false;
+    }
+}
+
+/* A number or NULL of an index entry, behind nothing but such. */
+static bool rejects_part(const rst_cursor *k, const rst_reject *r) {
+    const rst_part *parts = k->table->indexes[k->plan->index].parts;
+    const unsigned char *bytes = k->entry_key.data;
+    size_t left = k->entry_key.size;
+    double real = 0;
+    if (r->is_text) return false;
+    for (int p = 0; p <= r->place && left > 0 && !parts[p].key.descending; p++) {
+        if (bytes[0] == KEY_NULL) {
+            if (p == r->place) return true;
+            bytes++;
+            left--;
+        } else if (rootstock_key_small_number(bytes, left, &real)) {
+            if (p == r->place) return rejects_real(r, real);
+            bytes += KEY_NUMBER_SIZE;
+            left -= KEY_NUMBER_SIZE;
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Rows of other shapes than the usual one. */
+__attribute__((noinline)) static bool rejects_otherwise(const rst_cursor *k) {
+    for (int i = 0; i < k->rejecting; i++) {
+        const rst_reject *r = &k->rejects[i];
+        const unsigned char *ends;
+        size_t start = 0, end;
+        if ((k->shape & ~COLUMNS_COPIED) == COLUMNS_ENTRY && rejects_part(k, r)) return true;
+        if ((k->shape & ~COLUMNS_COPIED) != COLUMNS_NARROW || r->place >= k->row.count) continue;
+        ends = k->row.ends + r->place * k->row.width;
+        if (k->row.width == 1) {
+            if (r->place > 0) start = ends[-1];
+            end = ends[0];
+        } else {
+            if (r->place > 0) start = (size_t)(ends[-2] | ends[-1] << 8);
+            end = (size_t)(ends[0] | ends[1] << 8);
+        }
+        if (start <= end && end <= k->row.body_size &&
+            rejects_value(k, r, k->row.types[r->place], k->row.body + start, end - start))
+            return true;
+    }
+    return false;
+}
+
+bool rst_cursor_is_rejected(const rst_cursor *k) {
+    const unsigned char *types, *body;
+    size_t count = (size_t)k->usual_count, size = k->body_size;
+    if ((k->shape & ~COLUMNS_COPIED) != COLUMNS_USUAL) return rejects_otherwise(k);
+    types = k->row_bytes + 1;
+    body = k->row_bytes + k->usual_body;
+    for (const rst_reject *r = k->rejects, *behind = r + k->rejecting; r < behind; r++) {
+        size_t place = (size_t)r->place, end = types[count + place];
+        size_t start = place > 0 ? types[count + place - 1] : 0;
+        if (start <= end && end <= size && rejects_value(k, r, types[place], body + start, end - start)) return true;
+    }
+    return false;
+}
