@@ -84,7 +84,8 @@ let package = Package(
         .testTarget(
             name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "TestSupport", "CSQLite"],
             path: "Tests/RootstockTableTests"),
-        .testTarget(name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "CSQLite"],
+        .testTarget(
+            name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "CSQLite"],
             path: "Tests/RootstockTests"),
         .testTarget(
             name: "RootstockGRDBTests", dependencies: ["RootstockGRDB", "Rootstock", grdb],
