@@ -54,10 +54,11 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
                  struct rst_forward **forwards, char **message) {
     int made = 0, code = open_mirror(checks, out, message);
     if (code != SQLITE_OK) return code;
-    if (catalog->count == 0 || rst_mirror_load(*out, catalog) != SQLITE_OK) {
+    if (catalog->count == 0 || rst_mirror_load(c, *out, forwards, catalog) != SQLITE_OK) {
         if (catalog->count > 0) {
             sqlite3_close(*out);
             *out = NULL;
+            rst_forwards_free(forwards);
             code = open_mirror(checks, out, message);
             if (code != SQLITE_OK) return code;
         }

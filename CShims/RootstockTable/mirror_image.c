@@ -88,6 +88,15 @@ static bool is_index(const rst_object *object) {
     return strcmp(object->type, "index") == 0;
 }
 
+/* An index is listed under its table's name as that was written when it was made. */
+static bool has_table(const rst_catalog *catalog, int index) {
+    for (int i = index - 1; i >= 0; i--) {
+        if (is_table(&catalog->objects[i]) && strcmp(catalog->objects[i].name, catalog->objects[index].table_name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void put_leaf(unsigned char *at, unsigned char kind) {
     at[0] = kind;
     at[5] = PAGE >> 8; /* where its cells, of which there are none, begin */
@@ -129,7 +138,7 @@ static unsigned char *make_image(const rst_catalog *catalog, size_t *size) {
         if (is_table(object))
             plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &kind);
         else if (is_index(object))
-            plain = is_plain_index(object);
+            plain = is_plain_index(object) && has_table(catalog, i);
         else
             continue;
         if (!plain) {
@@ -150,6 +159,52 @@ static int deserialize(sqlite3 *mirror, unsigned char *image, size_t size) {
 #endif
     return sqlite3_deserialize(mirror, "main", image, (sqlite3_int64)size, (sqlite3_int64)size,
                                SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
+}
+
+/* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known then would be taken
+** later for one of a statement, and a schema may not call all that a statement may (SQLITE_DIRECTONLY). Each word before a
+** parenthesis is one, perhaps. */
+static int place_functions(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const char *sql,
+                           sqlite3_str *seen) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end), next;
+    int code = SQLITE_OK;
+    for (; token.type != TOKEN_END && code == SQLITE_OK; token = next) {
+        sqlite3_stmt *asked = NULL;
+        char *name, *line, *question;
+        next = rst_token_next(&p, end);
+        if (!rst_token_names(&token) || !rst_token_mark(&next, "(") || rst_token_is(&token, "CHECK") ||
+            rst_token_is(&token, "KEY") || rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "AS"))
+            continue;
+        name = rst_token_name(&token);
+        line = name == NULL ? NULL : sqlite3_mprintf("\n%s\n", name);
+        question = name == NULL ? NULL : sqlite3_mprintf("SELECT \"%w\"()", name);
+        if (line == NULL || question == NULL)
+            code = SQLITE_NOMEM;
+        else if (sqlite3_str_value(seen) == NULL || strstr(sqlite3_str_value(seen), line) == NULL) {
+            sqlite3_str_appendall(seen, line);
+            if (sqlite3_prepare_v2(mirror, question, -1, &asked, NULL) != SQLITE_OK)
+                (void)rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror));
+            sqlite3_finalize(asked);
+        }
+        sqlite3_free(question);
+        sqlite3_free(line);
+        sqlite3_free(name);
+    }
+    return code;
+}
+
+static int place_all_functions(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards,
+                               const rst_catalog *catalog) {
+    sqlite3_str *seen = sqlite3_str_new(NULL);
+    int code = SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if ((is_table(object) || is_index(object)) && object->sql != NULL)
+            code = place_functions(c, mirror, forwards, object->sql, seen);
+    }
+    sqlite3_free(sqlite3_str_finish(seen));
+    return code;
 }
 
 static int insert_rows(sqlite3 *mirror, const rst_catalog *catalog) {
@@ -198,7 +253,7 @@ static int make_others(sqlite3 *mirror, const rst_catalog *catalog) {
     return code;
 }
 
-int rst_mirror_load(sqlite3 *mirror, const rst_catalog *catalog) {
+int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog) {
     size_t size = 0;
     unsigned char *image = make_image(catalog, &size);
     int code = image == NULL ? SQLITE_NOTFOUND : deserialize(mirror, image, size);
@@ -207,6 +262,7 @@ int rst_mirror_load(sqlite3 *mirror, const rst_catalog *catalog) {
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "BEGIN", NULL);
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
     if (code == SQLITE_OK) code = insert_rows(mirror, catalog);
+    if (code == SQLITE_OK) code = place_all_functions(c, mirror, forwards, catalog);
     /* From here on SQLite reads the schema, and judges it as that of a file. */
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", NULL);
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", NULL);
