@@ -166,7 +166,9 @@ extension Connection {
         }
         return Compiled(
             handle: handle, consumed: consumed,
-            hidesColumns: rewrite?.replacement != nil && !SQLText.returnsRows(source), writesUnseen: writesUnseen,
+            hidesColumns: rewrite?.replacement != nil
+                && (!SQLText.returnsRows(source) || handle.map(FrontDoor.hasColumns) == false),
+            writesUnseen: writesUnseen,
             changesSchema: !engine.isNative && SQLText.changesSchema(source),
             isPlainQuery: rewrite?.replacement == nil && SQLText.isQuery(source), schemaState: state)
     }

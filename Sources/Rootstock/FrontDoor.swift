@@ -56,6 +56,9 @@ package enum FrontDoor {
     /// Whether the statement reads only, whatever it was turned into.
     static func isReadOnly(_ statement: OpaquePointer) -> Bool { rootstock_stmt_readonly(statement) != 0 }
 
+    /// Whether the statement as it was written has columns, whatever it was turned into.
+    static func hasColumns(_ statement: OpaquePointer) -> Bool { rootstock_column_count(statement) > 0 }
+
     /// The declared type of a statement's column, whatever the statement was turned into.
     static func declaredType(_ statement: OpaquePointer, column: Int) -> String? {
         rootstock_column_decltype(statement, Int32(column)).map { String(cString: $0) }
