@@ -104,6 +104,10 @@ struct kv_cursor {
     rootstock_slice key, value;
     rootstock_buffer copy; /* of key and value, where the engine's memory may change under them */
     size_t width;          /* of the tree's integer keys */
+    /* Keys of an IN in rising order, their bytes in list_bytes; how many have been sought. */
+    rootstock_buffer list_bytes;
+    rootstock_slice *list;
+    size_t listed, list_next;
 };
 
 /* ---- kv_file.c ---- */
@@ -167,9 +171,24 @@ int kv_take_message(sqlite3_vtab *base, int code, char *message);
 **  16  key < ?     32  key <= ?
 **  64  backwards
 ** 128  the upper bound is a constant
+** 256  the key's value is a list (IN)
 */
-enum { BY_KEY = 1, BY_PAIR = 2, BY_GT = 4, BY_GE = 8, BY_LT = 16, BY_LE = 32, BACKWARDS = 64, PLAIN_UPPER = 128 };
+enum {
+    BY_KEY = 1,
+    BY_PAIR = 2,
+    BY_GT = 4,
+    BY_GE = 8,
+    BY_LT = 16,
+    BY_LE = 32,
+    BACKWARDS = 64,
+    PLAIN_UPPER = 128,
+    LISTED_KEYS = 256
+};
 int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
+
+/* ---- kv_list.c ---- */
+/* The texts of an IN as the cursor's list. *all: one is no text, so that rows of any key may match. SQLITE_OK, SQLITE_NOMEM. */
+int kv_list_read(kv_cursor *cursor, sqlite3_value *values, bool *all);
 
 /* ---- kv_cursor.c ---- */
 int kv_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out);

@@ -72,6 +72,8 @@ int kv_cursor_close(sqlite3_vtab_cursor *base) {
     rootstock_buffer_free(&cursor->lower_bytes);
     rootstock_buffer_free(&cursor->upper_bytes);
     rootstock_buffer_free(&cursor->copy);
+    rootstock_buffer_free(&cursor->list_bytes);
+    sqlite3_free(cursor->list);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
@@ -199,6 +201,25 @@ static int find_pair(kv_cursor *cursor, sqlite3_value *value, char **message) {
     return code;
 }
 
+/* To the first entry of the next key of the list that the tree has. */
+static int start_listed(kv_cursor *cursor, char **message) {
+    int code = SQLITE_OK;
+    cursor->at_entry = false;
+    while (code == SQLITE_OK && !cursor->at_entry && cursor->list_next < cursor->listed) {
+        size_t place = cursor->list_next++;
+        const rootstock_slice *key = &cursor->list[cursor->descending ? cursor->listed - 1 - place : place];
+        if ((cursor->table->tree.flags & ROOTSTOCK_KV_INTEGER_KEYS) != 0 && key->size != cursor->width) continue;
+        cursor->lower_bytes.size = cursor->upper_bytes.size = 0;
+        code = rootstock_buffer_append(&cursor->lower_bytes, key->data, key->size);
+        if (code == SQLITE_OK) code = rootstock_buffer_append(&cursor->upper_bytes, key->data, key->size);
+        cursor->lower = SQLITE_INDEX_CONSTRAINT_GE;
+        cursor->upper = SQLITE_INDEX_CONSTRAINT_LE;
+        cursor->one_key = true;
+        if (code == SQLITE_OK) code = start(cursor, message);
+    }
+    return code;
+}
+
 static int filter(kv_cursor *cursor, int plan, sqlite3_value **values, char **message) {
     kv_table *table = cursor->table;
     int code = attach(cursor, message), argument = 0;
@@ -206,6 +227,7 @@ static int filter(kv_cursor *cursor, int plan, sqlite3_value **values, char **me
     sqlite3_value *pair = NULL;
     cursor->at_entry = cursor->single = cursor->one_key = false;
     cursor->lower = cursor->upper = 0;
+    cursor->listed = cursor->list_next = 0;
     cursor->descending = (plan & BACKWARDS) != 0;
     if (code != SQLITE_OK) return code;
     cursor->width = 0;
@@ -216,6 +238,12 @@ static int filter(kv_cursor *cursor, int plan, sqlite3_value **values, char **me
         rst_set_message(message, "a key of %s has %d bytes and is no integer of 4 or 8: use key=blob", table->name,
                         (int)cursor->width);
         return SQLITE_MISMATCH;
+    }
+    if (plan & LISTED_KEYS) {
+        bool all = false;
+        code = kv_list_read(cursor, values[0], &all);
+        if (code != SQLITE_OK) return code;
+        return all ? start(cursor, message) : start_listed(cursor, message);
     }
     if (plan & BY_KEY) possible = set_bound(cursor, SQLITE_INDEX_CONSTRAINT_EQ, values[argument++], false, &code);
     if (plan & BY_PAIR) pair = values[argument++];
@@ -261,6 +289,8 @@ int kv_cursor_next(sqlite3_vtab_cursor *base) {
             code =
                 arrive(cursor, move(cursor, cursor->descending ? ROOTSTOCK_KV_BEFORE : ROOTSTOCK_KV_AFTER), &message);
     }
+    if (code == SQLITE_OK && !cursor->at_entry && cursor->list_next < cursor->listed)
+        code = start_listed(cursor, &message);
     return kv_take_message(&cursor->table->base, code, message);
 }
 

@@ -5,6 +5,9 @@
 */
 #include "kv.h"
 
+/* Values of an IN, which SQLite does not count beforehand: its own guess. */
+#define LIST_GUESS 25
+
 /* Is the tree's order of keys (of values) that of SQL? Text is UTF-8 here (see kv_notice_attach), so its bytes' order is its own. */
 static bool keys_ordered(const kv_table *table) {
     if ((table->tree.flags & ROOTSTOCK_KV_REVERSE_KEYS) != 0) return false;
@@ -43,6 +46,17 @@ static bool order_consumed(const kv_table *table, const sqlite3_index_info *info
     return true;
 }
 
+/*
+** `key IN (SELECT number ...)`: SQLite hands over the numbers one by one and then checks each row by the affinity of the key alone, though '05' equals 5
+** there. Where the list is taken whole, it checks the IN itself. Of constraints behind the first 32 it does not tell whether they are one.
+*/
+static bool is_list(sqlite3_index_info *info, int constraint, bool *untold) {
+    enum { TOLD = 32 };
+    sqlite3_value *value = NULL;
+    *untold = constraint >= TOLD && (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL);
+    return sqlite3_vtab_in(info, constraint, -1);
+}
+
 static const char *operator_text(int operation) {
     switch (operation) {
     case SQLITE_INDEX_CONSTRAINT_EQ: return "=";
@@ -57,7 +71,7 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     kv_table *table = (kv_table *)base;
     rootstock_tree_statistics statistics;
     int key = -1, value = -1, lower = -1, upper = -1, arguments = 0;
-    bool duplicates, backwards = false;
+    bool duplicates, backwards = false, listed = false;
     double rows;
     char *message = NULL, *text;
     int code = kv_use_file(table, &statistics, &message);
@@ -74,7 +88,12 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         if ((type == KV_TEXT || type == KV_JSON) && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            if (constraint->iColumn == 0 && key < 0) key = i;
+            bool untold = false, list = (type == KV_TEXT || type == KV_JSON) && is_list(info, i, &untold);
+            if (untold || (list && constraint->iColumn == 1)) continue;
+            if (constraint->iColumn == 0 && (key < 0 || (listed && !list))) {
+                key = i;
+                listed = list;
+            }
             if (constraint->iColumn == 1 && value < 0) value = i;
         } else if (constraint->iColumn == 0 && keys_ordered(table)) {
             if ((constraint->op == SQLITE_INDEX_CONSTRAINT_GT || constraint->op == SQLITE_INDEX_CONSTRAINT_GE) &&
@@ -86,8 +105,9 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         }
     }
     if (key >= 0) lower = upper = -1;
-    if (key < 0 || !duplicates) value = -1;
-    info->idxNum = (key >= 0 ? BY_KEY : 0) | (value >= 0 ? BY_PAIR : 0);
+    if (key < 0 || !duplicates || listed) value = -1;
+    if (listed) sqlite3_vtab_in(info, key, 1);
+    info->idxNum = (listed ? LISTED_KEYS : 0) | (key >= 0 ? BY_KEY : 0) | (value >= 0 ? BY_PAIR : 0);
     if (lower >= 0) info->idxNum |= info->aConstraint[lower].op == SQLITE_INDEX_CONSTRAINT_GT ? BY_GT : BY_GE;
     if (upper >= 0) {
         sqlite3_value *constant = NULL;
@@ -99,18 +119,18 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         int used = i == 0 ? key : i == 1 ? value : i == 2 ? lower : upper;
         if (used >= 0) info->aConstraintUsage[used].argvIndex = ++arguments;
     }
-    if (order_consumed(table, info, key >= 0, &backwards)) {
+    if (order_consumed(table, info, key >= 0 && !listed, &backwards)) {
         info->orderByConsumed = 1;
         if (backwards) info->idxNum |= BACKWARDS;
     }
     rows = (double)statistics.entries + 1;
     if (key >= 0)
-        rows = !duplicates || value >= 0 ? 1 : 10;
+        rows = (!duplicates || value >= 0 ? 1 : 10) * (listed ? LIST_GUESS : 1);
     else
         rows /= lower >= 0 && upper >= 0 ? 16 : lower >= 0 || upper >= 0 ? 4 : 1;
-    if (key >= 0 && (!duplicates || value >= 0)) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+    if (key >= 0 && !listed && (!duplicates || value >= 0)) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     info->estimatedRows = (sqlite3_int64)rows;
-    info->estimatedCost = 3 * (double)statistics.depth + rows;
+    info->estimatedCost = (listed ? LIST_GUESS : 1) * 3 * (double)statistics.depth + rows;
     text = key >= 0 ? sqlite3_mprintf("%s", value >= 0 ? "key=? AND value=?" : "key=?")
                     : sqlite3_mprintf("%s%s%s%s%s", lower >= 0 ? "key" : "",
                                       lower >= 0 ? operator_text(info->aConstraint[lower].op) : "",
