@@ -57,6 +57,23 @@ static int rewrite_changes(rst_connection *c, const char *sql, const char *end, 
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* A change of a view or of a table that is not the store's. */
+static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
+                             char **out, char **message) {
+    char *copied = NULL;
+    int code = rst_transfer_out(c, parts, &copied);
+    if (code == SQLITE_OK && copied != NULL) {
+        code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
+        if (code == SQLITE_OK && *out == NULL)
+            *out = copied;
+        else
+            sqlite3_free(copied);
+    } else if (code == SQLITE_OK) {
+        code = rst_transform_names(c, sql, end, out, message);
+    }
+    return code == SQLITE_OK ? rst_settle_rewrite(c, parts, sql, end, out, message) : code;
+}
+
 /* *plain: what is said of the statement holds until the schema changes. */
 static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *plain,
                           char **message) {
@@ -69,20 +86,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         return rst_transform_names(c, sql, end, out, message);
     }
     table = rst_target(c, &parts.schema, &parts.table);
-    if (table == NULL) {
-        char *copied = NULL;
-        code = rst_transfer_out(c, &parts, &copied);
-        if (code == SQLITE_OK && copied != NULL) {
-            code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
-            if (code == SQLITE_OK && *out == NULL)
-                *out = copied;
-            else
-                sqlite3_free(copied);
-        } else if (code == SQLITE_OK) {
-            code = rst_transform_names(c, sql, end, out, message);
-        }
-        return code == SQLITE_OK ? rst_settle_rewrite(c, &parts, sql, end, out, message) : code;
-    }
+    if (table == NULL) return rewrite_elsewhere(c, &parts, sql, end, out, message);
     *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
     if (rst_needs_program(c, table, &parts)) {
         rst_code *compiled = NULL;
