@@ -83,19 +83,15 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         key_free = !table->autoincrement;
     }
     if (marked) mark = rst_mark_set(c);
-    if (table->autoincrement && has_rowid) {
-        code = rst_sequence_raise(
-            table, row->rowid); /* used up from here on, even if the row is ignored; not if it is refused */
-        if (code != SQLITE_OK) return rst_settle(c, mark, may_fail_late ? conflict : -1, code);
-    }
     if (table->triggers != NULL) {
         if (!fired) code = rst_before_insert(table, row, has_rowid, message);
         if (code == SQLITE_OK && !table->without_rowid && !has_rowid) {
             code = rst_rowid_next(table, &row->rowid, message);
             key_free = code == SQLITE_OK;
-            if (code == SQLITE_OK && table->autoincrement) code = rst_sequence_raise(table, row->rowid);
         }
     }
+    /* Used up from here on, even if the row is ignored, but for what a BEFORE trigger ignores; not if it is refused. */
+    if (code == SQLITE_OK && table->autoincrement) code = rst_sequence_raise(table, row->rowid);
     if (table->rowid_column >= 0) {
         row->values[table->rowid_column].type = VALUE_INTEGER;
         row->values[table->rowid_column].as.integer = row->rowid;

@@ -109,6 +109,9 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         code = rst_foreign_check_schema(program->table,
                                         program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,
                                         program->code->kind == KIND_INSERT && program->code->one_row, message);
+        if (code == SQLITE_OK && program->code->kind == KIND_UPDATE &&
+            rst_update_may_replace(program->table, program->code))
+            code = rst_foreign_check_schema(program->table, UINT64_MAX, false, message);
         /* Each DO UPDATE is compiled as an UPDATE of its columns, whether a row ever comes to it or not. */
         for (int i = 0; i < program->code->clause_count && program->code->kind == KIND_INSERT && code == SQLITE_OK;
              i++) {

@@ -111,6 +111,9 @@ extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
                       rst_clause **clauses, int *count, char **message);
+/* conflict_targets.c: whether the UPDATE of these columns may remove other rows (REPLACE): SQLite then looks at the table's foreign keys as for
+** a DELETE. */
+bool rst_update_may_replace(const rst_table *table, const rst_code *code);
 /* conflict_targets.c: the index (or -1, the key) that ON CONFLICT (terms) WHERE where means; where.start null: none. SQLITE_ERROR and
 ** *message where there is none, or more than one could be meant. */
 int rst_conflict_target(const rst_table *table, rst_span terms, rst_span where, int *out, char **message);

@@ -22,11 +22,12 @@ static int prepare(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statemen
     return code;
 }
 
-/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold. Its key is UNIQUE here: one of an
-** INTEGER would be the rowid, and no NULL. */
+/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold, nor a STRICT one in its key. Such
+** a key is UNIQUE here: one of an INTEGER would be the rowid, and no NULL. */
 static int create(rst_connection *c, const rst_table *table, char **message) {
     const char *p = table->sql, *end = p + strlen(p), *copied = NULL;
     sqlite3_str *text = sqlite3_str_new(NULL);
+    const bool key_is_not_null = table->without_rowid || (table->strict && table->rowid_column < 0);
     rst_token token;
     int depth = 0, code;
     char *sql;
@@ -40,7 +41,7 @@ static int create(rst_connection *c, const rst_table *table, char **message) {
             sqlite3_str_append(text, copied, (int)(token.text - copied));
             copied = p;
         }
-        if (depth == 1 && table->without_rowid && rst_token_is(&token, "PRIMARY") && rst_token_is(&next, "KEY")) {
+        if (depth == 1 && key_is_not_null && rst_token_is(&token, "PRIMARY") && rst_token_is(&next, "KEY")) {
             sqlite3_str_append(text, copied, (int)(token.text - copied));
             sqlite3_str_appendall(text, "UNIQUE");
             copied = p = q;

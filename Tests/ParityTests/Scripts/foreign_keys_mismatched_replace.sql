@@ -1,0 +1,21 @@
+-- UPDATE OR REPLACE may remove rows: SQLite looks at the table's foreign keys as for a DELETE, whatever columns are set.
+PRAGMA foreign_keys = ON;
+CREATE TABLE p (a, b, c TEXT, PRIMARY KEY (b, c COLLATE NOCASE)) WITHOUT ROWID;
+CREATE TABLE t (a, b, n INT, u INT UNIQUE, v INT, FOREIGN KEY (a, b) REFERENCES p (b, c) ON DELETE SET NULL);
+UPDATE OR REPLACE t SET u = 1;
+UPDATE OR REPLACE t SET n = 1;
+UPDATE OR IGNORE t SET u = 1;
+UPDATE t SET u = 1;
+UPDATE OR REPLACE t SET rowid = 1;
+CREATE TABLE own (k INTEGER PRIMARY KEY, x, u UNIQUE ON CONFLICT REPLACE, w UNIQUE, FOREIGN KEY (x) REFERENCES p (c));
+UPDATE own SET u = 2;
+UPDATE own SET w = 2;
+UPDATE OR ABORT own SET u = 2;
+UPDATE OR REPLACE own SET w = 2;
+UPDATE own SET k = 2;
+CREATE TABLE wide (k TEXT PRIMARY KEY, x REFERENCES p (c), y) WITHOUT ROWID;
+UPDATE wide SET y = 1;
+UPDATE OR REPLACE wide SET y = 1;
+PRAGMA foreign_keys = OFF;
+UPDATE OR REPLACE t SET u = 1;
+UPDATE OR REPLACE wide SET y = 1;

@@ -1,0 +1,26 @@
+-- A STRICT table's key columns are NOT NULL without saying so: what a row lacks is told of in the order of the columns.
+CREATE TABLE t (a BLOB, g ANY AS (coalesce(a, 'none')) STORED, n INT NOT NULL, m TEXT NOT NULL UNIQUE, k TEXT COLLATE NOCASE,
+    PRIMARY KEY (a, k DESC)) STRICT;
+CREATE TRIGGER r AFTER UPDATE ON t BEGIN SELECT RAISE(ABORT, 'raised') WHERE new.n = 9; END;
+INSERT INTO t (a, n) VALUES (x'', 39), (x'ff', 33);
+INSERT INTO t (a, n, m) VALUES (x'', 39, 'm');
+INSERT INTO t (n, m, k) VALUES (39, 'm', 'k');
+CREATE TRIGGER b BEFORE INSERT ON t BEGIN SELECT RAISE(IGNORE) WHERE new.g = 'none'; END;
+INSERT INTO t (n, m, k) VALUES (39, 'm', 'k');
+INSERT INTO t (a, n) VALUES (x'', 39), (x'ff', 33);
+INSERT INTO t (a, n, m, k) VALUES (x'', 39, 'm', 'k');
+SELECT hex(a), g, n, m, k FROM t;
+CREATE TABLE s (k TEXT PRIMARY KEY, g ANY AS (k || '!'), n INT NOT NULL) STRICT;
+CREATE TRIGGER sb BEFORE INSERT ON s BEGIN SELECT RAISE(IGNORE) WHERE new.g IS NULL; END;
+INSERT INTO s (n) VALUES (1);
+INSERT INTO s (k) VALUES ('a');
+INSERT INTO s (k, n) VALUES ('a', 1);
+INSERT OR REPLACE INTO s (k) VALUES ('a');
+CREATE TABLE i (k INTEGER PRIMARY KEY AUTOINCREMENT, g ANY AS (k + 1), n INT NOT NULL) STRICT;
+CREATE TRIGGER ib BEFORE INSERT ON i BEGIN SELECT RAISE(IGNORE) WHERE new.g > 5; END;
+INSERT INTO i (n) VALUES (NULL);
+INSERT INTO i (k, n) VALUES (7, NULL);
+INSERT INTO i (k, n) VALUES (3, NULL);
+INSERT INTO i (n) VALUES (1);
+SELECT * FROM s;
+SELECT * FROM i;
