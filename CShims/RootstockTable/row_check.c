@@ -170,6 +170,8 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
                     table->pinned += pin;
                     code = rst_row_delete(table, &victim, true, message);
                     table->pinned -= pin;
+                    /* A BEFORE trigger that ignores the removal leaves the row, or has removed it itself: check_again finds out. */
+                    if (code == SQLITE_DONE) code = SQLITE_OK;
                     replaced = true;
                     if (code == SQLITE_OK && twin) {
                         copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);

@@ -82,8 +82,10 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
     sqlite3_stmt *statement = NULL;
     sqlite3_int64 root = 0;
     bool any = false, opened = false;
+    const char *own = code->kind == KIND_INSERT ? table->name : ""; /* the program sees to it */
     int result;
-    for (int i = 0; i < c->table_count && !any; i++) any = c->tables[i]->autoincrement && c->tables[i] != table;
+    for (int i = 0; i < c->table_count && !any; i++)
+        any = c->tables[i]->autoincrement && (c->tables[i] != table || code->kind != KIND_INSERT);
     /* Nothing of the mirror is running where a statement of the application begins. One inside a trigger belongs to it. */
     if (!any || table->triggers == NULL || c->trigger_depth > 0 || c->program != NULL) return SQLITE_OK;
     result = sqlite3_prepare_v2(c->mirror, "SELECT rootpage FROM main.sqlite_schema WHERE name='sqlite_sequence'", -1,
@@ -103,7 +105,7 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
         const char *operation = (const char *)sqlite3_column_text(statement, 1);
         const char *name = (const char *)sqlite3_column_text(statement, 5);
         if (operation == NULL) break;
-        if (opened && strcmp(operation, "String8") == 0 && name != NULL && sqlite3_stricmp(name, table->name) != 0)
+        if (opened && strcmp(operation, "String8") == 0 && name != NULL && sqlite3_stricmp(name, own) != 0)
             result = append(code, name);
         opened = strcmp(operation, "OpenRead") == 0 && sqlite3_column_int64(statement, 3) == root &&
                  sqlite3_column_int(statement, 4) == 0;
