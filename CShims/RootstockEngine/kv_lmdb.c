@@ -144,6 +144,8 @@ int rootstock_kv_has(rootstock_transaction *transaction, const rootstock_kv_tree
         code = mdb_cursor_get(cursor, &lmdb_key, &lmdb_value, MDB_GET_BOTH);
         mdb_cursor_close(cursor);
     }
+    /* Of a size that no entry can have: an empty value beside others of its key, one too long. */
+    if (code == MDB_BAD_VALSIZE) code = MDB_NOTFOUND;
     return lmdb_result(transaction->environment, code);
 }
 

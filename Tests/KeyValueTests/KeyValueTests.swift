@@ -151,31 +151,6 @@ import Testing
             ])
     }
 
-    /// A list of numbers is compared with texts as numbers, so that a key may be found that is spelt otherwise.
-    @Test(arguments: [
-        "SELECT key FROM @ WHERE key IN (SELECT number FROM list)",
-        "SELECT key FROM @ WHERE key IN (SELECT word FROM list)",
-        "SELECT key FROM @ WHERE key IN (SELECT any FROM list)",
-        "SELECT key FROM @ WHERE key IN ('x', '05', 'no', NULL, '05', 5) ORDER BY key DESC",
-        "SELECT key FROM @ WHERE value IN (SELECT number FROM list) AND key IN ('x', 'y', '5')",
-        "SELECT word, key FROM list CROSS JOIN @ ON key IN (word, 'x', any)",
-    ])
-    func listsOfKeysAreComparedAsInATable(_ query: String) throws {
-        try writeTree(
-            folder.path("f"),
-            entries: [Entry("05", "1"), Entry("5", "05"), Entry("5.0", "3"), Entry("x", "5"), Entry("y", "z")])
-        try declare("k", "f", "key=text, value=text")
-        try session.run("CREATE TABLE native (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
-        try session.run("INSERT INTO native SELECT key, value FROM k")
-        try session.run("CREATE TABLE list (number INTEGER, word TEXT, any)")
-        try session.run("INSERT INTO list VALUES (5, '5', 5), ('x', 'y', x'78'), (NULL, '', 'y')")
-        #expect(
-            try session.run(query.replacing("@", with: "k"))
-                == session.run(query.replacing("@", with: "native")))
-        let plan = try session.run("EXPLAIN QUERY PLAN SELECT key FROM k WHERE key IN ('x', 'y')")
-        #expect(plan.contains { $0.contains("key=?") })
-    }
-
     @Test func conflictsAreThoseOfAPrimaryKey() throws {
         try writeTree(folder.path("f"), entries: Self.fruit)
         try declare("k", "f", "key=text, value=text")
