@@ -29,6 +29,12 @@ void rst_set_message(char **message, const char *format, ...) {
     va_end(arguments);
 }
 
+int rst_declare_columns(sqlite3 *db, const char *sql) {
+    int code = sqlite3_declare_vtab(db, sql);
+    bool interrupted = code == SQLITE_ERROR && strcmp(sqlite3_errmsg(db), sqlite3_errstr(SQLITE_INTERRUPT)) == 0;
+    return interrupted ? SQLITE_INTERRUPT : code;
+}
+
 atomic_ulong rst_stores_closed;
 __thread rst_asked rst_last_asked;
 

@@ -243,6 +243,8 @@ int rst_sentinel_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
 extern const sqlite3_module rst_sentinel_module;
 void rst_set_message(char **message, const char *format, ...);
+/* sqlite3_declare_vtab, and SQLITE_INTERRUPT for an interrupt, which SQLite calls an error of the text. */
+int rst_declare_columns(sqlite3 *db, const char *sql);
 extern const sqlite3_module rst_table_module;
 void rst_retired_vtabs_free(rst_connection *c);
 extern const sqlite3_module rst_marker_module;

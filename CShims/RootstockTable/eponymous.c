@@ -11,7 +11,7 @@ int rst_eponymous_connect(sqlite3 *db, rst_connection *c, const char *columns, i
                           sqlite3_vtab **out) {
     char *sql = columns == NULL ? NULL : sqlite3_mprintf("CREATE TABLE x(%s)", columns);
     rst_eponymous *vtab;
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_declare_vtab(db, sql);
+    int code = sql == NULL ? SQLITE_NOMEM : rst_declare_columns(db, sql);
     sqlite3_free(sql);
     if (code == SQLITE_OK) code = sqlite3_vtab_config(db, config);
     if (code != SQLITE_OK) return code;

@@ -137,7 +137,7 @@ static int kv_connect(sqlite3 *db, void *context, int count, const char *const *
             : table->key_type == KV_TEXT  ? "TEXT"
                                           : "BLOB",
             table->value_type == KV_BLOB ? "BLOB" : "TEXT");
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_declare_vtab(db, sql);
+        code = sql == NULL ? SQLITE_NOMEM : rst_declare_columns(db, sql);
         sqlite3_free(sql);
     }
     if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);

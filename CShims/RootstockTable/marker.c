@@ -58,7 +58,7 @@ int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
 
 int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out) {
     rst_vtab *vtab;
-    int code = sqlite3_declare_vtab(c->db, "CREATE TABLE x(a)");
+    int code = rst_declare_columns(c->db, "CREATE TABLE x(a)");
     if (code != SQLITE_OK) return code;
     vtab = sqlite3_malloc64(sizeof *vtab);
     if (vtab == NULL) return SQLITE_NOMEM;

@@ -50,10 +50,7 @@ static int declare(rst_table *table, char **message) {
     }
     sql = sqlite3_str_finish(text);
     if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_declare_vtab(c->db, sql);
-    /* SQLite calls an interrupt an error of the text. */
-    if (code == SQLITE_ERROR && strcmp(sqlite3_errmsg(c->db), sqlite3_errstr(SQLITE_INTERRUPT)) == 0)
-        code = SQLITE_INTERRUPT;
+    code = rst_declare_columns(c->db, sql);
     if (code != SQLITE_OK && strncmp(sqlite3_errmsg(c->db), "too many columns on ", 20) == 0)
         rst_set_message(message, "too many columns on %s: the hidden columns of a store's table count, too",
                         table->name);
