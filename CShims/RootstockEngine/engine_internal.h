@@ -28,7 +28,9 @@ typedef struct writer_place writer_place;
 typedef struct writer_queue {
     pthread_mutex_t mutex;
     pthread_cond_t released;
-    int held;
+    atomic_int held;       /* changed under the mutex */
+    int passes;            /* the lock goes by those in line who have not waited long: writer_queue.c */
+    atomic_int processors; /* 0: not asked yet; 1: one; 2: more */
     writer_place *line, **line_end, *spare;
     atomic_int in_line;
     uint64_t turns;                  /* commits that asked whether to share a flush */
@@ -37,8 +39,8 @@ typedef struct writer_queue {
     uint64_t again;                  /* how many of the group were of that one, too */
     uint64_t pause, last_pause;      /* flushes that nobody is hoped for with; how many they were the last time */
 } writer_queue;
-/* On zeroed memory. ROOTSTOCK_OK or ROOTSTOCK_NO_MEMORY. */
-int rootstock_queue_open(writer_queue *queue);
+/* On zeroed memory. passes: commits wait for no flush. ROOTSTOCK_OK or ROOTSTOCK_NO_MEMORY. */
+int rootstock_queue_open(writer_queue *queue, int passes);
 /* is_ours: this process opened it. */
 void rootstock_queue_close(writer_queue *queue, int is_ours);
 /* registry.c */

@@ -116,6 +116,7 @@ static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tr
     rootstock_lmdb_forget_kept(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_drop(transaction->txn, tree, 0);
+    if (code != MDB_SUCCESS) transaction->failed = 1;
     return lmdb_result(transaction->environment, code);
 }
 
@@ -169,13 +170,13 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
     if (flags & ROOTSTOCK_PUT_APPEND)
         code = rootstock_lmdb_kept_append(transaction, tree, (const MDB_val *)key, &data,
                                           (flags & ROOTSTOCK_PUT_RESERVE) != 0);
-    int done = code != MDB_NOTFOUND;
-    if (!done) code = lmdb_make_room(transaction, value->size);
-    if (!done && code == MDB_SUCCESS)
-        code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
+    if (code == MDB_NOTFOUND) code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
     disturb(transaction, tree);
-    if (code == MDB_SUCCESS) transaction->dirty = 1;
+    if (code == MDB_SUCCESS)
+        transaction->dirty = 1;
+    else
+        transaction->failed = 1;
     if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
     return lmdb_result(environment, code);
 }
@@ -187,9 +188,11 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
     lmdb_remember_places(transaction);
     disturb(transaction, tree);
-    int code = lmdb_make_room(transaction, 0);
-    if (code == MDB_SUCCESS) code = rootstock_lmdb_kept_remove(transaction, tree, (MDB_val *)key);
-    if (code == MDB_SUCCESS) transaction->dirty = 1;
+    int code = rootstock_lmdb_kept_remove(transaction, tree, (MDB_val *)key);
+    if (code == MDB_SUCCESS)
+        transaction->dirty = 1;
+    else if (code != MDB_NOTFOUND)
+        transaction->failed = 1;
     return lmdb_result(environment, code);
 }
 
@@ -277,5 +280,7 @@ const rootstock_engine rootstock_engine_lmdb = {
     .publish = rootstock_lmdb_publish,
     .settle = rootstock_lmdb_settle,
     .cursor_peek = rootstock_lmdb_cursor_peek,
+    .cursor_skip = rootstock_lmdb_cursor_skip,
     .get_several = lmdb_get_several,
+    .verify = rootstock_lmdb_verify,
 };

@@ -3,6 +3,7 @@
 **
 **   engine_lmdb.c               codes, get/put, cursors, the engine struct
 **   engine_lmdb_pages.c         entries found in the pages themselves, in read transactions
+**   engine_lmdb_several.c       several at once
 **   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
 **   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
 **   engine_lmdb_flush.c         flushes of the file, and commits that share them
@@ -13,15 +14,21 @@
 **   engine_lmdb_statistics.c    what a store takes, and its readers
 **   engine_lmdb_reopen.c        what happens after a meta page could not be written
 **   engine_lmdb_trees.c         tree handles
+**   engine_lmdb_cursors.c       cursors of the plug
+**   engine_lmdb_kept.c          a write transaction's cursors that stay on their trees
 **   engine_lmdb_balance.c       a full leaf's entries moved to the leaf beside it
 **   engine_lmdb_append.c        entries put behind the last one
+**   engine_lmdb_find.c          a kept cursor moved to a key
+**   engine_lmdb_edit.c          entries overwritten, put and taken out where they lie
 **   engine_lmdb_reuse.c         free pages used again one commit sooner
 **   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
 **   engine_lmdb_space.c         disk space under a write map
 **   engine_lmdb_lock.c          its lock file
 **   engine_lmdb_compact.c       the file rewritten without free pages, and what an opener has to know of that
 **   engine_lmdb_pack.c          that file's content, written key by key
+**   engine_lmdb_memory.c        a store that is larger than the memory there is for it
 **   engine_lmdb_slices.c        is what a page points to inside the file?
+**   engine_lmdb_verify.c        what holds a store's pages together, for the check
 **   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
 **   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
 **
@@ -46,6 +53,8 @@
 #include <sys/types.h>
 
 #include "engine_internal.h"
+#include "engine_lmdb_flush.h"
+#include "engine_lmdb_kept.h"
 #include "engine_lmdb_pages.h"
 #include "engine_lmdb_seal.h"
 
@@ -78,55 +87,6 @@ typedef struct lmdb_space {
     uint64_t pages_ready; /* how many were */
 } lmdb_space;
 
-#define LMDB_NONE_KNOWN UINT64_MAX
-
-/* Commits that were published and are not flushed yet, and the durable one that they stand on: see engine_lmdb_seal.c. Guarded by the mutex; no flush
-** ends a chain while a commit of it is made. */
-typedef struct lmdb_chain {
-    uint64_t tip; /* the last of them; LMDB_NONE_KNOWN: there are none */
-    int length;
-    uint64_t began;             /* when the first of them was published: nanoseconds, as rootstock_lmdb_nanoseconds */
-    lmdb_meta_page before;      /* of that one */
-    size_t seal_at, seal_bytes; /* its seal in that page; 0 bytes: it needs none */
-    lmdb_meta_page after;       /* of the tip, or of that one: what the next commit is compared with */
-    size_t count;               /* of the pages that the tip's seal names */
-    lmdb_sealed_page pages[LMDB_SEALED_PAGES];
-    MDB_txn *pin; /* reads that one, so that its pages stay, while pinned is set. Null until it is needed */
-    int pinned;
-} lmdb_chain;
-
-/* See engine_lmdb_later.c. Guarded by the mutex. */
-typedef struct lmdb_later {
-    pthread_t thread;
-    int running, joinable;
-    int ending;          /* the environment is closed */
-    pthread_cond_t ends; /* that */
-} lmdb_later;
-
-/* See engine_lmdb_flush.c. What has no other guard is guarded by mutex. */
-typedef struct lmdb_flushes {
-    pthread_mutex_t mutex;
-    pthread_cond_t moved;       /* a commit or a flush has ended */
-    int waiting;                /* threads, for that */
-    pthread_cond_t settled;     /* a flush has ended, or something failed */
-    int settling;               /* threads that wait for that, each for a time */
-    uint64_t published;         /* commits that were given a ticket: numbered from 1 */
-    uint64_t durable;           /* all up to this one are on the disk */
-    int committing;             /* a commit is under way */
-    uint64_t covered;           /* all up to this one are flushed with it, if it flushes */
-    int flushing;               /* a thread flushes the file for those that wait */
-    uint64_t failures;          /* commits and flushes that failed */
-    int doubt;                  /* what a flush says of meta pages written before cannot be believed */
-    int lost;                   /* a flush of a chain failed: its pages are to be written anew */
-    uint64_t flush_nanoseconds; /* that the last flush took, or the last commit that flushed */
-    uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
-    uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
-    lmdb_chain chain;
-    lmdb_later later;
-    uint64_t boot[2];      /* zeroes: commits are not sealed */
-    lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
-} lmdb_flushes;
-
 struct rootstock_environment {
     MDB_env *env;
     char *path;      /* resolved */
@@ -144,6 +104,9 @@ struct rootstock_environment {
     _Atomic(const unsigned char *) map; /* where LMDB's begins; null: not known. See engine_lmdb_snapshot.c */
     atomic_uint_fast64_t era;           /* counts the maps */
     atomic_uint_fast64_t file_pages;    /* that the file had at least, when somebody looked */
+    atomic_int pages_by_one;            /* they are read so: see engine_lmdb_memory.c */
+    atomic_uint_fast64_t memory_limit;  /* of this process, in bytes; 0: not asked for yet */
+    atomic_uint_fast64_t pages_at_ease; /* a store of more is to be weighed */
     atomic_int must_reopen;             /* a meta page could not be written: see engine_lmdb_reopen.c */
     rootstock_options options;
     char *name;    /* what LMDB was given to open: the file, or its directory */
@@ -168,21 +131,6 @@ static inline const lmdb_meta_page *lmdb_meta_of(const rootstock_environment *en
     return (const lmdb_meta_page *)((const char *)environment->first_page + (commit & 1) * environment->page_bytes);
 }
 
-/* A cursor of a write transaction that stays where the last get or put of its tree was. */
-enum { LMDB_KEPT = 8, LMDB_KEPT_KEY = 32 };
-typedef struct lmdb_kept {
-    MDB_cursor *cursor;
-    MDB_dbi tree;
-    int appended; /* since pages was asked */
-    size_t pages; /* of the tree: if a change changes it, pages were split or merged */
-    size_t entries;
-    unsigned char *last_leaf; /* the last operation was an append, into this one (engine_lmdb_append.c); or null */
-    int in_place;             /* entries were appended to it without LMDB */
-    size_t key_size;
-    int removed;                      /* the cursor has removed that entry */
-    unsigned char key[LMDB_KEPT_KEY]; /* of the entry under the cursor, or key_size is 0 */
-} lmdb_kept;
-
 struct rootstock_transaction {
     MDB_txn *txn; /* null: the environment was opened anew since it was reset */
     rootstock_environment *environment;
@@ -190,6 +138,7 @@ struct rootstock_transaction {
     int write;
     int live;                         /* counted in environment.live */
     int broken;                       /* no room was left for a change: fit for abort only */
+    int failed;                       /* a change did, for whatever reason: what follows is LMDB's to do or to refuse */
     uint64_t changes;                 /* puts, removes and clears so far */
     int dirty;                        /* a page was changed for certain: the commit will flush */
     int may_spill;                    /* nothing that it stands on would be undone by a power loss */
@@ -250,34 +199,6 @@ static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
     return rootstock_lmdb_failure(environment, lmdb);
 }
 
-/* engine_lmdb_kept.c */
-/* Of a write transaction. Each returns LMDB's code. */
-int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value);
-int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
-                            unsigned flags);
-int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key);
-/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
-int rootstock_lmdb_kept_append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
-                               int reserve);
-/* The tree is about to be changed in another way. */
-void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
-
-/* engine_lmdb_append.c */
-/* The kept cursor has appended this key by LMDB's call. */
-void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
-/* As rootstock_lmdb_kept_append, of a kept cursor that has a last leaf. */
-int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key,
-                                  MDB_val *value, int reserve);
-
-/* engine_lmdb_balance.c: leaves of larger pages are not balanced; a leaf takes part whose free space is at least this part of it. */
-enum { LMDB_BALANCED_PAGE = 4096, LMDB_BALANCED_ROOM = 8 };
-/* Has the leaf, where the write transaction's cursor stands, no room for an entry of so many bytes? 0 where that is not known. */
-int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_cursor *cursor, MDB_dbi tree,
-                           size_t entry);
-/* The cursor has put an entry into a leaf that is full now: entries move to a leaf beside it, if there is room. *moved: they did, and no
-** cursor on the tree stands where it stood. Returns LMDB's code. */
-int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved);
-
 /* engine_lmdb_reuse.c */
 /* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
 int rootstock_lmdb_frees_many(const rootstock_transaction *transaction);
@@ -295,6 +216,9 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment);
 int rootstock_lmdb_commit_words(rootstock_environment *environment, rootstock_commit_words *words);
+/* Takes the writer's lock, which nobody of this process or another has, without waiting: 0 if somebody has. Gives it back. */
+int rootstock_lmdb_try_writer_lock(rootstock_environment *environment);
+void rootstock_lmdb_writer_unlock(rootstock_environment *environment);
 /* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
 ** Returns LMDB's code. */
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
@@ -316,35 +240,6 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
 /* engine_lmdb_statistics.c */
 int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
-/* engine_lmdb_flush.c */
-/* 0 or ENOMEM. */
-int rootstock_lmdb_open_flushes(lmdb_flushes *flushes);
-void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
-/* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and *ticket is set
-** then. Returns LMDB's code; LMDB's transaction is gone. */
-int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
-/* LMDB's commit itself, and that of the trees. Returns LMDB's code. */
-int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
-int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
-int rootstock_lmdb_sync(rootstock_environment *environment);
-/* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
-void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
-/* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an errno. */
-int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);
-/* Flushes for all commits of the chain, if that is there still when others have ended theirs. Under the mutex, which is let go meanwhile. Returns an
-** errno. */
-int rootstock_lmdb_flush_chain(rootstock_environment *environment);
-/* By a clock that only goes on. */
-uint64_t rootstock_lmdb_nanoseconds(void);
-/* LMDB's environment is about to be closed. */
-void rootstock_lmdb_drop_pin(rootstock_environment *environment);
-
-/* engine_lmdb_later.c */
-/* A chain that begins, or is there, will be flushed without anybody's doing. 0 if that cannot be. Under the mutex. */
-int rootstock_lmdb_flush_later(rootstock_environment *environment);
-/* The environment is about to be closed: flushes what was left to be flushed. */
-void rootstock_lmdb_end_later(rootstock_environment *environment);
-
 /* engine_lmdb_reopen.c */
 /* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */
 int rootstock_lmdb_reopen(rootstock_environment *environment);
@@ -355,6 +250,8 @@ void rootstock_lmdb_remove_reader(rootstock_transaction *transaction);
 /* engine_lmdb_trees.c */
 /* Opens handles for the trees that the last commit has and we do not: *count of them. Returns LMDB's code. */
 int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count);
+/* The same, and environment.unnamed, when the environment has just been opened. */
+int rootstock_lmdb_open_trees(rootstock_environment *environment);
 int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags,
                              rootstock_tree *tree);
 /* Ends a write transaction that created trees or changed the unnamed one. Returns LMDB's code. */
@@ -400,6 +297,10 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
     if (code != MDB_SUCCESS) transaction->broken = 1;
     return code;
 }
+
+/* engine_lmdb_verify.c */
+int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
+                          char words[ROOTSTOCK_VERIFY_WORDS]);
 
 /* engine_lmdb_snapshot.c */
 /* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer snapshot. Returns
@@ -462,6 +363,7 @@ int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, ro
                                rootstock_slice *value);
 uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys,
                                     uint32_t limit);
+uint64_t rootstock_lmdb_cursor_skip(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
 
 /* engine_lmdb_file.c */
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,

@@ -225,3 +225,15 @@ uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move dir
     if (!cursor->positioned || !cursor->walking || !snapshot->walks) return 0;
     return rootstock_lmdb_pages_peek(snapshot, &cursor->path, direction == ROOTSTOCK_PREVIOUS, (MDB_val *)keys, limit);
 }
+
+uint64_t rootstock_lmdb_cursor_skip(rootstock_cursor *cursor, rootstock_move direction, uint64_t count) {
+    if (!cursor->positioned || !cursor->walking || !cursor->transaction->snapshot.walks) return 0;
+    lmdb_place *leaf = &cursor->path.places[cursor->path.height - 1];
+    uint32_t room = direction == ROOTSTOCK_PREVIOUS ? leaf->index : leaf->count - 1 - leaf->index;
+    uint32_t by = count < room ? (uint32_t)count : room;
+    if (direction == ROOTSTOCK_PREVIOUS)
+        leaf->index -= by;
+    else
+        leaf->index += by;
+    return by;
+}

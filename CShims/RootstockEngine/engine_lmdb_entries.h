@@ -180,6 +180,7 @@ static inline int give(const lmdb_snapshot *snapshot, const entry *found, MDB_va
         uint64_t number = word(data), pages;
         if (!read_run(snapshot, number, &pages) || size > pages * snapshot->page_bytes - PAGE_HEADER)
             return MDB_CORRUPTED;
+        if (snapshot->pages_by_one && pages > 1) rootstock_lmdb_expect_pages(snapshot, number, pages);
         data = snapshot->base + number * snapshot->page_bytes + PAGE_HEADER;
     }
     *key = (MDB_val){found->key_size, (void *)found->key};

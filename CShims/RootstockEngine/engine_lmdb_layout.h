@@ -1,6 +1,6 @@
 /*
 ** engine_lmdb_layout.h - LMDB's cursors as they lie in memory, and pages that a transaction has changed already, for the files that store
-** to such pages: engine_lmdb_balance.c, engine_lmdb_append.c.
+** to such pages: engine_lmdb_balance.c, engine_lmdb_append.c, engine_lmdb_edit.c; engine_lmdb_find.c moves such a cursor.
 **
 ** Invariant: a page is stored to only if it is marked as the transaction's own (is_own). LMDB 0.9 only (rootstock_lmdb_map_is_known).
 */
@@ -14,6 +14,10 @@
 #define CHANGED_PAGE 0x10u
 #define LOOSE_PAGE 0x4000u
 #define MOST_HEIGHT 32
+/* Of a cursor's flags. */
+#define CURSOR_STANDS 0x01u
+#define CURSOR_AT_END 0x02u
+#define CURSOR_REMOVED 0x08u
 
 /* What LMDB 0.9 keeps in a cursor, which it has no call for: the tree's record, the pages from the root to the leaf and the places in them.
 ** Before a page is looked at, the transaction and the tree that stand there are compared, and an entry of the leaf with what LMDB says. */

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine_lmdb.h"
+#include "engine_lmdb_memory.h"
 #include "rootstock_kv.h"
 
 /* Address space, not disk: LMDB cannot grow a map under live snapshots, so it is made larger than any store at once. */
@@ -95,10 +95,12 @@ static int wants_map(const rootstock_options *options) {
     return options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF;
 }
 
-static unsigned environment_flags(const rootstock_options *options, int mapped) {
+static unsigned environment_flags(rootstock_environment *environment, const lmdb_file_facts *facts) {
+    const rootstock_options *options = &environment->options;
     unsigned flags = MDB_NOTLS | MDB_NOSUBDIR;
+    if (facts->file_bytes > rootstock_lmdb_bytes_at_ease(environment, facts->file_bytes)) flags |= MDB_NORDAHEAD;
     if (options->read_only) return flags | MDB_RDONLY;
-    if (mapped) flags |= MDB_WRITEMAP;
+    if (environment->space.mapped) flags |= MDB_WRITEMAP;
     if (options->durability == ROOTSTOCK_DURABILITY_NORMAL) flags |= MDB_NOMETASYNC;
     if (options->durability == ROOTSTOCK_DURABILITY_OFF) flags |= MDB_NOSYNC;
     return flags;
@@ -127,7 +129,6 @@ static int configure(MDB_env *env, const rootstock_options *options, const lmdb_
 
 /* What is left to do with LMDB's environment open. Returns LMDB's code. */
 static int settle(rootstock_environment *environment, const lmdb_file_facts *facts) {
-    MDB_txn *txn;
     MDB_stat page;
     int descriptor;
     /* LMDB leaves this one open across exec; the other descriptors it closes. */
@@ -140,14 +141,7 @@ static int settle(rootstock_environment *environment, const lmdb_file_facts *fac
     if (code == MDB_SUCCESS)
         environment->page_mask = page.ms_psize <= (size_t)sysconf(_SC_PAGESIZE) ? page.ms_psize - 1 : SIZE_MAX >> 1;
     if (code == MDB_SUCCESS) code = mdb_reader_check(environment->env, NULL);
-    if (code == MDB_SUCCESS) code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
-    if (code == MDB_SUCCESS) {
-        code = mdb_dbi_open(txn, NULL, 0, &environment->unnamed);
-        mdb_txn_abort(txn);
-        rootstock_lmdb_leave(environment);
-    }
-    size_t trees = 0;
-    return code == MDB_SUCCESS ? rootstock_lmdb_refresh_trees(environment, &trees) : code;
+    return code == MDB_SUCCESS ? rootstock_lmdb_open_trees(environment) : code;
 }
 
 /* A file data.mdb may be LMDB's directory form: then its lock file is called lock.mdb, and a second lock file of our own beside
@@ -291,7 +285,7 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
     lmdb = configure(environment->env, options, facts);
     environment->space.mapped =
         wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(environment->lock_descriptor);
-    unsigned flags = environment_flags(options, environment->space.mapped);
+    unsigned flags = environment_flags(environment, facts);
     if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
     if (lmdb == MDB_SUCCESS) *code = prepare_lock(environment, environment->name, flags, path, message);
     if (lmdb == MDB_SUCCESS && *code == ROOTSTOCK_OK)

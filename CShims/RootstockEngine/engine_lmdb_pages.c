@@ -190,7 +190,9 @@ static int to_next_leaf(const lmdb_snapshot *snapshot, lmdb_path *path, int back
         height--;
     } while (backward ? path->places[height].index == 0 : path->places[height].index + 1 >= path->places[height].count);
     lmdb_place *branch = &path->places[height];
+    const int is_parent = branch == leaf - 1;
     branch->index += backward ? -1 : 1;
+    if (snapshot->pages_by_one && is_parent) rootstock_lmdb_expect_leaves(snapshot, branch, backward);
     int code = MDB_CORRUPTED;
     if (read_entry(snapshot, leaf->page, leaf->index, &before) &&
         read_entry(snapshot, branch->page, branch->index, &at)) {
@@ -198,6 +200,8 @@ static int to_next_leaf(const lmdb_snapshot *snapshot, lmdb_path *path, int back
         code = descend_edge(snapshot, child_of(&at), backward, path);
     }
     if (code == MDB_SUCCESS) {
+        if (snapshot->pages_by_one && !is_parent)
+            rootstock_lmdb_expect_leaves(snapshot, &path->places[path->height - 2], backward);
         expect_beyond(snapshot, path, backward);
         code = give_at(snapshot, &path->places[path->height - 1], key, value);
     }

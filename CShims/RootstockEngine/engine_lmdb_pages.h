@@ -61,9 +61,15 @@ typedef struct lmdb_snapshot {
     uint64_t identifier; /* of the commit; with a stamp of 0 without meaning */
     uint64_t main_root;
     uint64_t main_entries;
-    int walks; /* live, and its pages can be read here */
+    int walks;        /* live, and its pages can be read here */
+    int pages_by_one; /* the system reads no more than what is asked for: see engine_lmdb_memory.h */
     lmdb_root roots[LMDB_ROOTS_KEPT];
 } lmdb_snapshot;
+
+/* engine_lmdb_memory.c: pages that will be read are asked for, where pages_by_one is set. */
+void rootstock_lmdb_expect_pages(const lmdb_snapshot *snapshot, uint64_t number, uint64_t count);
+/* Leaves that a scan comes to when it has entered, or is about to enter, the branch page's child at its index. */
+void rootstock_lmdb_expect_leaves(const lmdb_snapshot *snapshot, const lmdb_place *branch, int backward);
 
 /* engine_lmdb_pages.c: all return LMDB's codes. MDB_CORRUPTED: the pages contradict themselves. Slices point into the map. */
 

@@ -126,6 +126,14 @@ static int write_anew(rootstock_environment *environment) {
     return rootstock_lmdb_flush(environment->lock_descriptor);
 }
 
+/* The commit's pages are on the disk now. If that cannot be said, they are written once more. */
+static void tell_found(rootstock_environment *environment, uint64_t commit) {
+    lmdb_announcement stands;
+    if (!read_announcement(environment, commit, &stands) || stands.lost == 0) return;
+    stands.lost = 0;
+    (void)write_announcement(environment, commit, &stands);
+}
+
 /* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have forgotten. */
 static int flush_or_write_anew(rootstock_environment *environment) {
     int error = rootstock_lmdb_flush(environment->lock_descriptor);
@@ -163,6 +171,7 @@ int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t co
         else
             settled = 0;
         if (settled) rootstock_lmdb_settled(environment, commit - 1, error);
+        if (settled && error == 0) tell_found(environment, commit - 1);
     }
     return error == 0 && left_over ? withdraw(environment, commit) : error;
 }

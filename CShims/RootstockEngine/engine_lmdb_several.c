@@ -79,6 +79,8 @@ int rootstock_lmdb_pages_get_several(const lmdb_snapshot *snapshot, uint64_t roo
             code = choose(snapshot, &places[i], &keys[i], &spans[i], &numbers[i]);
             if (code != MDB_SUCCESS) return code;
             if (numbers[i] < snapshot->pages) expect_page(snapshot, numbers[i]);
+            if (snapshot->pages_by_one && (i == 0 || numbers[i] != numbers[i - 1]))
+                rootstock_lmdb_expect_pages(snapshot, numbers[i], 1);
         }
     }
     *close = 2 * same > count;

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine_lmdb.h"
+#include "engine_lmdb_memory.h"
 
 #define PAGE_HEADER 16
 #define BRANCH_PAGE 0x01u
@@ -107,6 +107,7 @@ static int find_map(rootstock_environment *environment, MDB_txn *txn, const lmdb
 
 void rootstock_lmdb_forget_map(rootstock_environment *environment) {
     atomic_store(&environment->map, NULL);
+    rootstock_lmdb_forget_memory(environment);
     atomic_fetch_add(&environment->era, 1);
 }
 
@@ -156,6 +157,9 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
         if (code != MDB_SUCCESS) return code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
         map = atomic_load(&environment->map);
     }
+    if (pages > atomic_load_explicit(&environment->pages_at_ease, memory_order_relaxed))
+        rootstock_lmdb_weigh(environment, map, pages);
+    snapshot->pages_by_one = atomic_load_explicit(&environment->pages_by_one, memory_order_relaxed);
     snapshot->base = map;
     snapshot->pages = pages;
     snapshot->page_bytes = environment->page_bytes;

@@ -131,10 +131,21 @@ static void unlock_writer(rootstock_environment *environment) {
     atomic_store(&environment->writing, 0);
 }
 
+int rootstock_lmdb_try_writer_lock(rootstock_environment *environment) {
+    if (atomic_exchange(&environment->writing, 1)) return 0;
+    if (flock(environment->lock_descriptor, LOCK_EX | LOCK_NB) == 0) return 1;
+    atomic_store(&environment->writing, 0);
+    return 0;
+}
+
+void rootstock_lmdb_writer_unlock(rootstock_environment *environment) {
+    unlock_writer(environment);
+}
+
 static int prepare_to_write(rootstock_environment *environment, rootstock_busy busy, void *busy_context) {
     if (environment->read_only)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
-    if (atomic_exchange(&environment->writing, 1))
+    if (atomic_exchange(&environment->writing, 1) && !rootstock_lmdb_await_later(environment))
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "this process already has a write transaction");
     int code = lock_writer(environment, busy, busy_context);
     if (code != ROOTSTOCK_OK) atomic_store(&environment->writing, 0);

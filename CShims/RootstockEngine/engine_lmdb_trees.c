@@ -103,14 +103,16 @@ static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, 
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
 }
 
-int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count) {
+/* first: nobody else knows the environment yet. */
+static int refresh_trees(rootstock_environment *environment, size_t *count, int first) {
     lmdb_tree_list opened = {0};
     MDB_stat statistics;
     MDB_txn *txn;
     pthread_mutex_lock(&environment->trees_mutex);
     int code = rootstock_lmdb_begin(environment, MDB_RDONLY, &txn);
     if (code == MDB_SUCCESS) {
-        code = mdb_stat(txn, environment->unnamed, &statistics);
+        if (first) code = mdb_dbi_open(txn, NULL, 0, &environment->unnamed);
+        if (code == MDB_SUCCESS) code = mdb_stat(txn, environment->unnamed, &statistics);
         if (code == MDB_SUCCESS) code = open_unknown_trees(environment, txn, &opened);
         if (code == MDB_SUCCESS) code = reserve(&environment->trees, opened.count);
         if (code == MDB_SUCCESS) {
@@ -128,6 +130,16 @@ int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *cou
     pthread_mutex_unlock(&environment->trees_mutex);
     rootstock_lmdb_free_trees(&opened);
     return code;
+}
+
+int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count) {
+    return refresh_trees(environment, count, 0);
+}
+
+/* One transaction for all: LMDB clears an array of all trees that there may be, 200 kB, for each. */
+int rootstock_lmdb_open_trees(rootstock_environment *environment) {
+    size_t count = 0;
+    return refresh_trees(environment, &count, 1);
 }
 
 int rootstock_lmdb_commit_trees(rootstock_transaction *transaction) {
@@ -191,6 +203,7 @@ static int create_tree(rootstock_transaction *transaction, const char *name, MDB
     rootstock_lmdb_forget_kept(transaction, transaction->environment->unnamed);
     if (code == MDB_SUCCESS) code = mdb_dbi_open(transaction->txn, name, MDB_CREATE, handle);
     if (code != MDB_SUCCESS) {
+        transaction->failed = 1;
         free(copy);
         return code;
     }

@@ -111,6 +111,9 @@ int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, cons
     (void)engine;
     if (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS)
         return cannot(message, ROOTSTOCK_UNSUPPORTED, path, "this engine has no write map", "leave the option out");
+    if (options->read_ahead != ROOTSTOCK_READ_AHEAD_AUTOMATIC)
+        return cannot(message, ROOTSTOCK_UNSUPPORTED, path, "this engine maps no file to be read ahead",
+                      "leave the option out");
     int code = check_path(path, options, message);
     if (code != ROOTSTOCK_OK) return code;
     rootstock_environment *environment = calloc(1, sizeof *environment);

@@ -155,6 +155,8 @@ static int check_options(const shared_environment *open, const rootstock_options
         difference = "it is open with another number of trees";
     else if (wanted->write_map != ROOTSTOCK_WRITE_MAP_AUTOMATIC && wanted->write_map != have->write_map)
         difference = "it is open with another choice about the write map";
+    else if (wanted->read_ahead != ROOTSTOCK_READ_AHEAD_AUTOMATIC && wanted->read_ahead != have->read_ahead)
+        difference = "it is open with another choice about reading ahead";
     if (difference == NULL) return ROOTSTOCK_OK;
     rootstock_message(message,
                       "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)", path,
@@ -194,7 +196,9 @@ static int open_environment(const rootstock_engine *engine, const char *path, co
                             shared_environment **result, char **message) {
     shared_environment *open = calloc(1, sizeof *open);
     char *copy = strdup(path);
-    if (open == NULL || copy == NULL || rootstock_queue_open(&open->writers) != ROOTSTOCK_OK) {
+    int flushes =
+        (engine->capabilities & ROOTSTOCK_CAPABILITY_DURABLE) != 0 && options->durability == ROOTSTOCK_DURABILITY_FULL;
+    if (open == NULL || copy == NULL || rootstock_queue_open(&open->writers, !flushes) != ROOTSTOCK_OK) {
         free(open);
         free(copy);
         rootstock_message(message, "cannot open %s: out of memory", path);

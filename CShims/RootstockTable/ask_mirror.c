@@ -1,12 +1,34 @@
 /*
 ** ask_mirror.c - SQLite's own word on a statement, from the mirror, before it is turned into what runs on the store.
 **
-** The mirror has the schema, but not what is in temp or in attached databases, nor every function: where it knows a name not, it
-** says nothing about the statement. Invariant: a statement that SQLite would take is never refused here.
+** The mirror has the schema, but not what is in temp or in attached databases, nor every function: where it knows a name not, or temp has a table that
+** hides one of the store's, it says nothing about the statement. Invariant: a statement that SQLite would take is never refused here.
 */
 #include "runner.h"
 
 #include <string.h>
+
+static bool has_table(sqlite3 *db, const char *schema, const char *name) {
+    return sqlite3_table_column_metadata(db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Whether the text has the name of a table or view of temp which hides the store's of that name. */
+static bool names_what_temp_hides(rst_connection *c, const char *text) {
+    const char *p = text, *end = text + strlen(text);
+    rst_token token;
+    do {
+        char *name;
+        bool found;
+        token = rst_token_next(&p, end);
+        if (!rst_token_names(&token)) continue;
+        name = rst_token_name(&token);
+        if (name == NULL) return false;
+        found = has_table(c->db, "temp", name) && has_table(c->mirror, "main", name);
+        sqlite3_free(name);
+        if (found) return true;
+    } while (token.type != TOKEN_END);
+    return false;
+}
 
 int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, char **message) {
     sqlite3_stmt *statement = NULL;
@@ -16,6 +38,7 @@ int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, cha
     *unknown = false;
     if (code == SQLITE_OK) return SQLITE_OK;
     words = sqlite3_errmsg(c->mirror);
+    code = sqlite3_extended_errcode(c->mirror);
     if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
         strncmp(words, "unknown function", 16) == 0 || strncmp(words, "no such collation", 17) == 0 ||
         strncmp(words, "unknown database", 16) == 0 || strncmp(words, "no such module", 14) == 0 ||
@@ -24,7 +47,12 @@ int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, cha
         return SQLITE_OK;
     }
     rst_set_message(message, "%s", words);
-    return sqlite3_extended_errcode(c->mirror);
+    if (names_what_temp_hides(c, text)) { /* it asks the mirror, whose words are gone then */
+        rst_forget_message(message);
+        *unknown = true;
+        return SQLITE_OK;
+    }
+    return code;
 }
 
 int rst_ask_mirror(rst_connection *c, const char *text, char **message) {

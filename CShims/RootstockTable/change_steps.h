@@ -26,6 +26,18 @@ int rst_sequence_raise(rst_table *table, int64_t rowid);
 /* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK; SQLITE_DONE, there is no
 ** such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an error. */
 int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
+/* Whether a change of these columns, all within the first 24, is such a one, if their new values pass affinity and NOT NULL. */
+bool rst_patch_fits(rst_table *table, uint64_t changed);
+/* The row under the key with the values of these slots exchanged, which are as they are to be stored; extra: a bound of what they add to its bytes.
+** Codes as rst_row_patch. */
+int rst_patch_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
+                  size_t extra);
+
+/* ---- row_entries.c ---- */
+/* The row under the key with the values of these slots exchanged, which are as they are to be stored, and its entries in the touched indexes (a
+** set of numbers); extra: a bound of what is added to the row's bytes. Codes as rst_row_patch. */
+int rst_patch_with_entries(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
+                           size_t extra, uint32_t touched);
 
 /* ---- row_add.c ---- */
 /* xUpdate's arguments of an INSERT into a table on which only plain indexes hang: as rst_row_insert, and *rowid; SQLITE_NOTFOUND, nothing

@@ -6,7 +6,7 @@
 ** row of every table in one snapshot: its key, its bytes, NOT NULL, types, CHECK and generated columns (judged by the mirror's
 ** twin), and the entry that it must have in each index. As many entries as rows are expected, so index and table agree both
 ** ways; where the counts differ the index is walked too, to name the entries that are nobody's. Then the catalog
-** (check_catalog.c). Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as there.
+** (check_catalog.c), and what the engine has to say of what it keeps them in. Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as there.
 */
 #include "check_table.h"
 
@@ -298,6 +298,20 @@ static void check_table(rst_check *check, rst_table *table) {
     rootstock_buffer_free(&s.hold);
 }
 
+/* What is under the trees. */
+static void check_engine(rst_check *check) {
+    rst_connection *c = check->connection;
+    char words[ROOTSTOCK_VERIFY_WORDS];
+    if (c->engine->verify == NULL) return;
+    int code = c->engine->verify(check->transaction, rst_stop, c, words);
+    if (code == ROOTSTOCK_INTERRUPTED)
+        check->code = SQLITE_INTERRUPT;
+    else if (code == ROOTSTOCK_CORRUPT && words[0] != 0)
+        rst_check_fault(check, "%s", words);
+    else if (code != ROOTSTOCK_OK)
+        rst_check_fault(check, "pages: %s", rst_check_words(check, code));
+}
+
 /* ---- the listing ---- */
 
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
@@ -318,6 +332,11 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     }
     if (name != NULL) {
         only = rst_table_find(c, name);
+        for (int i = 0; i < c->loaded.count && only == NULL; i++) {
+            /* a view has no rows that could be wrong */
+            if (strcmp(c->loaded.objects[i].type, "view") == 0 && sqlite3_stricmp(c->loaded.objects[i].name, name) == 0)
+                return rst_listing_add(listing, "s", "ok");
+        }
         if (only == NULL) {
             rst_set_message(message, "no such table: %s", name);
             return SQLITE_ERROR;
@@ -330,6 +349,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
         if (only == NULL || only == c->tables[t]) check_table(&check, c->tables[t]);
     }
     if (only == NULL && rst_check_goes_on(&check)) rst_check_catalog(&check);
+    if (only == NULL && rst_check_goes_on(&check)) check_engine(&check);
     sqlite3_finalize(check.number);
     rst_read_end(c, is_writer);
     if (check.code == SQLITE_OK && check.left == before) check.code = rst_listing_add(listing, "s", "ok");

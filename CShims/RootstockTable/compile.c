@@ -5,9 +5,11 @@
 ** RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked first, on the mirror.
 ** Invariant: code is of one epoch of the schema, and is thrown away only while no program runs.
 */
+#include "change_steps.h"
 #include "changes.h"
 #include "expressions.h"
 #include "foreign.h"
+#include "mass.h"
 #include "runner.h"
 #include "update_from.h"
 #include "trigger.h"
@@ -22,6 +24,7 @@ static void code_free(rst_code *code) {
     sqlite3_free(code->set_beyond);
     sqlite3_free(code->inner);
     sqlite3_free(code->clear);
+    sqlite3_free(code->mass);
     sqlite3_free(code->returning);
     sqlite3_free(code->names);
     rst_clauses_free(code->clauses, code->clause_count);
@@ -156,13 +159,12 @@ static bool has_clause(const rst_code *code, int key) {
 
 /* Whether OR REPLACE, or a key's own ON CONFLICT REPLACE, may remove rows first: then SQLite looks at foreign keys when all is done. */
 static bool may_replace(const rst_table *table, const rst_statement_parts *parts, const rst_code *code) {
-    const bool all = parts->conflict == SQLITE_REPLACE;
-    if (!all && parts->conflict != CONFLICT_DEFAULT) return false;
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
-        if (index->unique && (all || index->on_conflict == SQLITE_REPLACE) && !has_clause(code, i)) return true;
+        if (index->unique && rst_mode_of(parts->conflict, index->on_conflict) == SQLITE_REPLACE && !has_clause(code, i))
+            return true;
     }
-    return (all || table->rowid_on_conflict == SQLITE_REPLACE) && !has_clause(code, -1) &&
+    return rst_mode_of(parts->conflict, table->rowid_on_conflict) == SQLITE_REPLACE && !has_clause(code, -1) &&
            (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
 }
 
@@ -271,9 +273,10 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
     code->inner = text;
     if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
         !rst_trigger_any(table, TRIGGER_DELETE)) {
-        code->clear = rst_transform_clear(table);
-        if (code->clear == NULL) result = SQLITE_NOMEM;
+        result = rst_mass_clear_text(c, table, parts, &code->clear);
     }
+    if (result == SQLITE_OK && parts->kind != KIND_INSERT && !code->rowwise)
+        result = rst_mass_text(c, table, parts, &code->mass, message);
     return result;
 }
 

@@ -6,6 +6,7 @@
 ** the mirror. Invariant: a clause sees to the conflicts of that one index and of no other; where the texts leave open which
 ** one SQLite means, the statement is refused.
 */
+#include "change_steps.h"
 #include "column_sets.h"
 #include "runner.h"
 
@@ -220,16 +221,14 @@ static bool sets_any_part(const rst_code *code, const rst_part *parts, int count
 }
 
 bool rst_update_may_replace(const rst_table *table, const rst_code *code) {
-    const bool all = code->conflict == SQLITE_REPLACE;
     const bool key =
         code->set_rowid_names != 0 ||
         (table->rowid_column >= 0 && rst_columns_has(code->set_columns, code->set_beyond, table->rowid_column)) ||
         (table->without_rowid && sets_any_part(code, table->key, table->key_count));
-    if (!all && code->conflict != CONFLICT_DEFAULT) return false;
-    if (key && (all || table->rowid_on_conflict == SQLITE_REPLACE)) return true;
+    if (key && rst_mode_of(code->conflict, table->rowid_on_conflict) == SQLITE_REPLACE) return true;
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
-        if (index->unique && (all || index->on_conflict == SQLITE_REPLACE) &&
+        if (index->unique && rst_mode_of(code->conflict, index->on_conflict) == SQLITE_REPLACE &&
             (key || sets_any_part(code, index->parts, index->part_count)))
             return true;
     }

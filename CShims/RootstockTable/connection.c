@@ -29,6 +29,12 @@ void rst_set_message(char **message, const char *format, ...) {
     va_end(arguments);
 }
 
+void rst_forget_message(char **message) {
+    if (message == NULL) return;
+    sqlite3_free(*message);
+    *message = NULL;
+}
+
 int rst_declare_columns(sqlite3 *db, const char *sql) {
     int code = sqlite3_declare_vtab(db, sql);
     bool interrupted = code == SQLITE_ERROR && strcmp(sqlite3_errmsg(db), sqlite3_errstr(SQLITE_INTERRUPT)) == 0;

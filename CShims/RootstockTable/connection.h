@@ -90,6 +90,7 @@ struct rst_connection {
     uint64_t snapshots; /* that the reader has begun */
     uint64_t rewinds;   /* times that entries came or went behind the tables' backs, or a write transaction ended */
     int open_cursors;   /* cursors on the reader */
+    int all_cursors;    /* of all tables, those of an earlier schema among them */
     int held;           /* cursors open since before this connection's last write transaction ended */
     struct rst_retired *outlived; /* snapshots that only such cursors still see */
     struct sqlite3_file *control; /* see control.c */
@@ -120,6 +121,7 @@ struct rst_connection {
     int64_t *mark_violations; /* deferred_violations at each */
     int mark_count;
     int mark_capacity;
+    bool unlogged; /* entries went without the log while the statement's own savepoint alone is open (mass_apply.c) */
     int forced_logging; /* internal marks that need the log */
     bool wrote;
     /* deferred and immediate foreign key violations, as SQLite counts them */
@@ -154,6 +156,8 @@ struct rst_connection {
     struct rst_program *program; /* the front-door statement being run, innermost; null where it must not be asked */
     int settling;                /* rootstock_settle runs a statement of SQLite's own */
     int programs_running;        /* their code must stay */
+    struct rst_mass *mass;       /* the rows being gathered, innermost statement's; or null (mass.c) */
+    bool mass_registered;
     int trigger_depth;
     struct rst_changes {
         int kept_for;              /* the trigger_depth whose changes() is kept; -2: none is */
@@ -228,6 +232,8 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...);
 /* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
 void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
+/* Keeps the statement prepared; anew where SQLite would at its next step, as after sqlite3_set_authorizer. */
+int rst_statement_current(rst_connection *c, const char *sql);
 /* Runs a statement without rows that is kept prepared, as rst_execute runs one. */
 int rst_execute_kept(rst_connection *c, char **message, const char *sql);
 /* SQLITE_INTERRUPT if the application interrupts what runs; asked at every 64th step. SQLITE_NOMEM. */
@@ -243,6 +249,8 @@ int rst_sentinel_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
 extern const sqlite3_module rst_sentinel_module;
 void rst_set_message(char **message, const char *format, ...);
+/* Frees the message, if there is one, and sets it to null; message may be null. */
+void rst_forget_message(char **message);
 /* sqlite3_declare_vtab, and SQLITE_INTERRUPT for an interrupt, which SQLite calls an error of the text. */
 int rst_declare_columns(sqlite3 *db, const char *sql);
 extern const sqlite3_module rst_table_module;

@@ -19,6 +19,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->hint);
     rootstock_buffer_free(&k->reject_texts);
     rootstock_buffer_free(&k->seek);
+    rootstock_buffer_free(&k->repeat_text);
     sqlite3_free(k->list.rowids);
     sqlite3_free(k);
 }
@@ -120,7 +121,10 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->next_spare = NULL;
     table->references++;
     table->open_cursors++;
+    table->connection->all_cursors++;
     k->plan = NULL;
+    k->repeated = NULL;
+    k->repeat_misses = 0;
     k->ranges.disguised = 0;
     k->rejecting = 0;
     k->began = transaction != NULL;
@@ -174,6 +178,7 @@ void rst_cursors_detach(rst_connection *c) {
 
 void rst_cursor_stop(rst_cursor *k) {
     unlink_live(k);
+    k->repeated = NULL;
     k->walking = false;
     k->borrowed = false;
     k->detached = false;
@@ -201,6 +206,7 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_table *table = k->table;
     rst_cursor_stop(k);
     table->open_cursors--;
+    k->connection->all_cursors--;
     if (table->automatics != NULL && table->open_cursors == 0) rst_automatics_rest(table);
     if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536 && k->list.room <= 8192) {
         k->next_spare = table->spare_cursors;

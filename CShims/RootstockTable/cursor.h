@@ -61,7 +61,13 @@ typedef struct rst_cursor {
     rst_ranges ranges;
     int range; /* the one under way */
     bool eof;
-    bool stable;         /* key and value stay where they are as long as the snapshot does */
+    bool stable; /* key and value stay where they are as long as the snapshot does */
+    /* What the last look-up of at most one row was for (cursor_repeat.c). */
+    const rst_plan *repeated; /* null: it cannot be repeated */
+    uint32_t repeat_misses;   /* look-ups in a row that were not for the same */
+    bool repeat_found, repeat_is_text;
+    int64_t repeat_integer;
+    rootstock_buffer repeat_text;
     bool borrowed;       /* of a table's tree, in a write transaction: the entry lies where the engine has it */
     bool walking;        /* the next row is the tree's next entry */
     rootstock_move move; /* ... by this move */
@@ -166,6 +172,17 @@ int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values);
 bool rst_cursor_is_rejected(const rst_cursor *k);
 /* In cursor_walk.c: moves on, and on while rows are rejected, some hundred at most. */
 int rst_cursor_next_kept(rst_cursor *k);
+
+/* ---- cursor_repeat.c ---- */
+enum { REPEAT_MISSES = 16 };
+/* Whether the look-up that begins is for what k->repeated was for. */
+bool rst_cursor_repeats(rst_cursor *k, sqlite3_value *value);
+/* A look-up of at most one row ended, the second or a later one of its plan: the next one may be for the same. */
+void rst_cursor_may_repeat(rst_cursor *k, sqlite3_value *value);
+
+/* ---- cursor_skip.c ---- */
+/* From the first row on, goes by as many as an OFFSET says. A code of SQLite's. */
+int rst_cursor_skip(rst_cursor *k, sqlite3_value *offset);
 
 /* ---- cursor_candidates.c ---- */
 /* Rows of an ambiguous equality, in the order of the key columns after the equalities. */

@@ -2,8 +2,8 @@
 ** cursor_candidates.c - rows in the order of the columns after an ambiguous equality.
 **
 ** Where an equality stands for several key values (text and number, say), the tree gives the rows of one value after those of
-** the other, while the plan promised them in the order of the columns behind it. They are collected and sorted. Invariant: rows
-** that are equal there stay in key order.
+** the other, while the plan promised them in the order of the columns behind it, or of the whole key. They are collected and sorted.
+** Invariant: rows that are equal there stay in key order.
 */
 #include "cursor.h"
 
@@ -92,7 +92,7 @@ int rst_cursor_collect(rst_cursor *k, const rst_part *parts) {
         memcpy(candidate->bytes, k->entry_key.data, candidate->key_size);
         memcpy(candidate->bytes + candidate->key_size, k->entry_value.data, candidate->value_size);
         k->candidate_count++;
-        for (int p = 0; p < k->plan->equals; p++) {
+        for (int p = 0; p < k->plan->equals && !k->plan->whole; p++) {
             if (rootstock_key_skip(candidate->bytes, candidate->key_size, &offset, &parts[p].key) != SQLITE_OK) {
                 return rst_cursor_corrupt(k, "malformed key");
             }

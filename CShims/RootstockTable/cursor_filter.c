@@ -196,10 +196,11 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
         switch (value.type) {
         case VALUE_BLOB: break;
         case VALUE_TEXT:
+            if (k->plan->exact && affinity <= AFFINITY_TEXT) break;
             if (affinity != AFFINITY_TEXT || rst_value_is_disguised(table, &value, &k->ranges)) return SQLITE_NOTFOUND;
             break;
         case VALUE_INTEGER:
-            if (affinity < AFFINITY_NUMERIC) return SQLITE_NOTFOUND;
+            if (affinity < AFFINITY_NUMERIC && !(k->plan->exact && affinity == AFFINITY_BLOB)) return SQLITE_NOTFOUND;
             break;
         case VALUE_NULL: k->eof = true; return SQLITE_OK;
         default: return SQLITE_NOTFOUND;
@@ -298,16 +299,29 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) return rst_cursor_collect(k, parts);
     k->walking = !k->on_writer || plan->source != PLAN_INDEX;
-    return enter(k, values);
+    code = enter(k, values);
+    if (plan->unique && code == SQLITE_OK && !k->eof && !k->on_writer && k->walker.run == NULL &&
+        k->entry_key.size < k->connection->second_look) {
+        k->single = true; /* there is no other entry of that key: none is looked for */
+        k->walking = false;
+    }
+    return code;
 }
 
 int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     rst_cursor *k = (rst_cursor *)base;
     rst_table *table = k->table;
     const rst_plan *plan = rst_plan_of(table, number, k->opened_epoch);
+    bool again;
     UNUSED(text);
     if (plan == NULL) plan = rst_plan_carried(k->connection, table, number);
     if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
+    if (k->repeated != NULL) {
+        if (k->repeated == plan && k->connection->writer == NULL && rst_cursor_repeats(k, values[0])) return SQLITE_OK;
+        k->repeated = NULL;
+    }
+    /* Not the first look-up of a join's inner table. */
+    again = plan->unique && plan == k->plan && count == 1 && k->repeat_misses < REPEAT_MISSES;
     k->plan = plan;
     k->single = false;
     k->rejecting = 0;
@@ -344,13 +358,20 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         if (code != SQLITE_OK) return code;
     }
     if (plan->source == PLAN_ROWID && plan->equals == 1) {
-        return plan->in > 0 ? rst_cursor_list(k, values[0]) : filter_rowid_equal(k, values[0]);
+        int code = plan->in > 0 ? rst_cursor_list(k, values[0]) : filter_rowid_equal(k, values[0]);
+        if (again && code == SQLITE_OK) rst_cursor_may_repeat(k, values[0]);
+        return code;
     }
     if (plan->source == PLAN_ENCODED) return filter_encoded(k, values[0]);
     if (plan->source == PLAN_CLEAR) return clear_table(k);
-    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) return count_rows(k);
+    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) {
+        int code = count_rows(k);
+        return code != SQLITE_OK || plan->skips == 0 ? code : rst_cursor_skip(k, values[plan->skips - 1]);
+    }
     {
         int code = filter_ranges(k, count, values);
+        if (again && code == SQLITE_OK) rst_cursor_may_repeat(k, values[0]);
+        if (code == SQLITE_OK && plan->skips > 0) return rst_cursor_skip(k, values[plan->skips - 1]);
         return code != SQLITE_OK || plan->rejecting == 0 ? code : rst_cursor_reject_from(k, values);
     }
 }

@@ -71,12 +71,6 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     return code;
 }
 
-static bool is_reading(const rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++)
-        if (c->tables[i]->open_cursors > 0) return true;
-    return false;
-}
-
 /* SQLite drops no table and no index while any statement of the connection reads, be it something else that it reads. */
 static int check_drop(rst_connection *c, const char *sql, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
@@ -85,7 +79,7 @@ static int check_drop(rst_connection *c, const char *sql, char **message) {
     char *text;
     int code;
     if (!rst_token_is(&drop, "DROP") || !(rst_token_is(&word, "TABLE") || rst_token_is(&word, "INDEX")) ||
-        !is_reading(c))
+        c->all_cursors == 0)
         return SQLITE_OK;
     name = rst_token_object(&p, end, &schema);
     text = rst_token_name(&name);
@@ -127,6 +121,30 @@ int rst_change_join(rst_connection *c, char **message) {
     return code;
 }
 
+/* IF [NOT] EXISTS, and the schema is such already: then SQLite compiles a statement that writes nothing, and asks for no lock. */
+static bool changes_nothing(rst_connection *c, const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    sqlite3_stmt *statement = NULL;
+    rst_token token;
+    char *explain;
+    bool nothing;
+    do {
+        token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END || rst_token_mark(&token, "(")) return false;
+    } while (!rst_token_is(&token, "IF"));
+    if (rst_schema_refresh(c, NULL) != SQLITE_OK) return false;
+    explain = sqlite3_mprintf("EXPLAIN %s", sql);
+    if (explain == NULL) return false;
+    /* sqlite3_stmt_readonly() says on purpose that it writes; whether its transaction does, only the program tells. */
+    nothing = sqlite3_prepare_v2(c->mirror, explain, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
+    sqlite3_free(explain);
+    while (nothing && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *operation = (const char *)sqlite3_column_text(statement, 1);
+        nothing = operation != NULL && (strcmp(operation, "Transaction") != 0 || sqlite3_column_int(statement, 3) == 0);
+    }
+    return sqlite3_finalize(statement) == SQLITE_OK && nothing;
+}
+
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, char **message) {
     int code = rst_check_usable(c, message);
@@ -134,7 +152,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     char *rollback_message = NULL;
     sqlite3_stmt *interruptible = NULL;
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
-    if (code != SQLITE_OK) return code;
+    if (code != SQLITE_OK || changes_nothing(c, sql)) return code;
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
     if (code != SQLITE_OK) return code;
     code = rst_change_join(c, message);

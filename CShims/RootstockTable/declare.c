@@ -121,10 +121,14 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
     c->catalog.open = false;
     if (transaction == NULL && c->reader_live) transaction = c->reader;
     if (transaction == NULL) {
-        code = rst_store_now(c, message);
-        if (code != SQLITE_OK) return code;
-        code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &own);
-        if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
+        /* A VACUUM of another connection may put a new file in the place of the one that was followed just now. */
+        for (int follows = 0;; follows++) {
+            code = rst_store_now(c, message);
+            if (code != SQLITE_OK) return code;
+            code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &own);
+            if (code == ROOTSTOCK_OK) break;
+            if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_error(c, code, message);
+        }
         transaction = own;
     }
     code = rst_catalog_read(c, transaction, &catalog, message);
@@ -263,10 +267,44 @@ static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **me
     return code;
 }
 
-int rst_schema_declare(rst_connection *c, char **message) {
+/* The text with the schema in front of a trigger's name: without it a view of temp would take the trigger of the store's view. */
+static char *in_main(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql), *behind;
+    rst_token token = rst_token_next(&p, end), dot; /* CREATE */
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "TRIGGER")) return sqlite3_mprintf("%s", sql);
+    token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "IF")) {
+        (void)rst_token_next(&p, end); /* NOT */
+        (void)rst_token_next(&p, end); /* EXISTS */
+        token = rst_token_next(&p, end);
+    }
+    behind = p;
+    dot = rst_token_next(&behind, end);
+    if (rst_token_mark(&dot, ".")) return sqlite3_mprintf("%s", sql);
+    return sqlite3_mprintf("%.*s main.%s", (int)(token.text - sql), sql, token.text);
+}
+
+/* Sets PRAGMA query_only, which SQLite does when the text is compiled: run, it would have every statement prepared anew. */
+static int set_query_only(rst_connection *c, bool on) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->db, on ? "PRAGMA query_only=1" : "PRAGMA query_only=0", -1, &statement, NULL);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static int is_query_only(rst_connection *c, bool *on) {
+    sqlite3_stmt *statement = NULL;
+    int code = rst_statement_get(c, "PRAGMA query_only", &statement);
+    if (code != SQLITE_OK) return code;
+    *on = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}
+
+static int declare(rst_connection *c, char **message) {
     rst_kept_triggers kept = {0};
     int next = 0, code;
-    if (c->sidecar) return SQLITE_OK;
     if (c->declared_count == 0 && c->opening && c->table_count >= MANY_TABLES) {
         code = rst_declare_at_once(c, message);
         if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
@@ -286,7 +324,11 @@ int rst_schema_declare(rst_connection *c, char **message) {
         char *sql = NULL;
         if (!is_native(c, object) || find_declared(c, declared_type(object), object->name, &next)) continue;
         code = rst_transform_object(c, object->sql, &sql, message);
-        if (code == SQLITE_OK) code = rst_execute(c, message, "%s", sql == NULL ? object->sql : sql);
+        if (code == SQLITE_OK) {
+            char *text = in_main(sql == NULL ? object->sql : sql);
+            code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
+            sqlite3_free(text);
+        }
         sqlite3_free(sql);
         if (code == SQLITE_OK)
             code = note_declared(c, declared_type(object), object->name, object->sql, object->identifier);
@@ -294,6 +336,22 @@ int rst_schema_declare(rst_connection *c, char **message) {
     if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
     rst_kept_triggers_free(&kept);
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);
+    return code;
+}
+
+/* What another connection has made of the schema is declared to one that may only read, too: its tables are SQLite's to write down. Who
+** changes the schema himself was refused before this. */
+int rst_schema_declare(rst_connection *c, char **message) {
+    bool query_only = false;
+    int code = SQLITE_OK;
+    if (c->sidecar) return SQLITE_OK;
+    if (!c->opening) code = is_query_only(c, &query_only);
+    if (code == SQLITE_OK && query_only) code = set_query_only(c, false);
+    if (code == SQLITE_OK) code = declare(c, message);
+    if (query_only) {
+        int back = set_query_only(c, true);
+        if (code == SQLITE_OK) code = back;
+    }
     return code;
 }
 

@@ -65,12 +65,6 @@ static void count_violations(rst_connection *c, const rst_foreign_key *foreign, 
     if (*counter < 0) *counter = 0;
 }
 
-static void forget(char **message) {
-    if (message == NULL) return;
-    sqlite3_free(*message);
-    *message = NULL;
-}
-
 /* Whether two values are the same to a column of the parent: numbers by value, text by its collation. */
 static int same_to(const rst_table *parent, int column, const rootstock_value *a, const rootstock_value *b,
                    bool *same) {
@@ -152,7 +146,6 @@ static bool is_single(const rst_table *table, const rootstock_value *old_values)
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                        const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
-    const bool sets_any = old_values == NULL || new_values == NULL || rst_foreign_sets_any(table, changed, beyond);
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -168,7 +161,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             touched = false;
             for (int k = 0; k < foreign->column_count; k++)
                 touched |= rst_columns_has(changed, beyond, foreign->child_columns[k]);
-            if (!touched && (!own || !sets_any)) continue;
+            if (!touched && (!own || !rst_foreign_sets_any(table, changed, beyond))) continue;
         }
         if (parent == NULL) {
             if (c->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
@@ -178,7 +171,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         }
         code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
         if (code == SQLITE_ERROR && c->dropping_rows) {
-            forget(message);
+            rst_forget_message(message);
             continue;
         }
         if (code != SQLITE_OK) return code;
@@ -319,7 +312,7 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                     if (old_values == NULL ||
                         (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
                         (code == SQLITE_ERROR && c->dropping_rows)) {
-                        forget(message);
+                        rst_forget_message(message);
                         continue;
                     }
                     return code;
@@ -352,7 +345,7 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint
         if (any_null(old_values, foreign->child_columns, foreign->column_count)) continue;
         code = rst_foreign_parent_columns(table, foreign, table, &columns, message);
         if (code == SQLITE_ERROR) { /* a key that fits no index: told of where it counts (check_child) */
-            forget(message);
+            rst_forget_message(message);
             continue;
         }
         if (code == SQLITE_OK)
@@ -377,6 +370,14 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
     return code;
 }
 
+static bool is_view(const rst_connection *c, const char *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (strcmp(c->loaded.objects[i].type, "view") == 0 && sqlite3_stricmp(c->loaded.objects[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
@@ -390,7 +391,11 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
         if (!all && !sets_child_key(table, foreign, changed)) continue;
         looked_at = true;
         if (parent == NULL) {
-            rst_set_message(message, "no such table: main.%s", foreign->parent);
+            if (is_view(c, foreign->parent))
+                rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", table->name,
+                                foreign->parent);
+            else
+                rst_set_message(message, "no such table: main.%s", foreign->parent);
             return SQLITE_ERROR;
         }
         code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);

@@ -97,20 +97,27 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     }
     for (size_t i = 0; i < sizeof schema_pragmas / sizeof schema_pragmas[0]; i++) {
         if (!rst_token_same_name(&name, schema_pragmas[i])) continue;
+        /* index_info and its like are of a table WITHOUT ROWID, too */
+        const char *types = strncmp(schema_pragmas[i], "index_", 6) == 0 && strcmp(schema_pragmas[i], "index_list") != 0
+                                ? ROOTSTOCK_INDEXES ", " ROOTSTOCK_TABLES
+                                : ROOTSTOCK_TABLES;
         if (argument.type == TOKEN_END) {
             if (strcmp(schema_pragmas[i], "table_list") != 0) return SQLITE_OK;
             *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list");
         } else {
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
-            if (sqlite3_strnicmp(text, "sqlite_", 7) != 0 && strcmp(schema_pragmas[i], "table_list") != 0 &&
-                rst_elsewhere(c, &argument, !rst_in_store(c, &argument))) {
+            if (!main_only && sqlite3_strnicmp(text, "sqlite_", 7) != 0 &&
+                strcmp(schema_pragmas[i], "table_list") != 0 &&
+                rst_elsewhere(c, &argument, types, !rst_in_store(c, &argument, types))) {
                 sqlite3_free(text);
                 return SQLITE_OK;
             }
-            *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q)%s", schema_pragmas[i], text,
-                                   main_only && strcmp(schema_pragmas[i], "table_list") == 0 ? " WHERE schema='main'"
-                                                                                             : "");
+            *out = strcmp(schema_pragmas[i], "table_list") == 0
+                       ? sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list(%Q)%s", text,
+                                         main_only ? " WHERE schema='main'" : "")
+                       : sqlite3_mprintf("SELECT * FROM rootstock_pragma_%s(%Q%s)", schema_pragmas[i], text,
+                                         main_only ? ",'main'" : "");
             sqlite3_free(text);
         }
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -142,7 +149,9 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
             *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check");
         else {
             char *text;
-            if (!main_only && rst_elsewhere(c, &argument, !rst_in_store(c, &argument))) return SQLITE_OK;
+            if (!main_only &&
+                rst_elsewhere(c, &argument, ROOTSTOCK_TABLES, !rst_in_store(c, &argument, ROOTSTOCK_TABLES)))
+                return SQLITE_OK;
             text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
             *out = sqlite3_mprintf("SELECT * FROM rootstock_foreign_key_check WHERE \"table\"=%Q COLLATE NOCASE", text);
@@ -159,6 +168,17 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
             char *text = argument.type == TOKEN_NUMBER ? rst_span_text(argument.text, argument.text + argument.size)
                                                        : rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
+            if (!main_only && rst_token_names(&argument) &&
+                rst_elsewhere(c, &argument, ROOTSTOCK_TABLES, !rst_in_store(c, &argument, ROOTSTOCK_TABLES))) {
+                sqlite3_free(text);
+                return SQLITE_OK;
+            }
+            if (main_only && rst_token_names(&argument) && !(text[0] >= '0' && text[0] <= '9') &&
+                !rst_in_store(c, &argument, ROOTSTOCK_TABLES) && sqlite3_strnicmp(text, "sqlite_", 7) != 0) {
+                rst_set_message(message, "no such table: main.%s", text);
+                sqlite3_free(text);
+                return SQLITE_ERROR;
+            }
             /* A text that begins with a digit is a number to SQLite, too, and one that makes none the default. */
             if (argument.type == TOKEN_NUMBER || (text[0] >= '0' && text[0] <= '9'))
                 *out = sqlite3_mprintf("SELECT message AS %s FROM rootstock_integrity_check(%d, %d)", which,

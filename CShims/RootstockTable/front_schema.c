@@ -15,8 +15,7 @@ char *rst_span_text(const char *start, const char *end) {
     return sqlite3_mprintf("%.*s", (int)(end - start), start);
 }
 
-/* Whether temp (or, with attached, another schema) has the object. */
-bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached) {
+bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached) {
     sqlite3_stmt *list;
     bool found = false;
     char *text = rst_token_name(name);
@@ -28,7 +27,8 @@ bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached) {
             char *sql;
             bool temp = strcmp(schema, "temp") == 0;
             if (strcmp(schema, "main") == 0 || strcmp(schema, "rootstock") == 0 || (!temp && !attached)) continue;
-            sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema, text);
+            sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN (%s)",
+                                  schema, text, types);
             if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK) {
                 found = sqlite3_step(query) == SQLITE_ROW;
                 sqlite3_finalize(query);
@@ -41,9 +41,10 @@ bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached) {
     return found;
 }
 
-bool rst_in_store(const rst_connection *c, const rst_token *name) {
+bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types) {
     for (int i = 0; i < c->loaded.count; i++) {
-        if (rst_token_same_name(name, c->loaded.objects[i].name)) return true;
+        if (strstr(types, c->loaded.objects[i].type) != NULL && rst_token_same_name(name, c->loaded.objects[i].name))
+            return true;
     }
     return false;
 }
@@ -128,6 +129,25 @@ static int ask_mirror(rst_connection *c, const char *sql, const char *end, char 
     return sqlite3_extended_errcode(c->mirror);
 }
 
+/* CREATE TRIGGER in temp, which has its triggers in two places: SQLite looks at those of its own tables, the mirror at those of the
+** store's. on_store: the new one is among the latter. */
+static int transform_temporary_trigger(rst_connection *c, const char *sql, const char *end, const rst_token *name,
+                                       bool on_store, char **out, char **message) {
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end);
+    if (on_store ? rst_elsewhere(c, name, ROOTSTOCK_TRIGGERS, false) : rst_temporary_trigger_find(c, name) >= 0) {
+        while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+        token = rst_token_next(&p, end);
+        if (!rst_token_is(&token, "IF")) {
+            rst_set_message(message, "trigger %.*s already exists", (int)name->size, name->text);
+            return SQLITE_ERROR;
+        }
+        on_store = true; /* it finds that there is nothing to do */
+    }
+    return on_store ? rst_quoted_call("rootstock_temp_trigger", sql, end, out)
+                    : transform_object(c, sql, end, out, message);
+}
+
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message) {
     const char *p = sql;
@@ -152,17 +172,15 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
             token = rst_token_next(&p, end);
         } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
         table = rst_token_object(&p, end, &on_schema);
-        if (trigger && temporary) {
-            if (rst_target(c, &on_schema, &table) != NULL)
-                return rst_quoted_call("rootstock_temp_trigger", sql, end, out);
-            return transform_object(c, sql, end, out, message);
-        }
+        if (trigger && temporary)
+            return transform_temporary_trigger(c, sql, end, &name, rst_target(c, &on_schema, &table) != NULL, out,
+                                               message);
         if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
             return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
         }
         if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) &&
-            rst_elsewhere(c, &table, false)) {
-            return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
+            rst_elsewhere(c, &table, ROOTSTOCK_TABLES, false)) {
+            return trigger ? transform_temporary_trigger(c, sql, end, &name, false, out, message) : SQLITE_OK;
         }
     }
     if (trigger && drop && temporary && rst_temporary_trigger_find(c, &name) >= 0)
@@ -174,7 +192,9 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
         if (trigger && drop && rst_temporary_trigger_find(c, &name) >= 0) {
             return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
         }
-        if (rst_elsewhere(c, &name, !rst_in_store(c, &name))) return rst_transform_names(c, sql, end, out, message);
+        const char *types = trigger ? ROOTSTOCK_TRIGGERS : index ? ROOTSTOCK_INDEXES : ROOTSTOCK_TABLES;
+        if (rst_elsewhere(c, &name, types, !rst_in_store(c, &name, types)))
+            return rst_transform_names(c, sql, end, out, message);
     }
     code = ask_mirror(c, sql, stop, message); /* the semicolon included, at which an error may be found */
     if (code != SQLITE_OK) return code;

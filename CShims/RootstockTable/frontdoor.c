@@ -6,6 +6,9 @@
 ** | SELECT                                      | itself, schema tables and index hints apart (transform.c)|
 ** | comparisons of indexed expressions          | the same and a hint for the plan (expressions.c)          |
 ** | INSERT, UPDATE, DELETE on a plain table     | itself, omitted columns' DEFAULTs written out             |
+** | UPDATE, DELETE of one row by a key of text  | the same and a hint for the plan (one_row.c)              |
+** | UPDATE of many rows, and DELETE of those of | INSERT INTO rootstock_mass... SELECT key, values ...      |
+** |   a table WITHOUT ROWID                     |   (mass.c)                                                |
 ** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
 ** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
 ** | CREATE, DROP, ALTER                         | rootstock_ddl(text) (front_schema.c, ddl.c)               |
@@ -19,6 +22,7 @@
 #include "declare.h"
 #include "expressions.h"
 #include "foreign.h"
+#include "mass.h"
 #include "pack.h"
 #include "predicate.h"
 #include "runner.h"
@@ -141,15 +145,14 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         if (named != NULL) *out = named;
         return code;
     }
-    if (rst_statement_clears(&parts) && !table->internal) {
-        *out = rst_transform_clear(table);
-        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    }
+    if (rst_statement_clears(&parts) && !table->internal) return rst_mass_clear_text(c, table, &parts, out);
     if (parts.kind == KIND_UPDATE && table->has_generated) {
         code = rst_refuse_generated(table, &parts, message);
         if (code != SQLITE_OK) return code;
     }
     if (rst_has_target_hint(&parts)) return rst_transform_target(c, table, &parts, out, message);
+    code = rst_mass_text(c, table, &parts, out, message);
+    if (code != SQLITE_OK || *out != NULL) return code;
     return rst_transform_names(c, sql, end, out, message);
 }
 
@@ -184,7 +187,7 @@ static int explain_text(rst_connection *c, const char *text, const char *end, co
     rst_parameters parameters = {0};
     sqlite3_str *numbered = sqlite3_str_new(NULL), *str = sqlite3_str_new(NULL);
     int code = rst_parameters_number(c, text, end, &parameters, numbered, message);
-    sqlite3_str_appendf(str, "SELECT id, parent, notused, detail FROM rootstock_explain(%Q)", inner);
+    sqlite3_str_appendf(str, ROOTSTOCK_EXPLANATION "%Q)", inner);
     if (code == SQLITE_OK && parameters.highest > 0) {
         sqlite3_str_appendall(str, " WHERE 1 OR coalesce(NULL");
         code = rst_pack_arguments(&parameters, str);
@@ -347,6 +350,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
         code = with_expressions(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
+        if (code == SQLITE_OK && *rewritten == NULL) code = rst_offset_add(c, sql, stop, rewritten);
         token = rst_token_next(&p, last);
         /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
         if (code == SQLITE_OK && *rewritten == NULL && stop == end && !rst_token_is(&token, "COUNT"))
@@ -369,6 +373,8 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
         if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
             code = rst_key_order_plain(c, sql, last, rewritten);
+        if (code == SQLITE_OK && plain && *rewritten == NULL && !c->has_expressions && !c->has_exclusions)
+            code = rst_one_row_tell(c, sql, last, rewritten);
         if (code == SQLITE_OK && *rewritten == NULL) {
             *rewritten = counted;
             counted = NULL;
@@ -381,12 +387,17 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
         /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's first. */
+        static const char either[] = ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES;
         rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
         bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main") ||
-                   (!rst_token_mark(&dot, ".") && rst_in_store(c, &name) &&
-                    (rst_token_is(&token, "REINDEX") || !rst_elsewhere(c, &name, false)));
+                   (!rst_token_mark(&dot, ".") && rst_in_store(c, &name, either) &&
+                    (rst_token_is(&token, "REINDEX") || !rst_elsewhere(c, &name, either, false)));
+        /* What ANALYZE is given may be a schema's name, and is that first. */
+        if (rst_token_is(&token, "ANALYZE") && !rst_token_mark(&dot, ".") && name.type != TOKEN_END &&
+            !rst_token_same_name(&name, "main") && is_schema(c, &name))
+            own = false;
         if (!own && name.type != TOKEN_END &&
-            (rst_token_mark(&dot, ".") || rst_elsewhere(c, &name, true) || is_schema(c, &name)))
+            (rst_token_mark(&dot, ".") || rst_elsewhere(c, &name, either, true) || is_schema(c, &name)))
             return SQLITE_OK;
         return rst_quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last,
                                rewritten);

@@ -12,10 +12,14 @@
 
 /* A copy from sqlite3_malloc, or null. */
 char *rst_span_text(const char *start, const char *end);
-/* Whether temp (or, with attached, another schema) has the object. */
-bool rst_elsewhere(rst_connection *c, const rst_token *name, bool attached);
-/* Whether the catalog has an object of that name. */
-bool rst_in_store(const rst_connection *c, const rst_token *name);
+/* Names of types for rst_elsewhere: an index or a trigger has no name in common with a table. */
+#define ROOTSTOCK_TABLES "'table', 'view'"
+#define ROOTSTOCK_INDEXES "'index'"
+#define ROOTSTOCK_TRIGGERS "'trigger'"
+/* Whether temp (or, with attached, another schema) has an object of that name and of one of the types. */
+bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached);
+/* The same of the store's catalog. */
+bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types);
 /* SELECT 1 WHERE function('text') */
 int rst_quoted_call(const char *function, const char *start, const char *end, char **out);
 /* CREATE, DROP, ALTER. stop: behind the statement with its blanks and semicolon. *out null: as it is. */

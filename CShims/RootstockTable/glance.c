@@ -2,8 +2,8 @@
 ** glance.c - most statements need nothing of the front door, and should not pay for its being there.
 **
 ** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that would
-** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid, oid), `)` before IN, and a
-** semicolon before the end. Of any other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
+** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid, oid), `of` (OFFSET), `)` before
+** IN, and a semicolon before the end. Of any other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
 ** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
 ** remembered is forgotten when the schema changes.
 */
@@ -106,6 +106,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
     case 'o':
     case 'O':
+        if (end - p >= 6 && sqlite3_strnicmp(p + 1, "ffset", 5) == 0) return true;
+        return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case ')': return rst_row_value_in(p + 1, end);
@@ -166,7 +168,8 @@ static inline bool has_any(const char *p) {
     __m128i before_i =
         _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('w')));
     __m128i behind = _mm_slli_si128(before_i, 1);
-    found = _mm_or_si128(found, _mm_and_si128(behind, _mm_cmpeq_epi8(lower, _mm_set1_epi8('i'))));
+    __m128i i_or_f = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('f')));
+    found = _mm_or_si128(found, _mm_and_si128(behind, i_or_f));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;

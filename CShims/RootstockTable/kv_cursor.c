@@ -138,6 +138,15 @@ static int start(kv_cursor *cursor, char **message) {
     return arrive(cursor, code, message);
 }
 
+/* Both bounds are the key in lower_bytes. */
+static int bound_by_one_key(kv_cursor *cursor) {
+    cursor->one_key = true;
+    cursor->lower = SQLITE_INDEX_CONSTRAINT_GE;
+    cursor->upper = SQLITE_INDEX_CONSTRAINT_LE;
+    cursor->upper_bytes.size = 0;
+    return rootstock_buffer_append(&cursor->upper_bytes, cursor->lower_bytes.data, cursor->lower_bytes.size);
+}
+
 /* Sets a bound from `key <operation> value`. False: no row can match. Negative code in *code: no memory. */
 static bool set_bound(kv_cursor *cursor, int operation, sqlite3_value *value, bool plain, int *code) {
     static const char colon = ':';
@@ -160,16 +169,15 @@ static bool set_bound(kv_cursor *cursor, int operation, sqlite3_value *value, bo
     }
     if (bytes->size == 0) return above; /* no key is empty */
     if ((table->tree.flags & ROOTSTOCK_KV_INTEGER_KEYS) != 0 && bytes->size != cursor->width) return false;
-    if (above || equal)
-        cursor->lower = equal ? SQLITE_INDEX_CONSTRAINT_GE : operation;
+    if (equal) {
+        *code = bound_by_one_key(cursor);
+        return *code == SQLITE_OK;
+    }
+    if (above)
+        cursor->lower = operation;
     else
         cursor->upper = operation;
-    if (!equal) return true;
-    cursor->one_key = true;
-    cursor->upper = SQLITE_INDEX_CONSTRAINT_LE;
-    cursor->upper_bytes.size = 0;
-    *code = rootstock_buffer_append(&cursor->upper_bytes, bytes->data, bytes->size);
-    return *code == SQLITE_OK;
+    return true;
 }
 
 /* key = ? AND value = ? in a tree with several values a key. */
@@ -209,12 +217,9 @@ static int start_listed(kv_cursor *cursor, char **message) {
         size_t place = cursor->list_next++;
         const rootstock_slice *key = &cursor->list[cursor->descending ? cursor->listed - 1 - place : place];
         if ((cursor->table->tree.flags & ROOTSTOCK_KV_INTEGER_KEYS) != 0 && key->size != cursor->width) continue;
-        cursor->lower_bytes.size = cursor->upper_bytes.size = 0;
+        cursor->lower_bytes.size = 0;
         code = rootstock_buffer_append(&cursor->lower_bytes, key->data, key->size);
-        if (code == SQLITE_OK) code = rootstock_buffer_append(&cursor->upper_bytes, key->data, key->size);
-        cursor->lower = SQLITE_INDEX_CONSTRAINT_GE;
-        cursor->upper = SQLITE_INDEX_CONSTRAINT_LE;
-        cursor->one_key = true;
+        if (code == SQLITE_OK) code = bound_by_one_key(cursor);
         if (code == SQLITE_OK) code = start(cursor, message);
     }
     return code;

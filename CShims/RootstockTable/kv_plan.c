@@ -4,6 +4,7 @@
 ** Invariant: SQLite judges each row again (no constraint is omitted), so a plan may reach too many rows and never too few.
 */
 #include "kv.h"
+#include "plan.h"
 
 /* Values of an IN, which SQLite does not count beforehand: its own guess. */
 #define LIST_GUESS 25
@@ -46,17 +47,6 @@ static bool order_consumed(const kv_table *table, const sqlite3_index_info *info
     return true;
 }
 
-/*
-** `key IN (SELECT number ...)`: SQLite hands over the numbers one by one and then checks each row by the affinity of the key alone, though '05' equals 5
-** there. Where the list is taken whole, it checks the IN itself. Of constraints behind the first 32 it does not tell whether they are one.
-*/
-static bool is_list(sqlite3_index_info *info, int constraint, bool *untold) {
-    enum { TOLD = 32 };
-    sqlite3_value *value = NULL;
-    *untold = constraint >= TOLD && (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL);
-    return sqlite3_vtab_in(info, constraint, -1);
-}
-
 static const char *operator_text(int operation) {
     switch (operation) {
     case SQLITE_INDEX_CONSTRAINT_EQ: return "=";
@@ -88,8 +78,10 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         if ((type == KV_TEXT || type == KV_JSON) && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            bool untold = false, list = (type == KV_TEXT || type == KV_JSON) && is_list(info, i, &untold);
-            if (untold || (list && constraint->iColumn == 1)) continue;
+            /* `key IN (SELECT number ...)`: SQLite hands over the numbers one by one and then checks each row by the affinity of the key
+            ** alone, though '05' equals 5 there. Where the list is taken whole, it checks the IN itself. */
+            bool text = type == KV_TEXT || type == KV_JSON, list = text && sqlite3_vtab_in(info, i, -1);
+            if ((text && rst_plan_is_untold_in(info, i)) || (list && constraint->iColumn == 1)) continue;
             if (constraint->iColumn == 0 && (key < 0 || (listed && !list))) {
                 key = i;
                 listed = list;

@@ -41,10 +41,7 @@ static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3
         do {
             code = rst_untrusted_create(mirror, object, message);
         } while (code != SQLITE_OK && rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror)));
-        if (code == SQLITE_OK && message != NULL) {
-            sqlite3_free(*message); /* of the try before the placeholder */
-            *message = NULL;
-        }
+        if (code == SQLITE_OK) rst_forget_message(message); /* of the try before the placeholder */
         *made = i;
     }
     return code;
@@ -53,9 +50,10 @@ static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sqlite3 **out,
                  struct rst_forward **forwards, char **message) {
     int made = 0, code = open_mirror(checks, out, message);
+    bool touched = false;
     if (code != SQLITE_OK) return code;
-    if (catalog->count == 0 || rst_mirror_load(c, *out, forwards, catalog) != SQLITE_OK) {
-        if (catalog->count > 0) {
+    if (rst_mirror_load(c, *out, forwards, catalog, &touched) != SQLITE_OK) {
+        if (touched) {
             sqlite3_close(*out);
             *out = NULL;
             rst_forwards_free(forwards);

@@ -168,11 +168,16 @@ static int place_functions(rst_connection *c, sqlite3 *mirror, struct rst_forwar
                            sqlite3_str *seen) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token token = rst_token_next(&p, end), next;
+    bool is_table_name = false, was_table_name;
     int code = SQLITE_OK;
     for (; token.type != TOKEN_END && code == SQLITE_OK; token = next) {
         sqlite3_stmt *asked = NULL;
         char *name, *line, *question;
         next = rst_token_next(&p, end);
+        was_table_name = is_table_name;
+        is_table_name =
+            rst_token_is(&token, "TABLE") || rst_token_is(&token, "ON") || rst_token_is(&token, "REFERENCES");
+        if (was_table_name) continue;
         if (!rst_token_names(&token) || !rst_token_mark(&next, "(") || rst_token_is(&token, "CHECK") ||
             rst_token_is(&token, "KEY") || rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "AS"))
             continue;
@@ -253,10 +258,13 @@ static int make_others(sqlite3 *mirror, const rst_catalog *catalog) {
     return code;
 }
 
-int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog) {
+int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog,
+                    bool *touched) {
     size_t size = 0;
-    unsigned char *image = make_image(catalog, &size);
-    int code = image == NULL ? SQLITE_NOTFOUND : deserialize(mirror, image, size);
+    unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &size);
+    int code;
+    *touched = image != NULL;
+    code = image == NULL ? SQLITE_NOTFOUND : deserialize(mirror, image, size);
     /* A file's pages leave the cache where they are many; those of a mirror have no file to go to. */
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA cache_spill=OFF", NULL);
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "BEGIN", NULL);

@@ -6,8 +6,10 @@
 
 #include "internal.h"
 
-/* Gives a mirror that was just opened the catalog's objects, in the transaction that lasts for good. Whatever it returns but SQLITE_OK, the
-** mirror and what *forwards has for it are of no use, and another one is to be made by the texts, which tells what is wrong, if anything is. */
-int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog);
+/* Gives a mirror that was just opened the catalog's objects, in the transaction that lasts for good. Whatever it returns but SQLITE_OK, another one
+** is to be made by the texts, which tells what is wrong, if anything is; and where *touched is set, this mirror and what *forwards has for it
+** are of no use for that. */
+int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog,
+                    bool *touched);
 
 #endif

@@ -257,7 +257,7 @@ static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values,
     int code;
     rst_call_enter();
     code = rst_update(base, count, values, rowid);
-    rst_damage_tell(c, code, &base->zErrMsg);
+    if (c->damage != NULL) rst_damage_tell(c, code, &base->zErrMsg);
     return rst_leave(c, code);
 }
 

@@ -110,10 +110,13 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
         } else if (strcmp(key, "writeMap") == 0) {
             good = is_flag;
             options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
+        } else if (strcmp(key, "readAhead") == 0) {
+            good = is_flag;
+            options->read_ahead = flag ? ROOTSTOCK_READ_AHEAD_ALWAYS : ROOTSTOCK_READ_AHEAD_NEVER;
         } else {
             rst_set_message(message,
                             "unknown option \"%s\": the options are checksum, durability, mapSize, maxReaders, "
-                            "readerWarning, readOnly, writeMap",
+                            "readAhead, readerWarning, readOnly, writeMap",
                             key);
             sqlite3_finalize(statement);
             return SQLITE_ERROR;

@@ -119,20 +119,19 @@ static char affinity_of(const rst_table *table, const struct sqlite3_index_const
     return rst_plan_affinity_at(table, constraint->iColumn);
 }
 
-/*
-** SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only. On a column without numeric affinity the
-** comparison's own affinity is not known here ('05' = 5 is true if 5 comes from an INTEGER column), so several keys may
-** qualify: claim it only where no value that can arrive is ambiguous.
-*/
-static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
+/* Whether what is held equal means one key: no affinity but the column's has a say, and bytes are compared. */
+static bool is_exact(const rst_candidate *k) {
+    if (!k->exact || k->in > 0) return false;
     for (int i = 0; i < k->equals; i++) {
-        char affinity = affinity_of(table, &info->aConstraint[k->equal[i]]);
-        sqlite3_value *value = NULL;
-        int type;
-        if (affinity >= AFFINITY_NUMERIC) continue;
-        if (sqlite3_vtab_rhs_value(info, k->equal[i], &value) != SQLITE_OK || value == NULL) return false;
-        type = sqlite3_value_type(value);
-        if (type != SQLITE_BLOB && !(type == SQLITE_TEXT && affinity == AFFINITY_TEXT)) return false;
+        if (k->parts[i].column < 0 || k->parts[i].key.collation != ROOTSTOCK_COLLATION_BINARY) return false;
+    }
+    return true;
+}
+
+/* SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only: claim it where no value is ambiguous. */
+static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
+    for (int i = 0; i < k->equals && !is_exact(k); i++) {
+        if (!rst_plan_is_one_value(table, info, k->equal[i])) return false;
     }
     return true;
 }
@@ -150,14 +149,16 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     plan.in = k->in;
     if (k->in > 0) (void)sqlite3_vtab_in(info, k->equal[k->in - 1], 1);
     plan.descending = k->descending;
+    plan.whole = k->whole;
     plan.unique = k->unique;
+    plan.exact = k->equals > 0 && is_exact(k);
     plan.covering = k->covering;
     /* Entries of a partial index are not as many as rows. */
     plan.count_only = info->colUsed == 0 && (k->source != PLAN_INDEX || table->indexes[k->index].where == NULL);
     for (int i = 0; i < k->equals; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
         info->aConstraintUsage[k->equal[i]].argvIndex = argument++;
-        certain = certain && affinity_of(table, constraint) >= AFFINITY_NUMERIC;
+        certain = certain && (plan.exact || affinity_of(table, constraint) >= AFFINITY_NUMERIC);
         info->aConstraintUsage[k->equal[i]].omit = certain;
         if (k->parts[i].column == -2) {
             info->aConstraintUsage[k->equal[i]].omit =
@@ -188,10 +189,16 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
             info->aConstraintUsage[k->rests_on[i]].argvIndex = argument++;
     }
     rst_plan_reject(table, info, k, &plan, &argument);
+    if (k->skips > 0 && rst_plan_skips(info, k)) {
+        /* SQLite counts from 0 then. */
+        plan.skips = argument;
+        info->aConstraintUsage[k->skips - 1].argvIndex = argument++;
+        info->aConstraintUsage[k->skips - 1].omit = 1;
+    }
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;
         info->aConstraintUsage[k->hint].omit = 1;
-        plan.hinted = true;
+        plan.hinted = !k->exact;
     }
     plan.cost = k->cost;
     plan.rows = k->rows;
@@ -203,8 +210,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     info->idxStr = sqlite3_mprintf("%s", table->plans[number]->description);
     if (info->idxStr == NULL) return SQLITE_NOMEM;
     info->needToFreeIdxStr = 1;
-    info->estimatedCost = rst_from_log(k->cost);
-    info->estimatedRows = (sqlite3_int64)rst_from_log(k->rows);
+    rst_plan_tell(table, info, k);
     info->orderByConsumed = k->ordered;
     if (k->unique && one_row_for_sure(table, info, k)) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     return SQLITE_OK;
@@ -233,12 +239,12 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         rst_candidate rows = *k; /* they come in their order */
         rows.equals = 0;
         rows.unique = false;
-        k->ordered = rst_plan_gives_order(table, info, &rows, &k->descending);
+        k->ordered = rst_plan_gives_order(table, info, &rows, &k->descending, &k->whole);
     } else {
         if (k->in > 0) k->unique = false;
-        k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending);
+        k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending, &k->whole);
     }
-    if (!k->ordered) k->descending = false;
+    if (!k->ordered) k->descending = k->whole = false;
     /* An index that neither narrows, orders nor covers is no help. */
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->covering &&
         !k->forced && table->indexes[k->index].where == NULL) {
@@ -266,7 +272,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     static const rst_part rowid_part = {.column = -1};
     rst_candidate best, k;
     bool any = false;
-    int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1;
+    int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1, skips = 0;
+    bool exact = false;   /* one_row.c */
     bool trusted = false; /* <>, IS NOT and IS NOT NULL (partial_terms.c) */
     const char *hinted = NULL;
     rst_known known[KNOWN];
@@ -297,6 +304,16 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         }
         if (hinted != NULL && strcmp(hinted, ROOTSTOCK_TERMS_HINT) == 0) {
             trusted = true;
+            hinted = NULL;
+            continue;
+        }
+        if (hinted != NULL && strncmp(hinted, ROOTSTOCK_OFFSET_HINT, sizeof ROOTSTOCK_OFFSET_HINT - 1) == 0) {
+            skips = rst_plan_offset(info, hinted + sizeof ROOTSTOCK_OFFSET_HINT - 1);
+            hinted = NULL;
+            continue;
+        }
+        if (hinted != NULL && strcmp(hinted, ROOTSTOCK_EXACT_HINT) == 0) {
+            exact = true;
             hinted = NULL;
             continue;
         }
@@ -334,6 +351,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     }
     memset(&k, 0, sizeof k);
     k.hint = hint;
+    k.skips = skips;
+    k.exact = exact;
     if (table->without_rowid) {
         k.source = PLAN_KEY;
         k.parts = table->key;
@@ -367,6 +386,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         }
         k.source = PLAN_INDEX;
         k.hint = hint;
+        k.skips = skips;
+        k.exact = exact;
         k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;
@@ -385,6 +406,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         /* A partial index of which SQLite does not tell that it holds all rows asked for. The table answers. */
         memset(&k, 0, sizeof k);
         k.hint = hint;
+        k.exact = exact;
         k.source = table->without_rowid ? PLAN_KEY : PLAN_ROWID;
         k.parts = table->without_rowid ? table->key : &rowid_part;
         k.part_count = table->without_rowid ? table->key_count : 1;

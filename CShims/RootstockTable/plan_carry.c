@@ -45,7 +45,8 @@ int rst_plans_carry(const rst_table *old, rst_table *fresh) {
         if (copy == NULL) return SQLITE_NOMEM;
         *copy = *old->plans[i];
         copy->state = NULL;
-        if (copy->source == PLAN_INDEX) {
+        if (copy->source == PLAN_INDEX &&
+            copy->index >= 0) { /* one whose index an earlier change took stays nobody's */
             copy->index = place_of_index(old, copy->index, fresh);
             if (copy->index < 0) copy->epoch = 0; /* nobody's */
         }

@@ -30,13 +30,13 @@ double rst_log_add(double a, double b) {
     return greater + 10.0 / (1.0 + difference / 5.0);
 }
 
-static double table_rows(const rst_table *table) {
+double rst_table_rows(const rst_table *table) {
     return table->table_rows > 0 ? rst_log_estimate(table->table_rows) : 200;
 }
 
 /* Entries of an index, or rows of the table without one. */
 static double index_rows(const rst_table *table, const rst_index *index) {
-    double rows = table_rows(table);
+    double rows = rst_table_rows(table);
     if (index == NULL || index->where == NULL) return rows;
     if (index->table_rows > 0) return rst_log_estimate(index->table_rows);
     return rows > 10 ? rows - 10 : 0; /* half of them, as SQLite guesses */

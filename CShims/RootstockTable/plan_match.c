@@ -43,16 +43,11 @@ static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const 
            info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
 }
 
-/*
-** Of the constraints behind the first 32 SQLite does not tell whether they are an IN, which sqlite3_vtab_in denies. One that compares with
-** no constant may be, and against a column without numeric affinity it does not serve then (see above).
-*/
+/* One that may be such an IN does not serve against a column without numeric affinity (see above). */
 static bool may_be_untold_in(const rst_table *table, sqlite3_index_info *info, int constraint) {
-    enum { TOLD = 32 };
-    sqlite3_value *value = NULL;
-    return constraint >= TOLD && info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+    return info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ &&
            rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC &&
-           (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL);
+           rst_plan_is_untold_in(info, constraint);
 }
 
 /* An index may name a column twice; a constraint is one argument of xFilter only. */
@@ -143,31 +138,78 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
     }
 }
 
-/* Whether the rst_candidate's order is the one asked for; *descending: walked backwards. */
-bool rst_plan_gives_order(const rst_table *table, const sqlite3_index_info *info, const rst_candidate *k,
-                          bool *descending) {
+/*
+** On a column without numeric affinity the comparison's own affinity is not known here: '05' = 5 is true if the 5 comes from an INTEGER
+** column. Only a literal tells how many keys may be equal to it.
+*/
+bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int constraint) {
+    /* A hint of an expression: its first argument may be a column, of which it says nothing. */
+    bool hint = info->aConstraint[constraint].op >= SQLITE_INDEX_CONSTRAINT_FUNCTION;
+    char affinity = hint ? AFFINITY_BLOB : rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
+    sqlite3_value *value = NULL;
+    if (affinity >= AFFINITY_NUMERIC) return true;
+    if (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL) return false;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_BLOB: return true;
+    case SQLITE_TEXT: return affinity == AFFINITY_TEXT;
+    default: return false;
+    }
+}
+
+/* Whether the part's key orders the column as ORDER BY does, by the column's own collation. What BINARY finds equal all do. */
+static bool orders_alike(const rst_table *table, int column, const rst_part *part) {
+    return part->column < 0 || part->collation_name == NULL || column < 0 ||
+           sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) == 0;
+}
+
+/*
+** Whether the candidate's order is the one asked for; *descending: walked backwards. A column held equal to one value is in any order. One that
+** may be held equal to several stands in the order of the key, if ORDER BY names it where the key does (*whole: rows of
+** several values are to be sorted by the whole key, cursor_candidates.c); else nothing behind it is unique.
+*/
+bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
+                          bool *whole) {
+    bool known = false, skipped = false, one[64], all_one = true;
     int p = 0;
-    bool known = false;
-    *descending = false;
+    *descending = *whole = false;
     if (info->nOrderBy == 0) return false;
+    for (int e = 0; e < k->equals; e++) {
+        one[e] = rst_plan_is_one_value(table, info, k->equal[e]);
+        all_one = all_one && one[e];
+    }
+    if (k->unique && all_one) return true;
     for (int i = 0; i < info->nOrderBy; i++) {
-        int column = info->aOrderBy[i].iColumn;
-        bool reversed, matched = false;
+        int column = info->aOrderBy[i].iColumn, held = 0;
+        bool reversed;
         const rst_shown *shown = rst_shown_at(table, column);
-        /* A column held equal is in any order. */
-        for (int e = 0; e < k->equals && !matched; e++) matched = same_column(table, column, k->parts[e].column);
-        if (matched) continue;
-        if (p < k->equals) p = k->equals;
-        if (k->unique) return true;
+        while (held < k->equals && !same_column(table, column, k->parts[held].column)) held++;
+        if (held < k->equals) {
+            if (k->parts[held].collation_name != NULL &&
+                sqlite3_stricmp(k->parts[held].collation_name, "BINARY") != 0 &&
+                !orders_alike(table, column, &k->parts[held]))
+                return false;
+            if (one[held]) continue;
+            if (held < p) {
+                if (!*whole) return false;
+                continue; /* named before */
+            }
+            for (; p < held; p++) {
+                if (!one[p]) return false;
+            }
+            *whole = true;
+        } else {
+            for (; p < k->equals; p++) {
+                if (one[p]) continue;
+                if (*whole) return false;
+                skipped = true;
+            }
+        }
         if (p < k->part_count) {
             const rst_part *part = &k->parts[p];
             if (shown != NULL ? !rst_shown_is(shown, part)
                               : part->column == -2 || !same_column(table, column, part->column))
                 return false;
-            if (part->column >= 0 && part->collation_name != NULL && column >= 0 &&
-                sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) != 0) {
-                return false;
-            }
+            if (!orders_alike(table, column, part)) return false;
             reversed = (info->aOrderBy[i].desc != 0) != part->key.descending;
             p++;
         } else if (p == k->part_count && k->source == PLAN_INDEX && !table->without_rowid &&
@@ -175,8 +217,8 @@ bool rst_plan_gives_order(const rst_table *table, const sqlite3_index_info *info
             reversed = info->aOrderBy[i].desc != 0;
             p++;
         } else {
-            return p > k->part_count || k->source == PLAN_KEY ||
-                   k->source == PLAN_ROWID; /* a row's key leaves no ties */
+            /* A row's key leaves no ties. */
+            return p > k->part_count || (!skipped && (k->source == PLAN_KEY || k->source == PLAN_ROWID));
         }
         if (!known)
             *descending = reversed;

@@ -12,8 +12,6 @@
 */
 #include "plan.h"
 
-enum { TERMS = 32 }; /* of a term behind these SQLite does not tell whether it is an IN */
-
 static bool compares(const rst_table *table, sqlite3_index_info *info, int constraint) {
     char affinity = rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
     const char *collation;
@@ -35,7 +33,7 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
                      int *argument) {
     if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || plan->count_only)
         return;
-    for (int i = 0; i < info->nConstraint && i < TERMS && plan->rejecting < REJECTING_TERMS; i++) {
+    for (int i = 0; i < info->nConstraint && i < PLAN_TOLD_TERMS && plan->rejecting < REJECTING_TERMS; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
         rst_rejecting_term *term = &plan->rejects[plan->rejecting];
         sqlite3_value *value = NULL;

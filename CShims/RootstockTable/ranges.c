@@ -15,7 +15,8 @@
 ** | none    | text         | exact, and the number it spells| from the first number on     | at least texts below ':'    |
 ** | none    | number       | exact, and every text          | exact                        | up to the last text         |
 **
-** A text that spells a number is one of these numbers where a running statement may have it compared as one (disguise.c).
+** Where the statement says that no affinity but the column's has a say (one_row.c), a value held equal means one key of a TEXT column or one
+** without affinity, too. A text that spells a number is one of these numbers where a running statement may have it compared as one (disguise.c).
 */
 #include "ranges.h"
 
@@ -40,6 +41,7 @@ static void many_free(rst_ranges *ranges) {
 
 void rst_ranges_free(rst_ranges *ranges) {
     for (int i = 0; i < 2; i++) range_free(&ranges->few[i]);
+    rootstock_buffer_free(&ranges->held);
     many_free(ranges);
 }
 
@@ -216,8 +218,7 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
 
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges) {
-    rootstock_buffer prefix = {0};
-    rootstock_buffer hold = {0};
+    rootstock_buffer *prefix = &ranges->held, hold = {0};
     edge from = {.open = true}, to = {.open = true};
     int argument = 0, code = SQLITE_OK;
     bool empty = false;
@@ -225,34 +226,38 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
     ranges->count = 0;
     ranges->ambiguous = false;
     ranges->prefix = 0;
+    prefix->size = 0;
     for (int k = 0; k < plan->equals && code == SQLITE_OK; k++) {
         char affinity = affinity_of_part(table, &parts[k]);
         rootstock_value value, spelled;
         rst_value_from(values[argument], &value);
         if (plan->null_equal[k] == 2) value.type = VALUE_NULL;
         if (value.type == VALUE_NULL && !plan->null_equal[k]) goto done;
-        if (affinity >= AFFINITY_NUMERIC) code = rst_value_affinity(&value, values[argument], AFFINITY_NUMERIC, &hold);
+        if (affinity >= AFFINITY_NUMERIC)
+            code = rst_value_affinity(&value, values[argument], AFFINITY_NUMERIC, &hold);
+        else if (plan->exact && affinity == AFFINITY_TEXT)
+            code = rst_value_affinity(&value, values[argument], AFFINITY_TEXT, &hold);
         argument++;
         if (code != SQLITE_OK) goto done;
-        if (affinity < AFFINITY_NUMERIC) {
+        if (affinity < AFFINITY_NUMERIC && !plan->exact) {
             unmask(table, affinity, values[argument - 1], &value, ranges);
             bool number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
             bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
                           looks_numeric(&value, values[argument - 1], &spelled);
             if (number || spells) {
-                code = ambiguous_equal(ranges, &prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
+                code = ambiguous_equal(ranges, prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
                 goto done;
             }
         }
-        code = rootstock_key_append(&prefix, &value, &parts[k].key);
+        code = rootstock_key_append(prefix, &value, &parts[k].key);
         if (code == SQLITE_OK && k == plan->equals - 1 && parts[k].key.final && !parts[k].key.descending &&
             (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
             /* the whole key: exactly this one */
-            code = set(&ranges->range[0].low, prefix.data, prefix.size);
-            if (code == SQLITE_OK) code = set(&ranges->range[0].high, prefix.data, prefix.size);
+            code = set(&ranges->range[0].low, prefix->data, prefix->size);
+            if (code == SQLITE_OK) code = set(&ranges->range[0].high, prefix->data, prefix->size);
             if (code == SQLITE_OK) code = rootstock_buffer_append(&ranges->range[0].high, "", 1);
             ranges->range[0].has_high = true;
-            ranges->prefix = prefix.size;
+            ranges->prefix = prefix->size;
             ranges->count = 1;
             goto done;
         }
@@ -285,19 +290,18 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             to.after = plan->upper == SQLITE_INDEX_CONSTRAINT_LE;
             widen(&to, affinity, true);
         }
-        if (code == SQLITE_OK) code = between(&ranges->range[0], &prefix, &from, &to, part, &empty);
-        ranges->prefix = prefix.size;
+        if (code == SQLITE_OK) code = between(&ranges->range[0], prefix, &from, &to, part, &empty);
+        ranges->prefix = prefix->size;
         ranges->count = empty ? 0 : 1;
         goto done;
     }
-    code = set(&ranges->range[0].low, prefix.data, prefix.size);
-    if (code == SQLITE_OK) code = set(&ranges->range[0].high, prefix.data, prefix.size);
+    code = set(&ranges->range[0].low, prefix->data, prefix->size);
+    if (code == SQLITE_OK) code = set(&ranges->range[0].high, prefix->data, prefix->size);
     ranges->range[0].has_high = code == SQLITE_OK && rootstock_key_successor(&ranges->range[0].high);
-    ranges->prefix = prefix.size;
+    ranges->prefix = prefix->size;
     ranges->count = 1;
 done:
-    rootstock_buffer_free(&prefix);
-    rootstock_buffer_free(&hold);
+    if (hold.data != NULL) rootstock_buffer_free(&hold);
     return code;
 }
 

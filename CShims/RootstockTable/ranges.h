@@ -18,10 +18,11 @@ typedef struct rst_ranges {
     rst_range few[2];
     rst_range *many; /* of an IN */
     int many_count;
-    int count;      /* 0: nothing can match */
-    bool ambiguous; /* an equality stands for several key values: rows need the order of the columns after it */
-    size_t prefix;  /* bytes that every key of range[0] shares */
-    char disguised; /* 'y' or 'n': what rst_disguises said since the cursor was opened; 0: not asked */
+    int count;             /* 0: nothing can match */
+    bool ambiguous;        /* an equality stands for several key values: rows need the order of the columns after it */
+    rootstock_buffer held; /* of rst_ranges_make: the equalities' bytes, kept for its memory */
+    size_t prefix;         /* bytes that every key of range[0] shares */
+    char disguised;        /* 'y' or 'n': what rst_disguises said since the cursor was opened; 0: not asked */
 } rst_ranges;
 
 /* Fills ranges (buffers are reused). affinity: of the column at each place, 'D' for the rowid. rowid: keys are bare

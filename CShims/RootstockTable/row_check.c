@@ -39,6 +39,19 @@ static int unique_failed(const rst_table *table, int number, char **message) {
                                                                : SQLITE_CONSTRAINT_UNIQUE;
 }
 
+/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of its own. */
+static const rst_column *refused_column(const rst_table *table, const rst_hand *row, const char *words) {
+    static const char failed[] = "NOT NULL constraint failed: ";
+    const size_t before = sizeof failed - 1 + strlen(table->name) + 1;
+    for (int i = 0; i < table->column_count; i++) {
+        const rst_column *column = &table->columns[i];
+        if (!column->not_null || row->values[i].type != VALUE_NULL) continue;
+        if (words == NULL || strlen(words) < before || sqlite3_stricmp(words + before, column->name) == 0)
+            return column;
+    }
+    return NULL;
+}
+
 int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
                      char **message) {
     rst_connection *c = table->connection;
@@ -71,13 +84,8 @@ int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int c
     if (code != SQLITE_OK) {
         rst_twin_clear(table);
         if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
-            /* NOT NULL ON CONFLICT of the column */
-            for (int i = 0; i < table->column_count; i++) {
-                if (table->columns[i].not_null_conflict != 0 && row->values[i].type == VALUE_NULL) {
-                    c->last_mode = table->columns[i].not_null_conflict;
-                    break;
-                }
-            }
+            const rst_column *column = refused_column(table, row, message == NULL ? NULL : *message);
+            if (column != NULL && column->not_null_conflict != 0) c->last_mode = column->not_null_conflict;
         }
         return code;
     }
@@ -210,19 +218,13 @@ int rst_complete_generated(rst_table *table, rst_hand *row, char **message) {
         code = rst_twin_loose(table, row->values, row->rowid, message);
         if (code == SQLITE_OK) code = rst_hand_own_bytes(table, row);
         rst_twin_loose_clear(table);
-        if (code == SQLITE_OK && message != NULL) {
-            sqlite3_free(*message);
-            *message = NULL;
-        }
+        if (code == SQLITE_OK) rst_forget_message(message);
         return code;
     }
     if (code != SQLITE_OK) {
         /* What is wrong with the row its own check will say. */
         rst_twin_clear(table);
-        if (message != NULL) {
-            sqlite3_free(*message);
-            *message = NULL;
-        }
+        rst_forget_message(message);
         return SQLITE_OK;
     }
     code = rst_hand_own_bytes(table, row);

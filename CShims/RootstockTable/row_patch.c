@@ -1,7 +1,8 @@
 /*
 ** row_patch.c - an UPDATE of columns that nothing hangs on: the row's bytes are put again with those columns exchanged.
 **
-** No index, key, trigger, foreign key, shadow, CHECK or RETURNING sees such a change, so nobody needs the row's other values. Whatever is
+** No key, trigger, foreign key, shadow, CHECK or RETURNING sees such a change, so nobody needs the row's other values than those of the
+** indexes that it touches, for which row_entries.c goes on. Whatever is
 ** longer to tell is left to the steps of change.c. Invariant: what is put are the bytes that those would put.
 */
 #include "change_steps.h"
@@ -52,16 +53,45 @@ static inline bool settle(const rst_column *column, rootstock_value *value) {
     }
 }
 
+bool rst_patch_fits(rst_table *table, uint64_t changed) {
+    if (!is_plain(table)) return false;
+    for (int i = 0; i < table->column_count; i++) {
+        if ((changed >> i & 1) != 0 && table->slot[i] < 0) return false;
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        if (rst_index_touched(table, &table->indexes[i], changed)) return false;
+    }
+    return (table->foreign_key_count == 0 && !table->is_parent) || is_apart_from_keys(table, changed);
+}
+
+int rst_patch_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
+                  size_t extra) {
+    rst_connection *c = table->connection;
+    rootstock_slice bytes;
+    rootstock_row row;
+    size_t size;
+    int code = rst_get(c, c->writer, &table->tree, key, &bytes);
+    if (code != SQLITE_ROW) return code;
+    if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
+        return SQLITE_NOTFOUND;
+    c->row_scratch.size = 0;
+    if (rootstock_buffer_reserve(&c->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
+    size = rootstock_row_patch(c->row_scratch.data, &row, patches, slots);
+    if (size == 0 || rst_row_may_be_too_big(table, size)) return SQLITE_NOTFOUND;
+    bytes.size = size;
+    bytes.data = c->row_scratch.data;
+    code = rst_put(c, &table->tree, key, &bytes, 0);
+    c->row_written = code == SQLITE_OK;
+    return code;
+}
+
 int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values) {
     rst_connection *c = table->connection;
     rootstock_value patches[24];
-    rootstock_slice bytes;
-    rootstock_row row;
     const uint64_t *beyond;
     uint64_t changed = 0, named = rst_program_set_columns(table, &beyond);
-    uint32_t slots = 0;
-    size_t extra = 0, size;
-    int code;
+    uint32_t slots = 0, touched = 0;
+    size_t extra = 0;
     if (!is_plain(table) || key->size >= c->long_key_limit) return SQLITE_NOTFOUND;
     if (!table->without_rowid && (sqlite3_value_type(values[1]) != SQLITE_INTEGER ||
                                   sqlite3_value_int64(values[1]) != sqlite3_value_int64(values[0])))
@@ -77,21 +107,12 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
         extra += patches[slot].size + 9;
     }
     for (int i = 0; i < table->index_count; i++) {
-        if (rst_index_touched(table, &table->indexes[i], changed)) return SQLITE_NOTFOUND;
+        if (!rst_index_touched(table, &table->indexes[i], changed)) continue;
+        if (i >= 31) return SQLITE_NOTFOUND;
+        touched |= (uint32_t)1 << i;
     }
     if ((table->foreign_key_count > 0 || table->is_parent) && !is_apart_from_keys(table, changed))
         return SQLITE_NOTFOUND;
-    code = rst_get(c, c->writer, &table->tree, key, &bytes);
-    if (code != SQLITE_ROW) return code;
-    if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
-        return SQLITE_NOTFOUND;
-    c->row_scratch.size = 0;
-    if (rootstock_buffer_reserve(&c->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
-    size = rootstock_row_patch(c->row_scratch.data, &row, patches, slots);
-    if (size == 0 || rst_row_may_be_too_big(table, size)) return SQLITE_NOTFOUND;
-    bytes.size = size;
-    bytes.data = c->row_scratch.data;
-    code = rst_put(c, &table->tree, key, &bytes, 0);
-    c->row_written = code == SQLITE_OK;
-    return code;
+    if (touched != 0) return rst_patch_with_entries(table, key, patches, slots, extra, touched);
+    return rst_patch_put(table, key, patches, slots, extra);
 }

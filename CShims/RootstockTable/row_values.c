@@ -15,7 +15,7 @@
 /* An opening parenthesis that is not closed yet, or the statement itself. */
 typedef struct frame {
     const char *start;
-    bool call;   /* of a function's arguments, or a list after a name */
+    bool call;   /* of a function's arguments, or a list after a name or IN: x IN (1, 2) IN (3, 4) has no row value */
     bool comma;  /* it has more than one item */
     bool filter; /* in WHERE or ON */
     bool list;   /* the right-hand side of such a term: the plus's parenthesis closes behind it */
@@ -91,7 +91,7 @@ int rst_hide_row_values(rst_connection *c, const char *text, const char *end, ch
         if (token.type == TOKEN_END) break;
         if (rst_token_mark(&token, "(")) {
             frame opened = {.start = token.text, .filter = frames[depth].filter};
-            opened.call = rst_token_names(&previous) && !is_operator_word(&previous) && !rst_token_is(&previous, "IN");
+            opened.call = rst_token_names(&previous) && !is_operator_word(&previous);
             memory = grow((void **)&frames, depth + 1, &frame_capacity, sizeof *frames);
             if (memory) frames[++depth] = opened;
         } else if (rst_token_mark(&token, ")") && depth > 0) {

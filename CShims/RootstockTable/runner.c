@@ -54,9 +54,7 @@ static uint64_t clause_columns(const rst_table *table, const rst_clause *clause)
     return bits;
 }
 
-/* A refused statement has been counted already: one that changes nothing takes changes() back to 0. */
-static void uncount(rst_connection *c, const rst_code *code) {
-    const rst_table *table = rst_table_find(c, code->table_name);
+void rst_uncount(rst_connection *c, const rst_table *table) {
     if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
 
@@ -72,7 +70,8 @@ static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
 
 /* What SQLite runs of the program. */
 static const char *inner_of(const rst_code *code, bool looks_at_keys) {
-    return code->clear != NULL && !looks_at_keys ? code->clear : code->inner;
+    if (looks_at_keys) return code->inner;
+    return code->clear != NULL ? code->clear : code->mass != NULL ? code->mass : code->inner;
 }
 
 static bool looks_at_keys_of(rst_connection *c, const rst_table *table) {
@@ -172,7 +171,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
     }
     if (code == SQLITE_OK && c->immediate_violations > immediate && savepoint) {
-        uncount(c, program->code);
+        rst_uncount(c, rst_table_find(c, program->code->table_name));
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
@@ -200,7 +199,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
                     rst_set_message(message, "FOREIGN KEY constraint failed");
                 }
                 if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
-                uncount(c, program->code);
+                rst_uncount(c, rst_table_find(c, program->code->table_name));
             }
         }
     }

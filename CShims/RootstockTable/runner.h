@@ -30,6 +30,7 @@ typedef struct rst_code {
     char *inner; /* what SQLite runs */
     char *
         clear; /* the same for a DELETE of all rows while no foreign key is looked at: the trees are emptied; null: no such one */
+    char *mass;      /* the same for an UPDATE or DELETE of many rows then (mass.c); null: no such one */
     char *returning; /* SELECT of the RETURNING list over a row image, or null */
     char *
         names; /* that list as it was written, by which its columns are called, where `returning` is another; or null */
@@ -111,9 +112,13 @@ extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */
 int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
                       rst_clause **clauses, int *count, char **message);
+/* What an EXPLAIN QUERY PLAN is rewritten to (frontdoor.c), up to the text that it explains (statement_facts.c). */
+#define ROOTSTOCK_EXPLANATION "SELECT id, parent, notused, detail FROM rootstock_explain("
 /* conflict_targets.c: whether the UPDATE of these columns may remove other rows (REPLACE): SQLite then looks at the table's foreign keys as for
 ** a DELETE. */
 bool rst_update_may_replace(const rst_table *table, const rst_code *code);
+/* A refused statement has been counted already: one that changes nothing of a table of the store, which may be null, takes changes() back to 0. */
+void rst_uncount(rst_connection *c, const rst_table *table);
 /* conflict_targets.c: the index (or -1, the key) that ON CONFLICT (terms) WHERE where means; where.start null: none. SQLITE_ERROR and
 ** *message where there is none, or more than one could be meant. */
 int rst_conflict_target(const rst_table *table, rst_span terms, rst_span where, int *out, char **message);

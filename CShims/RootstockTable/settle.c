@@ -112,8 +112,7 @@ static int settle(rst_connection *c, const char *text, int count, sqlite3_value 
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
         rst_set_message(message, "FOREIGN KEY constraint failed");
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock settle\"");
-        /* It has counted its rows: a change of none takes changes() back to 0. */
-        (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", c->tables[0]->declared_name);
+        rst_uncount(c, c->tables[0]);
     }
     if (code != SQLITE_OK) { /* SQLite undid what its OR undoes */
         c->deferred_violations = deferred;

@@ -13,8 +13,7 @@ typedef enum statement_kind { AS_IT_IS, A_CALL, A_RETURNING, AN_EXPLANATION } st
 
 /* *argument: where the first argument of our call stands, a literal, behind its parenthesis. */
 static statement_kind kind_of(sqlite3_stmt *statement, const char **function, const char **argument) {
-    static const char call[] = "SELECT 1 WHERE rootstock_",
-                      explanation[] = "SELECT id, parent, notused, detail FROM rootstock_explain(";
+    static const char call[] = "SELECT 1 WHERE rootstock_", explanation[] = ROOTSTOCK_EXPLANATION;
     const char *sql = sqlite3_sql(statement), *p, *end;
     rst_token token;
     if (sql == NULL) return AS_IT_IS;

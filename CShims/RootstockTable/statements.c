@@ -112,6 +112,27 @@ void rst_statement_done(rst_connection *c, sqlite3_stmt *statement) {
     }
 }
 
+int rst_statement_current(rst_connection *c, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = rst_statement_get(c, sql, &statement);
+    if (code != SQLITE_OK) return code;
+    if (sqlite3_expired(statement)) {
+        for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
+            rst_statement *kept = *link;
+            if (kept->statement != statement) continue;
+            *link = kept->next;
+            sqlite3_finalize(statement);
+            sqlite3_free(kept->sql);
+            sqlite3_free(kept);
+            break;
+        }
+        code = rst_statement_get(c, sql, &statement);
+        if (code != SQLITE_OK) return code;
+    }
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}
+
 void rst_statements_finalize(rst_connection *c) {
     rst_disguises_rest(c);
     while (c->statements != NULL) {

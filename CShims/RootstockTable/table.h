@@ -86,9 +86,13 @@ typedef struct rst_plan {
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool descending;
+    bool
+        whole; /* the order is that of the whole key: of columns, too, that are held equal to what may stand for several values */
     bool unique;       /* at most one row */
     bool covering;     /* the index alone answers */
     bool count_only;   /* no column is read */
+    int skips;         /* the argument of xFilter, from 1, that says how many rows are gone by; or 0 */
+    bool exact;        /* each value held equal means one key, that of the column's affinity (one_row.c) */
     bool hinted;       /* the last argument is the hint: see rst_cursor_filter */
     double cost, rows; /* as rst_log_estimate says them */
     /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
@@ -110,6 +114,10 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 #define ROOTSTOCK_INDEX_HINT "rootstock index "
 /* The same of a table whose terms of WHERE and ON all choose rows (partial_terms.c). */
 #define ROOTSTOCK_TERMS_HINT "rootstock terms"
+/* The same of a table whose cursor may go by the rows of an OFFSET, alone or with " ordered" behind it (offset_hint.c). */
+#define ROOTSTOCK_OFFSET_HINT "rootstock offset"
+/* The same of a table whose columns are held equal with what has no affinity (one_row.c). */
+#define ROOTSTOCK_EXACT_HINT "rootstock exact"
 
 enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5, PLAN_ENCODED = 6 };
 

@@ -194,22 +194,51 @@ static int loaded(rst_connection *c, char **message) {
     return code;
 }
 
+/* A trigger of one of temp's own tables, which SQLite keeps. */
+static int is_in_temp(rst_connection *c, const char *trigger, bool *found) {
+    sqlite3_stmt *statement;
+    int code =
+        sqlite3_prepare_v2(c->db, "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
+                           -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(statement, 1, trigger, -1, SQLITE_STATIC);
+    *found = sqlite3_step(statement) == SQLITE_ROW;
+    return sqlite3_finalize(statement);
+}
+
+static bool is_conditional(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end);
+    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+    token = rst_token_next(&p, end);
+    return rst_token_is(&token, "IF");
+}
+
 static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
     char *name = trigger_name(sql), *text = NULL;
     bool known = false;
     int code;
     if (name == NULL) return SQLITE_NOMEM;
+    /* IF NOT EXISTS, or the front door would have refused */
+    code = is_in_temp(c, name, &known);
+    if (code != SQLITE_OK || known) {
+        sqlite3_free(name);
+        return code;
+    }
+    for (int i = 0; i < c->temporary_trigger_count && !known; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        known = other != NULL && sqlite3_stricmp(other, name) == 0;
+        sqlite3_free(other);
+    }
+    if (known && is_conditional(sql)) {
+        sqlite3_free(name);
+        return SQLITE_OK;
+    }
     code = rst_temporary_triggers_lend(c);
     if (code == SQLITE_OK) code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
         code = sqlite3_extended_errcode(c->mirror);
-    }
-    for (int i = 0; i < c->temporary_trigger_count && !known && code == SQLITE_OK; i++) {
-        char *other = trigger_name(c->temporary_triggers[i]);
-        known =
-            other != NULL && sqlite3_stricmp(other, name) == 0; /* IF NOT EXISTS, or the mirror would have refused */
-        sqlite3_free(other);
     }
     if (!known && code == SQLITE_OK) code = mirror_text(c, name, &text);
     sqlite3_free(name);

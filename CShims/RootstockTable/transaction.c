@@ -24,6 +24,7 @@ void rst_writer_finished(rst_connection *c) {
     c->writer_unseen = false;
     c->writer_told = false;
     c->wrote = false;
+    c->unlogged = false;
     undo_reset(c);
     c->deferred_violations = 0;
     c->immediate_violations = 0;

@@ -74,12 +74,48 @@ static rst_table *named_table(rst_connection *c, const rst_token *name, const ch
     return p - text >= 4 && sqlite3_strnicmp(p - 4, "main", 4) == 0 ? rst_target(c, &main_schema, name) : NULL;
 }
 
+/* Whether a WITH of the statement defines a table of that name: what it is NOT INDEXED of may be that one. */
+static bool is_with(const char *text, const char *end, const rst_token *name) {
+    rst_token before = {TOKEN_END, text, 0};
+    char *wanted = NULL;
+    bool with = false, found = false;
+    for (const char *p = text; !found;) {
+        const char *q = p;
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_is(&token, "WITH")) with = true;
+        if (with && rst_token_names(&token) &&
+            (rst_token_mark(&before, ",") || rst_token_is(&before, "WITH") || rst_token_is(&before, "RECURSIVE"))) {
+            if (wanted == NULL) wanted = rst_token_name(name);
+            if (wanted == NULL) break;
+            if (rst_token_same_name(&token, wanted)) {
+                rst_token next = rst_token_next(&p, end);
+                if (rst_token_mark(&next, "(")) {
+                    (void)rst_token_skip_parentheses(&p, end);
+                    next = rst_token_next(&p, end);
+                }
+                found = rst_token_is(&next, "AS");
+                if (found) next = rst_token_next(&p, end);
+                if (found && rst_token_is(&next, "NOT")) next = rst_token_next(&p, end);
+                if (found && rst_token_is(&next, "MATERIALIZED")) next = rst_token_next(&p, end);
+                found = found && rst_token_mark(&next, "(");
+                p = q;
+                (void)rst_token_next(&p, end);
+            }
+        }
+        before = token;
+    }
+    sqlite3_free(wanted);
+    return found;
+}
+
 /* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The target of an UPDATE
-** or DELETE takes none: there they are left out. name: of INDEXED BY. False: of no table of the store, or an index that it does not
-** have, and SQLite has to say what that means. */
+** or DELETE takes none, and of the table to the right of a RIGHT JOIN SQLite compares an argument where it cannot be true, so that
+** no row has a match: there (argument false) they are left out. name: of INDEXED BY. False: of no table of the store, or an index that
+** it does not have, and SQLite has to say what that means. */
 static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, const char *end, const char **copied,
                         const rst_token *hint, const rst_token *previous, const rst_token *before,
-                        const rst_token *before_before, const rst_token *name, bool target) {
+                        const rst_token *before_before, const rst_token *name, bool argument) {
     const rst_token *place = rst_token_is(before, "AS") ? before_before : before;
     rst_table *table = named_table(c, place, text);
     char *index = NULL;
@@ -91,7 +127,7 @@ static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, c
         place = previous;
         table = named_table(c, place, text);
     }
-    if (table == NULL) return false;
+    if (table == NULL || (name == NULL && is_with(text, end, place))) return false;
     if (name != NULL) {
         index = rst_token_names(name) ? rst_token_name(name) : NULL;
         for (int i = 0; i < table->index_count && index != NULL; i++)
@@ -106,7 +142,7 @@ static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, c
         known = !rst_token_is(&next, "AS") && !may_be_alias(&next);
     }
     if (known) {
-        if (place->text >= *copied && !target) {
+        if (place->text >= *copied && argument) {
             sqlite3_str_append(str, *copied, (int)(place->text + place->size - *copied));
             sqlite3_str_appendf(str, "('" ROOTSTOCK_INDEX_HINT "%q')", index == NULL ? "" : index);
             *copied = place->text + place->size;
@@ -139,7 +175,7 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
     sqlite3_str *str;
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
-    bool changed = false, target_zone;
+    bool changed = false, target_zone, right = false, joined_right = false;
     *out = NULL;
     if (!concerns(text, end)) return SQLITE_OK;
     {
@@ -154,16 +190,22 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
         if (token.type == TOKEN_END) break;
         next = rst_token_next(&q, end);
         if (rst_token_is(&token, "SET") || rst_token_is(&token, "WHERE")) target_zone = false;
+        if (rst_token_is(&token, "RIGHT")) right = true;
+        if (rst_token_is(&token, "FROM") || rst_token_mark(&token, ",")) right = joined_right = false;
+        if (rst_token_is(&token, "JOIN")) {
+            joined_right = right;
+            right = false;
+        }
         if (rst_token_is(&token, "INDEXED") && rst_token_is(&next, "BY")) {
             rst_token name = rst_token_next(&q, end);
             if (append_hint(c, str, text, end, &copied, &token, &previous, &before, &before_before, &name,
-                            target_zone)) {
+                            !target_zone && !joined_right)) {
                 p = copied = name.text + name.size;
                 changed = true;
             }
         } else if (rst_token_is(&token, "NOT") && rst_token_is(&next, "INDEXED")) {
             if (append_hint(c, str, text, end, &copied, &token, &previous, &before, &before_before, NULL,
-                            target_zone)) {
+                            !target_zone && !joined_right)) {
                 p = copied = next.text + next.size;
                 changed = true;
             }

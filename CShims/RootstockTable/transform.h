@@ -12,6 +12,9 @@ bool rst_glance_query(rst_connection *c, const char *sql, const char *end);
 /* result_names.c: the text with the native names of its result columns written out where they would be others; *out null where they
 ** would not. */
 int rst_name_results(rst_connection *c, const char *text, const char *end, char **out);
+/* offset_hint.c: tells the table of the query [text, end) that it may go by the rows of an OFFSET; *out null where nothing is to be
+** told. SQLITE_OK or SQLITE_NOMEM. */
+int rst_offset_add(rst_connection *c, const char *text, const char *end, char **out);
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
 /* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
@@ -23,6 +26,9 @@ bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, c
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out: null
 ** where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
+/* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new. SQLITE_OK or
+** SQLITE_NOMEM. The statement needed nothing else of the front door. */
+int rst_one_row_tell(rst_connection *c, const char *sql, const char *end, char **out);
 /* target_hint.c: whether the target of the UPDATE or DELETE has an index hint. */
 bool rst_has_target_hint(const rst_statement_parts *parts);
 /* The hidden column of hints of the statement's target, under the name that it has there. */

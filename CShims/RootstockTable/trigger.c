@@ -272,11 +272,12 @@ static bool is_of(const rst_table *table, const rst_trigger *trigger, uint64_t c
 
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message) {
     rst_connection *c = table->connection;
-    uint64_t changed = UINT64_MAX, *beyond = NULL;
-    int code = set == NULL ? SQLITE_OK : columns_of(table, *set, &changed, &beyond);
+    uint64_t changed = set == NULL ? UINT64_MAX : 0, *beyond = NULL;
+    int rowid_names = set == NULL ? -1 : rst_rowid_names_in(table, *set);
+    int code = set == NULL ? SQLITE_OK : rst_columns_set(table, *set, &changed, &beyond);
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
         sqlite3_stmt *statement = NULL;
-        if (trigger->event != event || !is_of(table, trigger, changed, beyond, -1)) continue;
+        if (trigger->event != event || !is_of(table, trigger, changed, beyond, rowid_names)) continue;
         code = judge(c, trigger, message);
         if (code != SQLITE_OK) break;
         if (rst_statement_get(c, trigger->fire_sql, &statement) == SQLITE_OK)

@@ -269,6 +269,10 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
     if (parts.kind == KIND_INSERT || parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) {
         table = rst_target(c, &parts.schema, &parts.table);
     }
+    if (table != NULL && parts.kind == KIND_INSERT && parts.source == SOURCE_DEFAULT) {
+        rst_set_message(message, "near \"DEFAULT\": syntax error"); /* the values written out would be none */
+        return SQLITE_ERROR;
+    }
     if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
         end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
     } else if (table != NULL && parts.kind == KIND_INSERT) {
@@ -308,8 +312,7 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
         if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
             /* Natively the trigger stands, and what fires it is refused. */
             sqlite3_str_appendf(out, "SELECT rootstock_refused(%Q)", *message);
-            sqlite3_free(*message);
-            *message = NULL;
+            rst_forget_message(message);
             return SQLITE_OK;
         }
         if (code != SQLITE_OK) return code;

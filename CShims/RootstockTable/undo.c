@@ -39,6 +39,7 @@ int rst_savepoint(rst_connection *c, int number) {
 void rst_savepoint_release(rst_connection *c, int number) {
     if (number < 0) number = 0;
     if (number < c->mark_count) c->mark_count = number;
+    if (c->mark_count == 0) c->unlogged = false;
     if (!logging(c)) c->undo.size = 0;
 }
 
@@ -66,6 +67,7 @@ static int restart_writer(rst_connection *c) {
     c->writer_broken = false;
     c->undo.size = 0;
     c->mark_count = 0;
+    c->unlogged = false;
     c->deferred_violations = c->immediate_violations = 0;
     c->writer_identifier = c->engine->transaction_identifier(c->writer);
     if (c->writer_identifier != identifier) {
@@ -80,6 +82,7 @@ int rst_savepoint_rollback(rst_connection *c, int number) {
     if (c->writer == NULL) return SQLITE_OK;
     if (number < 0) return restart_writer(c);
     if (number < c->mark_count) {
+        if (c->unlogged) c->writer_broken = true;
         code = rst_mark_undo(c, c->marks[number]);
         c->deferred_violations = c->mark_violations[number];
         c->mark_count = number + 1;

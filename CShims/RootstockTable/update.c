@@ -197,12 +197,62 @@ static bool is_alone(rst_table *table, bool is_old) {
            rst_foreign_enabled(c);
 }
 
+/* What has become of the change, as SQLite is told of it. */
+static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *message) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_connection *c = table->connection;
+    if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
+        if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
+    }
+    if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
+    code = rst_program_result(table, told, conflict, code, &message);
+    if (message != NULL) {
+        sqlite3_free(vtab->zErrMsg);
+        vtab->zErrMsg = message;
+    }
+    return code;
+}
+
+/* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a say in how it is made. */
+static inline bool is_simple(const rst_table *table, const rst_connection *c) {
+    return c->program == NULL && c->trigger_depth == 0 && c->override_conflict == CONFLICT_DEFAULT &&
+           c->writer != NULL && !c->writer_broken && !c->sidecar && c->dropping == NULL && c->retired.data == NULL &&
+           c->retired_key.data == NULL && table->triggers == NULL && !table->has_conflict_clauses &&
+           ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled((rst_connection *)c));
+}
+
+/* Such a change: what rst_update does to the same effect, without asking what cannot be. */
+static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_connection *c = table->connection;
+    char *message = NULL;
+    const int told = sqlite3_vtab_on_conflict(c->db), conflict = told == SQLITE_ABORT ? CONFLICT_DEFAULT : told;
+    int code = rst_check_usable(c, &message);
+    c->last_mode = 0;
+    c->row_written = false;
+    c->raised = 0;
+    if (code == SQLITE_OK) {
+        c->override_conflict = conflict; /* what it fires goes by its OR, too */
+        table->references++;
+        if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL)
+            code = update_or_delete(table, count, values, conflict, &message);
+        else
+            code = insert(table, values, conflict, rowid, &message);
+        c->override_conflict = CONFLICT_DEFAULT;
+        if (code == SQLITE_OK && table->references > 1) {
+            table->references--;
+            return SQLITE_OK;
+        }
+        rst_table_release(table);
+    }
+    return finish(vtab, told, conflict, code, message);
+}
+
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_connection *c = table->connection;
     char *message = NULL;
-    int told = sqlite3_vtab_on_conflict(c->db);
-    int conflict, code;
+    int told, conflict, code;
     int64_t deferred = 0, immediate = 0;
     rst_mark mark = 0;
     bool alone;
@@ -210,6 +260,8 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         table->clearing--; /* the whole tree went at once; SQLite counts the rows */
         return SQLITE_OK;
     }
+    if (is_simple(table, c)) return simple(vtab, count, values, rowid);
+    told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);
     if (c->trigger_depth == 0) {
         if (c->retired.data != NULL) rootstock_buffer_free(&c->retired);
@@ -265,14 +317,5 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         }
         rst_table_release(table);
     }
-    if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
-        if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
-    }
-    if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
-    code = rst_program_result(table, told, conflict, code, &message);
-    if (message != NULL) {
-        sqlite3_free(vtab->zErrMsg);
-        vtab->zErrMsg = message;
-    }
-    return code;
+    return finish(vtab, told, conflict, code, message);
 }

@@ -55,7 +55,7 @@ int rst_writer_take(rst_connection *c) {
     rootstock_environment *environment = c->shared->environment;
     uint64_t left = 0;
     bool asked = false;
-    int code = rootstock_writer_lock(c->shared, NULL, NULL);
+    int code = rootstock_writer_lock_soon(c->shared);
     if (code == ROOTSTOCK_BUSY) {
         left = patience(c);
         asked = true;

@@ -37,6 +37,12 @@ public struct StoreOptions: Hashable, Sendable {
     /// calls meanwhile. `true` is an error on engines that have no map.
     public var writeMap: Bool?
 
+    /// Whether the system may read what is around a page that is not in memory, on an engine that maps its file. `nil` leaves it to the
+    /// engine: it may unless the store takes more than half of the memory that the process may use (the machine's, or its
+    /// control group's). Then pages are read one by one, as LMDB's `MDB_NORDAHEAD` has it, and those that a scan will come to are asked
+    /// for ahead. Either value is an error on engines that map no file.
+    public var readAhead: Bool?
+
     /// Whether the store keeps a checksum with every row, index entry and record of its schema. Chosen when a store is made, and
     /// kept in it: a store that has checksums verifies and writes them whatever this says, and `true` is an error on one that
     /// has none. What does not match is ``ResultCode/corrupt`` when it is read, with the table and the row. Versions of
@@ -108,6 +114,7 @@ extension StoreOptions {
         if checksum { members.append("\"checksum\":true") }
         if readOnly { members.append("\"readOnly\":true") }
         if let writeMap { members.append("\"writeMap\":\(writeMap)") }
+        if let readAhead { members.append("\"readAhead\":\(readAhead)") }
         return "{" + members.joined(separator: ",") + "}"
     }
 
@@ -116,7 +123,7 @@ extension StoreOptions {
         guard engine.isNative else { return }
         let foreign = [
             ("checksum", checksum), ("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil),
-            ("writeMap", writeMap == true),
+            ("writeMap", writeMap == true), ("readAhead", readAhead != nil),
         ]
         if let (name, _) = foreign.first(where: { $0.1 }) {
             throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")

@@ -60,7 +60,7 @@ SELECT coalesce(rootstock_rewrite(once), once) = once AND once <> text
                 SELECT 'SELECT * FROM t JOIN sqlite_temp_master USING (name)'));"
 check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
 check "an unknown option is refused" \
-    "Runtime error near line 2: unknown option \"speed\": the options are checksum, durability, mapSize, maxReaders, readerWarning, readOnly, writeMap" \
+    "Runtime error near line 2: unknown option \"speed\": the options are checksum, durability, mapSize, maxReaders, readAhead, readerWarning, readOnly, writeMap" \
     "SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');"
 check "what a VACUUM is refused for is told" "1
 Runtime error near line 4: cannot VACUUM from within a transaction" "SELECT rootstock_open('$store');
@@ -81,6 +81,19 @@ for condition in "n = 250" "n = :n" "n BETWEEN :n AND 250" "n > 249 AND n < 250.
     if [ "$(printf '%s\n' "$actual" | sed -n 2p)" != "250|k" ] || [ "${steps:-1000}" -ge 100 ]; then
         failures=$((failures + 1))
         printf 'extension: rows left out where %s: %s\n' "$condition" "$actual" >&2
+    fi
+done
+# The rows of an OFFSET are gone by without a step each, where each row of the plan is one of the statement.
+for tail in "ORDER BY rowid LIMIT 1 OFFSET 249" "LIMIT 1 OFFSET 249" "WHERE rowid > 100 ORDER BY rowid LIMIT 1 OFFSET 149" \
+    "ORDER BY rowid DESC LIMIT 1 OFFSET 150"; do
+    cases=$((cases + 1))
+    actual=$(printf '.load %s\n%s\n.output %s\n%s\n.output stdout\n.stats vmstep\n.read %s\n' "$extension" "SELECT rootstock_open('$store');" \
+        "$folder/offset.sql" "SELECT coalesce(rootstock_rewrite('SELECT n, name FROM numbers $tail'), 'not rewritten') || ';';" \
+        "$folder/offset.sql" | sqlite3 ":memory:" 2>&1) || true
+    steps=$(printf '%s\n' "$actual" | sed -n 's/^VM-steps: //p')
+    if [ "$(printf '%s\n' "$actual" | sed -n 2p)" != "250|k" ] || [ "${steps:-1000}" -ge 100 ]; then
+        failures=$((failures + 1))
+        printf 'extension: an offset of %s: %s\n' "$tail" "$actual" >&2
     fi
 done
 store=$data

@@ -6,8 +6,10 @@
 **   of the transactions whose COMMIT had returned, the last MOST_LOST at most are missing; where one is, so are all after it; and the
 **   file is whole;
 **   that takes a flush for LEAST_SHARED transactions at most, or else it would be no class of its own;
-**   when nothing is written for a while, everything is durable, and no snapshot is held; so it is when the store was closed.
-** Then flushes fail, once or for good.
+**   when nothing is written for a while, everything is durable, and no snapshot is held; so it is when the store was closed; and so it is
+**   where a flush that nobody waited for had failed, or several, for a while.
+** Then flushes fail, once or for good; and a transaction on top of commits that are not durable has LMDB write pages of it before its
+** commit (spill.c).
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -90,15 +92,15 @@ static long count_flushes(size_t from) {
     return flushes;
 }
 
-/* Files of moments chosen by chance, about so many. */
-static long try_moments(const char *tried, size_t begin, int wanted, uint64_t *seed) {
+/* Files of moments chosen by chance, about so many, and of all from each on. */
+static long try_moments(const char *tried, size_t begin, int wanted, size_t each, uint64_t *seed) {
     rows had = {.most_lost = MOST_LOST};
     image trial = {0};
     disk disk = {0};
     long files = 0;
     uint64_t stride = 1 + (recorded_count - begin) / (uint64_t)wanted;
     for (size_t moment = 0; moment < recorded_count; moment++) {
-        if (moment >= begin && random_number(seed) % stride == 0)
+        if (moment >= each || (moment >= begin && random_number(seed) % stride == 0))
             for (int kind = 0; kind < VARIANTS; kind++, files++) {
                 image_make(&trial, &disk, moment, (variant)kind, seed);
                 image_judge(&trial, tried, moment, (variant)kind, judge, &had);
@@ -142,7 +144,7 @@ static void lose_power(const char *path, const char *tried, double seconds, uint
         if (!failing && runs % 2 == 0) flushes += count_flushes(from);
         if (!failing && runs % 2 == 0 && count_flushes(from) * LEAST_SHARED > ROWS)
             wrong("%ld flushes for %d commits", count_flushes(from), ROWS);
-        files += try_moments(tried, from, 12, seed);
+        files += try_moments(tried, from, 12, recorded_count, seed);
     }
     printf("later: %s%ld runs, %ld commits, %ld refused; %ld files after a power loss, none wrong",
            failing ? "failing flushes: " : "", runs, commits, refused, files);
@@ -194,14 +196,91 @@ static void leave_alone(const char *path, const char *tried, uint64_t *seed) {
     }
 }
 
+/* Who wants to write while what was lost is written anew waits for that, and is not refused. */
+static void go_on_beginning(sqlite3 *db) {
+    for (double until = seconds_now() + IDLE_MICROSECONDS / 1e6; seconds_now() < until; usleep(10000))
+        if (session_run(db, "BEGIN IMMEDIATE; ROLLBACK", NULL) != SQLITE_OK) wrong("%s", session_message());
+}
+
+/* Flushes that nobody waits for fail, the first or all for a while; then the store is left alone, or closed. Nobody hears of them. */
+static void fail_unheard(const char *path, const char *tried, uint64_t *seed) {
+    for (int way = 0; way < 6; way++) {
+        rows had = {.most_lost = 0};
+        bool persistently = way % 2 == 1, closing = way >= 2, while_closing = way >= 4;
+        record_flush_delay = way == 0 ? 200000 : 0;
+        sqlite3 *db = begin(path);
+        for (int row = 0; row < 5; row++) {
+            if (insert(db, row, seed, false) != SQLITE_OK) wrong("%s", session_message());
+            had.acknowledged[row] = true;
+        }
+        io_arm(IO_ERROR, 1u << IO_FDATASYNC, 1, persistently, EIO);
+        if (way == 0)
+            go_on_beginning(db);
+        else if (!while_closing)
+            usleep(IDLE_MICROSECONDS);
+        bool failed = while_closing || io_disarm();
+        if (!closing) {
+            /* The next attempt comes later than after a flush that ended well. */
+            usleep(2 * IDLE_MICROSECONDS);
+            mark();
+        }
+        session_close(db);
+        if (while_closing) failed = io_disarm();
+        record_stop();
+        if (!failed) wrong("no flush has failed");
+        if (while_closing && persistently) had.most_lost = MOST_LOST; /* there is nothing more that could be done */
+        expect_all(tried, closing ? recorded_count : marked(), &had, seed);
+    }
+    record_flush_delay = 0;
+    printf("later: flushes that failed unheard: 6 ways, nothing lost that could be kept\n");
+}
+
+static long count_pages(size_t from) {
+    size_t bytes = 0;
+    for (size_t i = from; i < recorded_count; i++)
+        if (recorded[i].kind == EVENT_WRITE) bytes += recorded[i].size;
+    return (long)(bytes / 4096);
+}
+
+/* What LMDB writes early lies on pages that a power loss, and who undoes commits then, can do without. */
+static void spill(const char *path, const char *tried, double seconds, uint64_t *seed) {
+    long files = 0, runs = 0, chains = 0, early = 0, refused = 0;
+    double start = seconds_now();
+    for (; runs < 2 * SPILL_FAULTS || seconds_now() - start < seconds; runs++) {
+        spill_fault fault = (spill_fault)(runs % SPILL_FAULTS);
+        sqlite3 *db = begin(path);
+        mark();
+        for (int row = 0, count = 12 + (int)(random_number(seed) % 16); row < count; row++) {
+            if (insert(db, row, seed, false) != SQLITE_OK) wrong("%s", session_message());
+            record_acknowledged(row);
+        }
+        chains += readers(db) > 0;
+        size_t before = recorded_count;
+        bool done = spill_pages(path, fault, seed);
+        mark(); /* a moment behind the last write */
+        record_stop();
+        refused += !done;
+        if (done) early += count_pages(before);
+        if (done && count_pages(before) < 8) wrong("LMDB has written nothing early");
+        session_close(db);
+        files += try_moments(tried, marked(), 4, recorded_count - 8, seed);
+    }
+    printf("later: written early: %ld runs, %ld of them on commits that were not durable, %ld refused; %ld pages; %ld "
+           "files after a power loss, none wrong, %.0f s\n",
+           runs, chains, refused, early, files, seconds_now() - start);
+    if (chains * 2 < runs) wrong("few transactions stand on commits that are not durable");
+}
+
 int run_later(const settings *how) {
     char path[4096], tried[4096];
     uint64_t seed = how->seed;
     snprintf(path, sizeof path, "%s/recorded", how->folder);
     snprintf(tried, sizeof tried, "%s/tried", how->folder);
     leave_alone(path, tried, &seed);
-    lose_power(path, tried, how->seconds * 0.5, &seed, false);
-    lose_power(path, tried, how->seconds * 0.5, &seed, true);
+    fail_unheard(path, tried, &seed);
+    lose_power(path, tried, how->seconds * 0.4, &seed, false);
+    lose_power(path, tried, how->seconds * 0.4, &seed, true);
+    spill(path, tried, how->seconds * 0.2, &seed);
     remove_store(path);
     remove_store(tried);
     return 0;

@@ -94,7 +94,7 @@ static int run_unit(writer *me, int unit) {
     char sql[256];
     rest(me);
     if (me->plan->spills && me->number / THREADS == PROCESSES - 1 && unit % 8 == 1)
-        spill_pages(me->plan->path, &me->seed);
+        (void)spill_pages(me->plan->path, SPILL_AT_ONCE, &me->seed);
     int code = execute(me->db, "BEGIN IMMEDIATE");
     snprintf(sql, sizeof sql, "INSERT INTO one SELECT %d, %d, count(*), zeroblob(%d) FROM one", me->number, unit,
              unit * 37 % 900);

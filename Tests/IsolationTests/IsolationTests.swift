@@ -44,6 +44,44 @@ private let everywhere: [String?] = [nil] + storeEngines
         #expect(second.run("INSERT INTO u VALUES (1)").code == SQLITE_OK, "an undone transaction has let go")
     }
 
+    @Test(arguments: everywhere) func whatTheSchemaHasOrLacksAlreadyIsNoWrite(_ engine: String?) throws {
+        let database = try Database.filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        #expect(first.run("BEGIN IMMEDIATE").code == SQLITE_OK)
+        for sql in [
+            "CREATE TABLE IF NOT EXISTS t(z)", "CREATE INDEX IF NOT EXISTS tb ON t(a)", "DROP TABLE IF EXISTS missing",
+            "DROP INDEX IF EXISTS missing", "DROP VIEW IF EXISTS missing", "DROP TRIGGER IF EXISTS missing",
+        ] { #expect(second.run(sql).code == SQLITE_OK, "\(sql)") }
+        for sql in ["CREATE TABLE IF NOT EXISTS n(z)", "DROP TABLE IF EXISTS u"] {
+            #expect(second.run(sql).code == SQLITE_BUSY, "\(sql)")
+        }
+        #expect(first.run("COMMIT").code == SQLITE_OK)
+    }
+
+    @Test(arguments: everywhere) func whoMayOnlyQuerySeesWhatOthersMakeOfTheSchema(_ engine: String?) throws {
+        let database = try Database.filled(engine)
+        let (reader, writer) = (try database.session(), try database.session())
+        #expect(reader.run("SELECT count(*) FROM t").rows == ["9"])
+        #expect(reader.run("PRAGMA query_only = ON").code == SQLITE_OK)
+        let changes: [(String, String, [String])] = [
+            ("CREATE TABLE n(a)", "SELECT count(*) FROM n", ["0"]),
+            ("ALTER TABLE u ADD COLUMN c DEFAULT 7", "SELECT a, c FROM u", ["0|7"]),
+            ("CREATE VIEW v AS SELECT max(a) FROM t", "SELECT * FROM v", ["9"]),
+            (
+                "CREATE TRIGGER g AFTER INSERT ON n BEGIN INSERT INTO u VALUES (1, 2); END", "SELECT a, c FROM u",
+                ["0|7"]
+            ),
+            ("DROP INDEX tb", "SELECT count(*) FROM sqlite_schema", ["5"]),
+        ]
+        for (change, query, rows) in changes {
+            #expect(writer.run(change).code == SQLITE_OK, "\(change)")
+            #expect(reader.run(query).rows == rows, "\(change)")
+        }
+        for sql in ["INSERT INTO n VALUES (1)", "CREATE TABLE m(a)", "DROP TABLE n"] {
+            #expect(reader.run(sql).code == SQLITE_READONLY, "\(sql)")
+        }
+    }
+
     @Test(arguments: everywhere) func theSecondWriterWaitsAndAsks(_ engine: String?) throws {
         let database = try Database.filled(engine)
         let (first, second) = (try database.session(), try database.session())

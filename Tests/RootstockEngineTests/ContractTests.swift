@@ -72,6 +72,10 @@ import Testing
         for seed in UInt64(1)...3 { try EngineContract.whatIsAhead(engine, seed: seed) }
     }
 
+    @Test(arguments: engines) func whatIsSkipped(_ engine: EngineUnderTest) throws {
+        for seed in UInt64(1)...3 { try EngineContract.whatIsSkipped(engine, seed: seed) }
+    }
+
     @Test(arguments: engines) func removalUnderACursor(_ engine: EngineUnderTest) throws {
         try EngineContract.removalUnderACursor(engine)
     }

@@ -53,4 +53,47 @@ extension EngineContract {
             }
         }
     }
+
+    /// cursor_skip goes on as moves would, in both directions, and never past the last entry.
+    static func whatIsSkipped(_ engine: EngineUnderTest, seed: UInt64) throws {
+        let scratch = Scratch()
+        let environment = try engine.open(scratch.path())
+        guard let skip = environment.engine.pointee.cursor_skip else { return }
+        var generator = SeededGenerator(seed: seed)
+        let count = 3000
+        let tree = try environment.write { transaction in
+            let tree = try transaction.tree("t", create: true)
+            for number in 0..<count { try transaction.put(tree, key(number), [UInt8(number % 10)]) }
+            return tree
+        }
+        try environment.read { transaction in
+            let cursor = try transaction.cursor(tree)
+            defer { cursor.close() }
+            #expect(skip(cursor.pointer, ROOTSTOCK_NEXT, 5) == 0, "from nowhere there is nothing to go by")
+            var skipped = 0
+            for _ in 0..<300 {
+                var place = Int.random(in: 0..<count, using: &generator)
+                _ = try cursor.move(ROOTSTOCK_SEEK, key(place))
+                let forward = Bool.random(using: &generator)
+                let way = forward ? ROOTSTOCK_NEXT : ROOTSTOCK_PREVIOUS
+                for _ in 0..<4 {
+                    let asked = UInt64.random(in: 0...200, using: &generator)
+                    let by = skip(cursor.pointer, way, asked)
+                    #expect(by <= asked)
+                    skipped += Int(by)
+                    place += (forward ? 1 : -1) * (Int(by) + 1)
+                    var next = rootstock_slice()
+                    var value = rootstock_slice()
+                    let code = cursor.moveToSlices(way, &next, &value)
+                    guard (0..<count).contains(place) else {
+                        #expect(code == ROOTSTOCK_NOT_FOUND.code, "seed \(seed)")
+                        break
+                    }
+                    #expect(code == ROOTSTOCK_OK.code)
+                    #expect(Bytes(next) == key(place), "seed \(seed)")
+                }
+            }
+            #expect(skipped > 0)
+        }
+    }
 }

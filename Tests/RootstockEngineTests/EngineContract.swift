@@ -35,7 +35,8 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
 extension rootstock_options {
     init(
         durability: rootstock_durability = ROOTSTOCK_DURABILITY_FULL, mapSize: UInt64 = 0, readers: UInt32 = 0,
-        trees: UInt32 = 0, readOnly: Bool = false, writeMap: Bool? = nil
+        trees: UInt32 = 0, readOnly: Bool = false, writeMap: Bool? = nil,
+        readAhead: Bool? = nil
     ) {
         self.init()
         self.durability = durability
@@ -48,6 +49,12 @@ extension rootstock_options {
             case nil: ROOTSTOCK_WRITE_MAP_AUTOMATIC
             case true?: ROOTSTOCK_WRITE_MAP_ALWAYS
             case false?: ROOTSTOCK_WRITE_MAP_NEVER
+            }
+        read_ahead =
+            switch readAhead {
+            case nil: ROOTSTOCK_READ_AHEAD_AUTOMATIC
+            case true?: ROOTSTOCK_READ_AHEAD_ALWAYS
+            case false?: ROOTSTOCK_READ_AHEAD_NEVER
             }
     }
 }

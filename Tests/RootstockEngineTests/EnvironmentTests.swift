@@ -82,6 +82,7 @@ import Testing
         #expect(fault(engine, path, .init(mapSize: 1 << 40))?.message.contains("map size") == true)
         #expect(fault(engine, path, .init(readers: 7))?.message.contains("readers") == true)
         #expect(fault(engine, path, .init(writeMap: true))?.message.contains("write map") == true)
+        #expect(fault(engine, path, .init(readAhead: false))?.message.contains("reading ahead") == true)
         // What is allowed: the same, nothing in particular, and reading what is open for writing.
         for options in [
             rootstock_options(durability: ROOTSTOCK_DURABILITY_NORMAL), rootstock_options(),

@@ -226,6 +226,41 @@
             }
         }
 
+        /// Where commits wait for no flush, who has the lock may take it again before one who has just come; but not for ever.
+        @Test func whoHasJustComeIsPassedButNotForEver() throws {
+            try withTree(.init(durability: ROOTSTOCK_DURABILITY_OFF)) { environment, _, _ in
+                var passed = 0
+                for _ in 0..<20 {
+                    #expect(rootstock_writer_lock_soon(environment.shared) == ROOTSTOCK_OK.code)
+                    #expect(rootstock_writer_lock_soon(environment.shared) == ROOTSTOCK_BUSY.code)
+                    let order = Order()
+                    let group = DispatchGroup()
+                    DispatchQueue.global().async(group: group) {
+                        #expect(
+                            rootstock_writer_lock_in_line(environment.shared, 60_000_000_000) == ROOTSTOCK_OK.code)
+                        order.append(1)
+                        rootstock_writer_unlock(environment.shared)
+                    }
+                    let since = Date()
+                    while waiting(environment) == 0, Date().timeIntervalSince(since) < 30 { usleep(10) }
+                    // The lock is never free for longer than it takes to ask for it again.
+                    while order.numbers.isEmpty, Date().timeIntervalSince(since) < 30 {
+                        rootstock_writer_unlock(environment.shared)
+                        if rootstock_writer_lock(environment.shared, nil, nil) == ROOTSTOCK_OK.code {
+                            passed += waiting(environment)
+                        } else {
+                            group.wait()
+                            #expect(rootstock_writer_lock(environment.shared, nil, nil) == ROOTSTOCK_OK.code)
+                        }
+                    }
+                    #expect(order.numbers == [1])
+                    rootstock_writer_unlock(environment.shared)
+                    group.wait()
+                }
+                #expect(passed > 0)
+            }
+        }
+
         private func waiting(_ environment: Environment) -> Int { Int(rootstock_writers_in_line(environment.shared)) }
 
         /// Threads that write beside each other: none is lost, each sees its own, and the order of commits is kept.

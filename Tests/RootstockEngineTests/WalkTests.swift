@@ -65,10 +65,11 @@ import Testing
         return Bytes(repeating: UInt8.random(in: 0...255, using: &generator), count: size)
     }
 
-    private static func run(seed: UInt64, writeMap: Bool) throws {
+    private static func run(seed: UInt64, writeMap: Bool, readAhead: Bool?) throws {
         let scratch = Scratch()
         let environment = try Environment(
-            engine: "lmdb", path: scratch.path(), .init(durability: ROOTSTOCK_DURABILITY_OFF, writeMap: writeMap))
+            engine: "lmdb", path: scratch.path(),
+            .init(durability: ROOTSTOCK_DURABILITY_OFF, writeMap: writeMap, readAhead: readAhead))
         var generator = SeededGenerator(seed: seed)
         var trees: [(tree: rootstock_tree, keys: Keys)] = []
         let pooled = try environment.begin()
@@ -112,7 +113,8 @@ import Testing
         let end = Date().addingTimeInterval(environmentSeconds(default: 3))
         var seed = SeededGenerator.environmentSeed()
         repeat {
-            try Self.run(seed: seed, writeMap: writeMap)
+            // As in a store that is larger than memory, in every other run.
+            try Self.run(seed: seed, writeMap: writeMap, readAhead: seed % 2 == 0 ? nil : false)
             seed &+= 1
         } while Date() < end
     }

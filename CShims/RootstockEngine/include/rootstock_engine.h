@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 6
+#define ROOTSTOCK_ENGINE_ABI 7
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (codes.c). */
 typedef enum rootstock_code {
@@ -106,6 +106,14 @@ typedef enum rootstock_write_map {
     ROOTSTOCK_WRITE_MAP_NEVER = 2
 } rootstock_write_map;
 
+/* Whether the system reads what is around a page that is not in memory, on engines that map their file. Automatic: unless the store takes more
+** than half of the memory that the process may use; then pages are read one by one, and those that a scan will come to are asked for. */
+typedef enum rootstock_read_ahead {
+    ROOTSTOCK_READ_AHEAD_AUTOMATIC = 0,
+    ROOTSTOCK_READ_AHEAD_ALWAYS = 1,
+    ROOTSTOCK_READ_AHEAD_NEVER = 2
+} rootstock_read_ahead;
+
 /* Options of an environment. A zeroed struct asks for the defaults. */
 typedef struct rootstock_options {
     rootstock_durability durability;
@@ -115,6 +123,7 @@ typedef struct rootstock_options {
     int read_only;
     rootstock_write_map write_map;
     uint32_t file_mode; /* permission bits of a new file before umask; 0: 0644 as SQLite's */
+    rootstock_read_ahead read_ahead;
     /* Non-zero: the file is another program's, too, which must find it whole after a power loss without this engine's help. */
     int foreign;
 } rootstock_options;
@@ -129,6 +138,9 @@ typedef int (*rootstock_busy)(void *context, int attempts);
 /* Asked by what takes long, now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing changed.
 ** It calls nothing of the environment. Null: never. */
 typedef int (*rootstock_stop)(void *context);
+
+/* Room for what verify has to say. */
+#define ROOTSTOCK_VERIFY_WORDS 200
 
 /* Words in memory, shared with all processes on the store, that tell what last_commit would: it is the greater of *numbers[0] and
 ** *numbers[1], unless *left is left_value: then begin gives ROOTSTOCK_MOVED. */
@@ -282,6 +294,17 @@ struct rootstock_engine {
     /* Sets *words to where last_commit can be read, until close, by any thread, without a call of the engine: two thirds of what the
     ** table layer adds to a statement prepared were such calls. 0: it cannot be, and *words is as it was. Optional. */
     int (*commit_words)(rootstock_environment *environment, rootstock_commit_words *words);
+
+    /* Of a positioned cursor in a read transaction: goes on by as many entries in that direction (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) as it
+    ** can without looking at them, at most count, and returns how many. It is then as if that many moves had been made, and stays positioned.
+    ** 0 is always a right answer. Optional. */
+    uint64_t (*cursor_skip)(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
+
+    /* Goes through what holds the trees together in the read transaction's snapshot, which gets and moves need not look at as a whole (pages,
+    ** records of trees). ROOTSTOCK_CORRUPT: something is wrong with it, and *words* has the first such thing, zero-terminated, in words for who is to
+    ** read what a check says; other failures as ever. ROOTSTOCK_OK in a write transaction where that cannot be done. Optional. */
+    int (*verify)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
+                  char words[ROOTSTOCK_VERIFY_WORDS]);
 };
 
 /*
@@ -344,8 +367,11 @@ int rootstock_shared_check_process(const rootstock_shared *shared);
 ** up. Waiting is a sleep on a condition in slices of at most a millisecond between questions. Not recursive. */
 int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context);
 void rootstock_writer_unlock(rootstock_shared *shared);
+/* The same without a callback, but where commits wait for no flush, and so are short, it first waits awake for some 20 microseconds. */
+int rootstock_writer_lock_soon(rootstock_shared *shared);
 /* The same with a place in a line, first come first served: waits asleep for so long at most, is woken when its turn comes.
-** ROOTSTOCK_BUSY if it did not come. */
+** ROOTSTOCK_BUSY if it did not come. Where commits wait for no flush, others may go by one who has waited for less than 5 milliseconds, and
+** less than half of what it may wait. */
 int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds);
 /* How many threads stand in line. */
 int rootstock_writers_in_line(rootstock_shared *shared);

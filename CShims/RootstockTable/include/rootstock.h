@@ -60,7 +60,8 @@ int rootstock_register(sqlite3 *db);
 ** checksum (true/false: true makes a new store keep a checksum with every entry, verified at every read, SQLITE_CORRUPT_VTAB naming
 ** table and row where it does not match; an existing store must have been made so, SQLITE_ERROR, and is treated as it was made
 ** where true is not asked for), durability ("off", "normal", "full"), mapSize (bytes), maxReaders, readOnly (true/false), writeMap (true/false; where it
-** is not named: true for durability "off" on engine lmdb), readerWarning (commits; 0 for never, 1000 unless asked): when a
+** is not named: true for durability "off" on engine lmdb), readAhead (true/false; where it is not named: false on engine lmdb for a store of more than half of
+** the memory that the process may use), readerWarning (commits; 0 for never, 1000 unless asked): when a
 ** commit of this connection finds a snapshot, of whatever process, that many commits behind, SQLite's error log gets one
 ** SQLITE_WARNING of it. An unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors:
 ** SQLITE_CANTOPEN, SQLITE_NOTADB,

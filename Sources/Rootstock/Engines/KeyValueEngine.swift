@@ -80,6 +80,8 @@ public struct EngineOptions: Sendable {
     public var maximumTrees: Int = 0
     public var isReadOnly = false
     public var writesThroughMap = false
+    /// Whether the system may read around a page of the engine's map that is not in memory; `nil`: the engine decides.
+    public var readsAhead: Bool?
 
     public init() {}
 }

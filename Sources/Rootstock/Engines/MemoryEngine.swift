@@ -19,7 +19,7 @@ public struct MemoryEngine: KeyValueEngine {
 
     public func open(path: String, options: EngineOptions) throws(EngineError) -> any KeyValueEnvironment {
         // The durability asked for does not matter: no commit outlives the process, and the capabilities say so.
-        guard options.mapSize == 0, !options.writesThroughMap else {
+        guard options.mapSize == 0, !options.writesThroughMap, options.readsAhead == nil else {
             throw EngineError(
                 .unsupported, "cannot open \(path): engine memory has no memory map; leave out its options")
         }

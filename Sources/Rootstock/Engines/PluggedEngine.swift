@@ -174,6 +174,9 @@ private func options(_ options: UnsafePointer<rootstock_options>?) -> EngineOpti
     result.maximumTrees = Int(options.maximum_trees)
     result.isReadOnly = options.read_only != 0
     result.writesThroughMap = options.write_map == ROOTSTOCK_WRITE_MAP_ALWAYS
+    if options.read_ahead != ROOTSTOCK_READ_AHEAD_AUTOMATIC {
+        result.readsAhead = options.read_ahead == ROOTSTOCK_READ_AHEAD_ALWAYS
+    }
     return result
 }
 

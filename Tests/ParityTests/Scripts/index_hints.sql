@@ -80,3 +80,15 @@ ALTER TABLE jar RENAME COLUMN n TO amount;
 SELECT sql FROM sqlite_schema WHERE type = 'index' ORDER BY name;
 DELETE FROM jar WHERE amount = 9;
 PRAGMA integrity_check;
+-- NOT INDEXED of a table that WITH defines under the name of one of the store's.
+CREATE TABLE shown (a INT, b TEXT);
+CREATE INDEX shown_a ON shown (a);
+CREATE TABLE other_shown (a INT, b TEXT);
+INSERT INTO shown VALUES (1, 'x'), (2, 'y');
+INSERT INTO other_shown VALUES (3, 'z');
+WITH shown (a, b) AS (SELECT a, b FROM other_shown) SELECT * FROM shown NOT INDEXED;
+WITH shown AS MATERIALIZED (SELECT a, b FROM other_shown) SELECT * FROM "shown" AS x NOT INDEXED WHERE x.a = 3;
+WITH later AS (SELECT a FROM shown NOT INDEXED), shown (a) AS NOT MATERIALIZED (SELECT a FROM other_shown) SELECT * FROM later;
+WITH shown AS (SELECT a, b FROM other_shown) SELECT * FROM main.shown NOT INDEXED WHERE a = 2;
+WITH RECURSIVE shown (a) AS (SELECT 1 UNION SELECT a + 1 FROM shown NOT INDEXED WHERE a < 3) SELECT * FROM shown ORDER BY a;
+WITH x AS (SELECT a AS shown, b FROM other_shown) SELECT * FROM shown NOT INDEXED, x WHERE shown.a = 1;

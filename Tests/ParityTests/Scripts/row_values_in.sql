@@ -44,3 +44,11 @@ UPDATE t SET b = b + 10 WHERE (a, b) IN (SELECT x, y FROM u WHERE y > 1);
 SELECT * FROM t ORDER BY b;
 DELETE FROM w WHERE (k, n) IN (SELECT x, y FROM u) RETURNING k;
 SELECT * FROM w ORDER BY k;
+-- The list of an IN that is itself looked for is no row value.
+CREATE TABLE listed (id INTEGER PRIMARY KEY, a INT, b TEXT);
+INSERT INTO listed VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'a'), (4, NULL, NULL), (5, 0, '1');
+SELECT id FROM listed WHERE a IN (1, 2) IN (1) ORDER BY id;
+SELECT id FROM listed WHERE a IN (1, 2) IN ('a', 2) = 0 ORDER BY id;
+SELECT id FROM listed WHERE a NOT IN (1, 2) IN (SELECT a FROM listed) ORDER BY id;
+SELECT id FROM listed WHERE (a, b) IN (VALUES (1, 'a'), (2, 'b')) IN (1, 2) ORDER BY id;
+SELECT x.id FROM listed AS x JOIN listed AS y ON x.a IN (y.a, 2) IN (1, 3) ORDER BY 1;

@@ -15,3 +15,7 @@ SELECT app_run('CREATE TRIGGER g AFTER INSERT ON t4 BEGIN INSERT INTO t5 VALUES 
 INSERT INTO t4 VALUES (7);
 SELECT * FROM t5, v;
 SELECT name FROM sqlite_schema ORDER BY name;
+-- A statement that has read before the schema changed reads on: nothing is dropped beside it.
+CREATE TABLE t8(x);
+SELECT app_run('CREATE TABLE t7(q)'), app_run('DROP INDEX t1x'), app_run('DROP TABLE t8'), x FROM t1;
+SELECT name FROM sqlite_schema ORDER BY name;

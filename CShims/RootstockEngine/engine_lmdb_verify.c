@@ -1,0 +1,183 @@
+/*
+** engine_lmdb_verify.c - what holds a store's pages together, gone through as a whole: for the check.
+**
+** Reads look at the pages that lead to what they are after, and at each entry by itself. An entry whose size is damaged may reach into the ones behind it and
+** still be a key in its place and a row that decodes, and a page may stand in two trees. So here every page that the snapshot's trees reach is
+** looked at once: it bears its number and is of its kind, its entries lie in it and no two on top of each other, leaves are
+** all as deep, runs as long as their values, no page is reached twice, and there are as many as each tree's record counts.
+** What free pages hold is nobody's, and their list is not looked at.
+**
+** Invariant: no byte outside of the snapshot's pages is read, whatever they say, and none of a page before its number was held against their end.
+*/
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine_lmdb.h"
+#include "engine_lmdb_entries.h"
+#include "engine_lmdb_format.h"
+
+/* Where entries may begin in a page: every other byte. */
+#define LARGEST_PAGE 65536
+#define PLACES (LARGEST_PAGE / 2)
+
+typedef struct tree_walk {
+    const char *name; /* not ended by a zero */
+    int name_size;
+    int depth; /* of the leaves; 0: none was seen yet */
+    uint64_t branch_pages, leaf_pages, overflow_pages, entries;
+} tree_walk;
+
+typedef struct verification {
+    const lmdb_snapshot *snapshot;
+    unsigned char *reached; /* a bit a page */
+    rootstock_stop stop;
+    void *stop_context;
+    char *words;
+} verification;
+
+static int fault(const verification *v, const tree_walk *tree, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int fault(const verification *v, const tree_walk *tree, const char *format, ...) {
+    va_list arguments;
+    int room = ROOTSTOCK_VERIFY_WORDS;
+    int used = tree->name == NULL ? snprintf(v->words, (size_t)room, "the tree of trees: ")
+                                  : snprintf(v->words, (size_t)room, "tree %.*s: ", tree->name_size, tree->name);
+    if (used < 0 || used >= room) used = 0;
+    va_start(arguments, format);
+    vsnprintf(v->words + used, (size_t)(room - used), format, arguments);
+    va_end(arguments);
+    return MDB_CORRUPTED;
+}
+
+static const unsigned char *page_of(const verification *v, uint64_t number) {
+    return v->snapshot->base + number * v->snapshot->page_bytes;
+}
+
+/* So many pages from that one on are the tree's, and nobody else's. */
+static int take(const verification *v, const tree_walk *tree, uint64_t first, uint64_t count) {
+    uint64_t pages = v->snapshot->pages;
+    if (first < META_PAGES || first >= pages || count > pages - first)
+        return fault(v, tree, "page %llu is not in the file", (unsigned long long)first);
+    for (uint64_t page = first; page < first + count; page++) {
+        unsigned char bit = (unsigned char)(1u << (page & 7));
+        if (v->reached[page >> 3] & bit) return fault(v, tree, "page %llu is reached twice", (unsigned long long)page);
+        v->reached[page >> 3] |= bit;
+    }
+    return MDB_SUCCESS;
+}
+
+/* The page's entries lie in it, between the end of their list and the page's own, and none on top of another. Not to be made part of what calls
+** itself for each level, for its room on the stack. */
+static __attribute__((noinline)) int check_entries(const verification *v, const tree_walk *tree,
+                                                   const unsigned char *page) {
+    unsigned char taken[PLACES];
+    uint32_t size = (uint32_t)v->snapshot->page_bytes, from = half(page + 14);
+    uint32_t count = (half(page + 12) - PAGE_HEADER) / 2;
+    int leaf = (half(page + 10) & KIND_FLAGS) == LEAF_PAGE;
+    unsigned long long number = word(page);
+    memset(taken, 0, size / 2);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = half(page + PAGE_HEADER + 2 * (size_t)i);
+        if (at < from || at & 1 || at > size - ENTRY_HEADER)
+            return fault(v, tree, "entry %u of page %llu lies outside of it", i + 1, number);
+        const unsigned char *entry = page + at;
+        uint64_t bytes = ENTRY_HEADER + half(entry + 6);
+        if (leaf) bytes += half(entry + 4) & LONG_VALUE ? sizeof(uint64_t) : half(entry) | half(entry + 2) << 16;
+        if (bytes > size - at) return fault(v, tree, "entry %u of page %llu is larger than its page", i + 1, number);
+        for (uint32_t place = at / 2; place < (at + bytes + 1) / 2; place++) {
+            if (taken[place]) return fault(v, tree, "entry %u of page %llu lies on another", i + 1, number);
+            taken[place] = 1;
+        }
+    }
+    return MDB_SUCCESS;
+}
+
+static int check_run(const verification *v, tree_walk *tree, const unsigned char *entry) {
+    uint64_t first = word(entry + ENTRY_HEADER + half(entry + 6)), value = half(entry) | half(entry + 2) << 16;
+    uint64_t size = v->snapshot->page_bytes;
+    uint32_t count;
+    int code = take(v, tree, first, 1);
+    if (code != MDB_SUCCESS) return code;
+    const unsigned char *page = page_of(v, first);
+    memcpy(&count, page + 12, sizeof count);
+    if (word(page) != first || (half(page + 10) & KIND_FLAGS) != RUN_PAGE || count == 0 ||
+        value + PAGE_HEADER > count * size)
+        return fault(v, tree, "page %llu does not hold its long value", (unsigned long long)first);
+    tree->overflow_pages += count;
+    return count == 1 ? MDB_SUCCESS : take(v, tree, first + 1, count - 1); /* it may be the last page */
+}
+
+static int check_tree(verification *v, const lmdb_tree_record *record, tree_walk *tree);
+
+/* An entry of the tree of trees: a tree, unless another program has put something else there. */
+static int check_named(verification *v, const unsigned char *entry) {
+    lmdb_tree_record record;
+    tree_walk tree = {.name = (const char *)entry + ENTRY_HEADER, .name_size = (int)half(entry + 6)};
+    if ((half(entry) | half(entry + 2) << 16) != sizeof record) return fault(v, &tree, "its record is none");
+    memcpy(&record, tree.name + tree.name_size, sizeof record);
+    return record.flags == 0 ? check_tree(v, &record, &tree) : MDB_SUCCESS;
+}
+
+static int check_page(verification *v, tree_walk *tree, uint64_t number, int depth) {
+    int code = take(v, tree, number, 1);
+    if (code != MDB_SUCCESS) return code;
+    if (v->stop != NULL && v->stop(v->stop_context)) return ROOTSTOCK_INTERRUPTED;
+    const unsigned char *page = page_of(v, number);
+    uint32_t kind = half(page + 10) & KIND_FLAGS, end = half(page + 12), from = half(page + 14);
+    if (word(page) != number || (kind != LEAF_PAGE && kind != BRANCH_PAGE) || depth > LMDB_DEPTH_LIMIT ||
+        end <= PAGE_HEADER || end & 1 || end > from || from > v->snapshot->page_bytes)
+        return fault(v, tree, "page %llu is none of a tree", (unsigned long long)number);
+    if (kind == LEAF_PAGE && tree->depth == 0) tree->depth = depth;
+    if (tree->depth != 0 && (kind == LEAF_PAGE) != (depth == tree->depth))
+        return fault(v, tree, "page %llu is not as deep as others", (unsigned long long)number);
+    code = check_entries(v, tree, page);
+    uint32_t count = (end - PAGE_HEADER) / 2;
+    *(kind == LEAF_PAGE ? &tree->leaf_pages : &tree->branch_pages) += 1;
+    if (kind == LEAF_PAGE) tree->entries += count;
+    for (uint32_t i = 0; i < count && code == MDB_SUCCESS; i++) {
+        const unsigned char *entry = page + half(page + PAGE_HEADER + 2 * (size_t)i);
+        uint32_t flags = half(entry + 4);
+        if (kind == BRANCH_PAGE)
+            code = check_page(v, tree, word(entry) & UINT64_C(0xffffffffffff), depth + 1);
+        else if (flags == LONG_VALUE)
+            code = check_run(v, tree, entry);
+        else if (flags == TREE_VALUE && tree->name == NULL)
+            code = check_named(v, entry);
+        else if (flags != 0)
+            code = fault(v, tree, "entry %u of page %llu is of no kind", i + 1, (unsigned long long)number);
+    }
+    return code;
+}
+
+static int check_tree(verification *v, const lmdb_tree_record *record, tree_walk *tree) {
+    int code = record->root == LMDB_NO_PAGE ? MDB_SUCCESS : check_page(v, tree, record->root, 1);
+    if (code != MDB_SUCCESS) return code;
+    if (tree->entries != record->entries || tree->depth != record->depth ||
+        tree->branch_pages != record->branch_pages || tree->leaf_pages != record->leaf_pages ||
+        tree->overflow_pages != record->overflow_pages)
+        return fault(v, tree, "it has not as many pages and entries as its record counts");
+    return MDB_SUCCESS;
+}
+
+int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
+                          char words[ROOTSTOCK_VERIFY_WORDS]) {
+    const lmdb_snapshot *snapshot = &transaction->snapshot;
+    rootstock_environment *environment = transaction->environment;
+    verification v = {.snapshot = snapshot, .stop = stop, .stop_context = stop_context, .words = words};
+    tree_walk tree = {0};
+    words[0] = 0;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    /* A write transaction's changed pages are not all in the file; what LMDB reads, it checks. */
+    if (!snapshot->walks || snapshot->main_root == LMDB_NO_ROOT || snapshot->page_bytes > LARGEST_PAGE)
+        return ROOTSTOCK_OK;
+    v.reached = calloc((size_t)(snapshot->pages / 8 + 1), 1);
+    if (v.reached == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
+    int code = check_page(&v, &tree, snapshot->main_root, 1);
+    if (code == MDB_SUCCESS && tree.entries != snapshot->main_entries)
+        code = fault(&v, &tree, "it has not as many entries as its record counts");
+    free(v.reached);
+    if (code == ROOTSTOCK_INTERRUPTED) return rootstock_lmdb_refusal(environment, code, "interrupted");
+    return lmdb_result(environment, code);
+}

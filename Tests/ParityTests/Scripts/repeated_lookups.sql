@@ -1,0 +1,44 @@
+-- Inner tables of joins that are asked for the same row again and again, and for others in between: by rowid, by a unique index, by a key.
+CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT UNIQUE, nick TEXT COLLATE NOCASE UNIQUE, n INTEGER UNIQUE, r REAL UNIQUE, b UNIQUE, note TEXT);
+CREATE TABLE k(key TEXT PRIMARY KEY, v) WITHOUT ROWID;
+CREATE TABLE c(id INTEGER PRIMARY KEY, p_id, p_name TEXT, p_nick, p_n, p_any, q);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) INSERT INTO p SELECT i, 'name ' || i, 'Nick' || i, i * 10, i / 2.0, CASE i % 3 WHEN 0 THEN i WHEN 1 THEN '' || i ELSE CAST('' || i AS BLOB) END, 'note of ' || i FROM n;
+INSERT INTO p VALUES(100, NULL, NULL, NULL, NULL, NULL, 'all NULL'), (101, '', '', 0, 0.0, '', 'empty'), (102, '5', '5', 5, 5.5, '5.0', 'fives'),
+ (103, hex(zeroblob(100)), hex(zeroblob(90)), 103, 103.5, hex(zeroblob(400)), 'long'), (104, hex(zeroblob(300)), hex(zeroblob(300)), 104, 104.5, hex(zeroblob(500)), 'longer');
+INSERT INTO k SELECT name, note FROM p WHERE name IS NOT NULL;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 139) INSERT INTO c SELECT NULL, i / 7 % 14, 'name ' || (i / 7 % 14), CASE i / 7 % 2 WHEN 0 THEN 'nick' ELSE 'NICK' END || (i / 7 % 14), i / 7 % 14 * 10, CASE i % 4 / 2 WHEN 0 THEN i / 7 % 14 ELSE '' || (i / 7 % 14) END, i FROM n;
+INSERT INTO c(p_id, p_name, p_nick, p_n, p_any) SELECT id, name, nick, n, b FROM p, (SELECT 1 UNION SELECT 2 UNION SELECT 3) ORDER BY id;
+INSERT INTO c(p_id, p_name, p_nick, p_n, p_any) VALUES(1.0, '5', 5, '50', 5), (1, '5', '5', 50, '5'), ('1', '05', 5.0, 50.0, 5.0), (1.5, 5, '5.0', 50.5, x'35'), (NULL, NULL, NULL, NULL, NULL), (NULL, NULL, NULL, NULL, NULL), ('x', 'x', 'x', 'x', 'x'), ('x', 'x', 'x', 'x', 'x'), (1, 'name 1', 'nick1', 10, 1), (1e0, 'name 1', 'NICK1', 10, '1');
+SELECT c.id, p.note FROM c JOIN p ON p.id = c.p_id ORDER BY c.id;
+SELECT c.id, p.note, p.id, p.name FROM c LEFT JOIN p ON p.id = c.p_id ORDER BY c.id;
+SELECT c.id, p.note, p.name FROM c CROSS JOIN p ON p.name = c.p_name ORDER BY c.id;
+SELECT c.id, p.note, p.name FROM c LEFT JOIN p ON p.name = c.p_name ORDER BY c.id;
+SELECT c.id, p.id FROM c CROSS JOIN p ON p.name = c.p_any ORDER BY c.id;
+SELECT c.id, p.note, p.nick FROM c CROSS JOIN p ON p.nick = c.p_nick ORDER BY c.id;
+SELECT c.id, p.note, p.n FROM c LEFT JOIN p ON p.n = c.p_n ORDER BY c.id;
+SELECT c.id, p.note, p.n FROM c CROSS JOIN p ON p.n = c.p_any ORDER BY c.id;
+SELECT c.id, p.note, p.r FROM c CROSS JOIN p ON p.r = c.p_any ORDER BY c.id;
+SELECT c.id, p.note, p.b FROM c CROSS JOIN p ON p.b = c.p_any ORDER BY c.id;
+SELECT c.id, p.note, p.b FROM c LEFT JOIN p ON p.b = c.p_name ORDER BY c.id;
+SELECT c.id, k.v FROM c LEFT JOIN k ON k.key = c.p_name ORDER BY c.id;
+SELECT c.id, k.v FROM c CROSS JOIN k ON k.key = c.p_any ORDER BY c.id;
+SELECT c.id, p.note FROM c JOIN p ON p.id = c.p_id AND p.n = c.p_n WHERE p.note LIKE '%1%' ORDER BY c.id;
+SELECT c.id, x.note, y.note FROM c JOIN p AS x ON x.id = c.p_id JOIN p AS y ON y.name = x.name ORDER BY c.id;
+SELECT c.id, (SELECT note FROM p WHERE id = c.p_id), (SELECT note FROM p WHERE name = c.p_name) FROM c ORDER BY c.id;
+SELECT count(*) FROM c WHERE EXISTS (SELECT 1 FROM p WHERE p.id = c.p_id) AND NOT EXISTS (SELECT 1 FROM p WHERE p.name = c.p_name AND p.id > 5);
+SELECT c.id, p.id, d.id FROM c JOIN p ON p.id = c.p_id JOIN c AS d ON d.id = p.id + 1 ORDER BY c.id DESC;
+-- What the outer loop changes is seen, and rows that go are gone.
+UPDATE p SET note = note || '!' WHERE id IN (SELECT p_id FROM c);
+UPDATE c SET q = (SELECT note FROM p WHERE p.name = c.p_name) WHERE id < 60;
+SELECT id, q FROM c WHERE id < 60;
+CREATE TRIGGER t AFTER UPDATE OF q ON c BEGIN UPDATE p SET note = NEW.id || ' ' || coalesce((SELECT note FROM p WHERE id = NEW.p_id), '-') WHERE id = NEW.p_id; END;
+UPDATE c SET q = (SELECT note FROM p WHERE p.id = c.p_id);
+SELECT id, note FROM p ORDER BY id;
+SELECT sum(length(q)) FROM c;
+BEGIN;
+DELETE FROM p WHERE id = 3;
+SELECT c.id, p.note FROM c LEFT JOIN p ON p.name = c.p_name WHERE c.p_id BETWEEN 2 AND 4 ORDER BY c.id;
+INSERT INTO p(id, name, note) VALUES(3, 'name 3', 'again');
+SELECT c.id, p.note FROM c LEFT JOIN p ON p.name = c.p_name WHERE c.p_id BETWEEN 2 AND 4 ORDER BY c.id;
+ROLLBACK;
+SELECT c.id, p.note FROM c LEFT JOIN p ON p.name = c.p_name WHERE c.p_id BETWEEN 2 AND 4 ORDER BY c.id;

@@ -1,0 +1,24 @@
+-- A statement that the store runs itself reads the table of temp that hides the store's: what the schema without temp says of it is not asked.
+CREATE TABLE t(a PRIMARY KEY ON CONFLICT REPLACE, d DEFAULT 5);
+CREATE TABLE plain(a, d DEFAULT 6);
+CREATE TEMP TABLE s(x, c);
+INSERT INTO s VALUES (1, 2), (3, 4);
+CREATE TABLE main.s(b INTEGER PRIMARY KEY, a);
+INSERT INTO main.s VALUES (7, 8);
+INSERT INTO t SELECT x, c FROM s;
+INSERT INTO t(a) SELECT x + 10 FROM s;
+INSERT INTO plain(a) SELECT x + 10 FROM s;
+INSERT INTO t SELECT b, a FROM s;
+INSERT INTO t SELECT b, a FROM main.s RETURNING *;
+INSERT INTO t SELECT x, 9 FROM s WHERE true ON CONFLICT(a) DO UPDATE SET d = d + (SELECT max(c) FROM s);
+UPDATE t SET d = (SELECT c FROM s WHERE x = a) WHERE a IN (SELECT x FROM s) RETURNING a, d;
+DELETE FROM t WHERE a IN (SELECT x FROM s WHERE c = 4) RETURNING (SELECT count(x) FROM s);
+SELECT * FROM t ORDER BY a;
+SELECT * FROM plain ORDER BY a;
+DROP TABLE s;
+INSERT INTO t SELECT x, c FROM s;
+INSERT INTO t SELECT b, a FROM s;
+SELECT * FROM t ORDER BY a;
+CREATE TEMP TABLE w(nope);
+INSERT INTO t(nope) SELECT nope FROM w RETURNING a;
+INSERT INTO t(a, d) SELECT nope, missing FROM w;

@@ -1,0 +1,34 @@
+-- UPDATEs whose new values are too many for memory: rows are changed while others are still to be read.
+CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, b BLOB, c TEXT);
+WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 60) INSERT INTO t SELECT i * 3, i, zeroblob(i * 100), 'c' || i FROM r;
+UPDATE t SET b = zeroblob(700000 + n);
+SELECT changes(), count(*), sum(length(b)), min(length(b)), max(length(b)) FROM t;
+UPDATE t SET b = b || hex(n), n = n + 1 WHERE id > 3;
+SELECT changes(), count(*), sum(length(b)), sum(n), typeof(max(b)) FROM t;
+-- A fault at the last row takes back what was changed before it.
+UPDATE t SET b = zeroblob(800000), n = n + abs(CASE id WHEN 180 THEN -9223372036854775807 - 1 ELSE id END);
+SELECT sum(length(b)), sum(n) FROM t;
+BEGIN;
+UPDATE t SET n = n * 2 WHERE id % 2 = 0;
+UPDATE t SET b = zeroblob(500000 + id), n = n + 1;
+SELECT sum(length(b)), sum(n) FROM t;
+SAVEPOINT s;
+UPDATE t SET b = zeroblob(600000 + n), c = c || '!';
+SELECT sum(length(b)), sum(n), max(c) FROM t;
+ROLLBACK TO s;
+SELECT sum(length(b)), sum(n), max(c) FROM t;
+UPDATE t SET b = zeroblob(550000) WHERE n IN (SELECT n FROM t WHERE length(b) > 500100);
+SELECT changes(), sum(length(b)) FROM t;
+COMMIT;
+CREATE INDEX tn ON t(n);
+UPDATE t SET b = zeroblob(400000 + n) WHERE n > 10;
+SELECT changes(), sum(length(b)) FROM t INDEXED BY tn WHERE n > 10;
+UPDATE t SET n = n + 1000, b = zeroblob(300000) WHERE n > 0;
+SELECT changes(), min(n), max(n), sum(length(b)) FROM t;
+CREATE TABLE w(a TEXT, k INT, b, PRIMARY KEY(a, k)) WITHOUT ROWID;
+INSERT INTO w SELECT 'a' || (n % 3), id, NULL FROM t;
+UPDATE w SET b = zeroblob(450000 + k) WHERE a > 'a0';
+SELECT changes(), sum(length(b)) FROM w;
+UPDATE w SET b = zeroblob(450001) WHERE a = 'a1';
+SELECT changes(), sum(length(b)), count(*) FROM w;
+PRAGMA integrity_check;

@@ -1,0 +1,14 @@
+/*
+** memory_probe.c - the LMDB engine's view of memory. Invariant: it looks, and changes nothing.
+*/
+#include "memory_probe.h"
+
+#include "../../CShims/RootstockEngine/engine_lmdb_memory.h"
+
+uint64_t memory_probe_limit(const char *root) {
+    return rootstock_lmdb_memory_limit(root);
+}
+
+int memory_probe_by_one(const rootstock_transaction *transaction) {
+    return transaction->snapshot.walks && transaction->snapshot.pages_by_one;
+}
