@@ -128,9 +128,20 @@ void rst_reader_follow(rst_connection *c, bool after_commit) {
     if (c->held > 0 && !c->reader_live) (void)reader_start(c, NULL); /* if it fails, the next read says so */
 }
 
+/*
+** A statement that began to read outside a transaction and ended within one, for BEGIN or SAVEPOINT came meanwhile: SQLite keeps its read
+** lock, so the snapshot goes on. SQLite told nobody of the beginning.
+*/
+static void reader_rest(rst_connection *c) {
+    if (c->open_cursors == 0 && c->held == 0 && c->reader_live && !c->reader_pinned && c->control != NULL &&
+        !sqlite3_get_autocommit(c->db) && rst_snapshot_pin(c) == SQLITE_OK)
+        return;
+    rst_reader_spare(c);
+}
+
 void rst_read_unhold(rst_connection *c) {
     c->held--;
-    rst_reader_spare(c);
+    reader_rest(c);
 }
 
 void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction) {
@@ -219,7 +230,7 @@ int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transacti
 void rst_read_end(rst_connection *c, bool was_writer) {
     if (was_writer) return;
     c->open_cursors--;
-    rst_reader_spare(c);
+    reader_rest(c);
 }
 
 void rst_reader_drop(rst_connection *c) {

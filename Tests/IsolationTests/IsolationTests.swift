@@ -82,6 +82,24 @@ private let everywhere: [String?] = [nil] + storeEngines
         }
     }
 
+    /// The statement's lock outlives it where it ends within a transaction that began after it.
+    @Test(arguments: everywhere, ["BEGIN", "SAVEPOINT s"])
+    func aTransactionBegunWhileAStatementReadsKeepsItsSnapshot(_ engine: String?, _ begin: String) throws {
+        let database = try Database.filled(engine)
+        let (reader, writer) = (try database.session(), try database.session())
+        _ = reader.open(0, "SELECT a FROM t ORDER BY a")
+        #expect(reader.step(0, 2).rows == ["1", "2"])
+        #expect(writer.run("DELETE FROM t WHERE a > 5").code == SQLITE_OK)
+        #expect(reader.run(begin).code == SQLITE_OK)
+        #expect(reader.step(0, 20).rows == ["3", "4", "5", "6", "7", "8", "9"])
+        #expect(writer.run("UPDATE u SET a = 1").code == SQLITE_OK)
+        #expect(both(reader) == ["9|0"])
+        #expect(reader.run("INSERT INTO u VALUES (5)").code == SQLITE_BUSY | 2 << 8, "SQLITE_BUSY_SNAPSHOT")
+        _ = reader.run(begin == "BEGIN" ? "COMMIT" : "RELEASE s")
+        #expect(both(reader) == ["5|1"])
+        #expect(reader.run("INSERT INTO u VALUES (5)").code == SQLITE_OK)
+    }
+
     @Test(arguments: everywhere) func theSecondWriterWaitsAndAsks(_ engine: String?) throws {
         let database = try Database.filled(engine)
         let (first, second) = (try database.session(), try database.session())

@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Two threads that each have one of two connections and want the other's: one of them is refused, and so both end.
-    @Test(.timeLimit(.minutes(1)), arguments: engines) func readsInsideReadsOfTwoThreadsEnd(engine: Engine) throws {
+    @Test(arguments: engines) func readsInsideReadsOfTwoThreadsEnd(engine: Engine) throws {
         var options = StoreOptions(durability: .off, native: .wal)
         options.readerConnections = 2
         let store = try store(engine, options: options)
@@ -113,13 +113,18 @@ import Testing
         #expect(try store.read { try $0.queryValue("SELECT 1") } == 1)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: engines) func aStoreIsClosedInsideItsOwnClosure(engine: Engine) throws {
+    @Test(arguments: engines) func aStoreIsClosedInsideItsOwnClosure(engine: Engine) throws {
         let store = try store(engine)
-        try store.withConnection { connection in
-            store.close()
-            let one = try connection.queryValue("SELECT 1")
-            #expect(one == 1)
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? store.withConnection { connection in
+                store.close()
+                let one = try connection.queryValue("SELECT 1")
+                #expect(one == 1)
+                ended.signal()
+            }
         }
+        try #require(ended.wait(timeout: .now() + 30) == .success)
         #expect(throws: DatabaseError.self) { try store.read { try $0.queryValue("SELECT 1") } }
         store.close()
     }
