@@ -16,6 +16,7 @@ CORRUPT_SECONDS ?= 20
 THREADS_SECONDS ?= 60
 LONG_SECONDS ?= 3600
 TEST_SECONDS ?= 10
+TEST_PROGRAMS ?= 300
 TEST_SEED ?= 50000
 
 EXTENSION = build/rootstock.so
@@ -52,9 +53,9 @@ build: ## the command, optimised, and the loadable extension
 # The engine tests fork: alone in their process and one by one, so that no other thread holds a lock meanwhile.
 test: extension ## every test that ends in minutes
 	$(SWIFT) build $(SWIFTFLAGS) --build-tests
-	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
+	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
-	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
+	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Extension/run.sh $(EXTENSION)
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
@@ -145,9 +146,9 @@ ubsan: ## the tests with the C code checked for undefined behaviour
 # As `make test`: the engine tests fork, alone in their process.
 sanitized:
 	$(SWIFT) build $(SWIFTFLAGS) $(SANITIZED) --build-tests
-	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
+	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) $(SANITIZED) --skip-build --no-parallel --filter RootstockEngineTests
-	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) \
+	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) $(SANITIZED) --skip-build --skip RootstockEngineTests
 
 docs: ## the documentation of the Swift API, into build/docs

@@ -277,6 +277,6 @@ func shrink(_ steps: [Step], engine: String, connections: Int, features: Feature
                 return
             }
             programs += 1
-        } while Date() < until
+        } while Date() < until && programs < environmentPrograms()
     }
 }

@@ -119,7 +119,11 @@ private struct Twins {
         let seed = SeededGenerator.environmentSeed()
         var generator = SeededGenerator(seed: seed)
         let deadline = Date() + environmentSeconds(default: 0.5)
-        repeat { try runOne(flags, &generator, seed: seed) } while Date() < deadline
+        var programs = 0
+        repeat {
+            try runOne(flags, &generator, seed: seed)
+            programs += 1
+        } while Date() < deadline && programs < environmentPrograms()
     }
 
     private func runOne(_ flags: TreeFlags, _ generator: inout SeededGenerator, seed: UInt64) throws {

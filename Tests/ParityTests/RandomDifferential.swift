@@ -111,7 +111,7 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
         }
         try? FileManager.default.removeItem(at: trace)
         seed += 1
-    } while Date() < deadline && !isRepeat
+    } while Date() < deadline && !isRepeat && seed - firstSeed < environmentPrograms()
     print("random differential: seeds \(firstSeed) to \(seed - 1), no difference")
     return nil
 }

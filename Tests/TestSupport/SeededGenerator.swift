@@ -36,3 +36,9 @@ public struct SeededGenerator: RandomNumberGenerator {
 public func environmentSeconds(default seconds: Double) -> Double {
     ProcessInfo.processInfo.environment["ROOTSTOCK_TEST_SECONDS"].flatMap { Double($0) } ?? seconds
 }
+
+/// How many programs a random part of the tests draws at most: ROOTSTOCK_TEST_PROGRAMS, or what the time allows. With a number, a fast
+/// machine draws none that a slow one has not passed in a longer run.
+public func environmentPrograms() -> Int {
+    ProcessInfo.processInfo.environment["ROOTSTOCK_TEST_PROGRAMS"].flatMap { Int($0) } ?? .max
+}
