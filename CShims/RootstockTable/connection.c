@@ -35,6 +35,14 @@ void rst_forget_message(char **message) {
     *message = NULL;
 }
 
+int rst_take_message(sqlite3_vtab *base, int code, char *message) {
+    if (message != NULL) {
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = message;
+    }
+    return code;
+}
+
 int rst_declare_columns(sqlite3 *db, const char *sql) {
     int code = sqlite3_declare_vtab(db, sql);
     bool interrupted = code == SQLITE_ERROR && strcmp(sqlite3_errmsg(db), sqlite3_errstr(SQLITE_INTERRUPT)) == 0;

@@ -251,6 +251,8 @@ extern const sqlite3_module rst_sentinel_module;
 void rst_set_message(char **message, const char *format, ...);
 /* Frees the message, if there is one, and sets it to null; message may be null. */
 void rst_forget_message(char **message);
+/* The message, if there is one, becomes the table's; gives back code. */
+int rst_take_message(sqlite3_vtab *base, int code, char *message);
 /* sqlite3_declare_vtab, and SQLITE_INTERRUPT for an interrupt, which SQLite calls an error of the text. */
 int rst_declare_columns(sqlite3 *db, const char *sql);
 extern const sqlite3_module rst_table_module;

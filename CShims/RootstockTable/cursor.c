@@ -221,11 +221,7 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
 int rst_cursor_fail(rst_cursor *k, int engine_code) {
     char *message = NULL;
     int code = rst_map_error(k->connection, engine_code, &message);
-    if (message != NULL) {
-        sqlite3_free(k->base.pVtab->zErrMsg);
-        k->base.pVtab->zErrMsg = message;
-    }
-    return code;
+    return rst_take_message(k->base.pVtab, code, message);
 }
 
 int rst_cursor_corrupt(rst_cursor *k, const char *what) {

@@ -249,13 +249,7 @@ static int begin(rst_cursor *k) {
         k->walker_tree = NULL;
     }
     code = rst_read_begin(c, &k->transaction, &k->on_writer, &message);
-    if (code != SQLITE_OK) {
-        if (message != NULL) {
-            sqlite3_free(k->base.pVtab->zErrMsg);
-            k->base.pVtab->zErrMsg = message;
-        }
-        return code;
-    }
+    if (code != SQLITE_OK) return rst_take_message(k->base.pVtab, code, message);
     rst_cursor_begun(k);
     return SQLITE_OK;
 }

@@ -175,17 +175,9 @@ static int kv_destroy(sqlite3_vtab *base) {
     if (table->file != NULL && table->file->writer != NULL && (table->file->wrote || table->file->references > 1)) {
         char *message = sqlite3_mprintf("%s is being written in this transaction: COMMIT before DROP TABLE %s",
                                         table->path, table->name);
-        return kv_take_message(base, SQLITE_LOCKED, message);
+        return rst_take_message(base, SQLITE_LOCKED, message);
     }
     return kv_disconnect(base);
-}
-
-int kv_take_message(sqlite3_vtab *base, int code, char *message) {
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    return code;
 }
 
 /* ---- transactions ---- */
@@ -201,14 +193,14 @@ static int kv_begin(sqlite3_vtab *base) {
         /* SQLite forgets a table whose xBegin failed: nobody else would end what was begun for it. */
         if (code != SQLITE_OK && !joined) kv_write_rollback(table->file);
     }
-    return kv_take_message(base, code, message);
+    return rst_take_message(base, code, message);
 }
 
 static int kv_sync(sqlite3_vtab *base) {
     kv_table *table = (kv_table *)base;
     char *message = NULL;
     int code = table->file == NULL ? SQLITE_OK : kv_write_commit(table->file, &message);
-    return kv_take_message(base, code, message);
+    return rst_take_message(base, code, message);
 }
 
 static int kv_commit(sqlite3_vtab *base) {
@@ -237,7 +229,7 @@ static int kv_rollback_to(sqlite3_vtab *base, int number) {
     kv_table *table = (kv_table *)base;
     char *message = NULL;
     int code = table->file == NULL ? SQLITE_OK : kv_savepoint_rollback(table->file, number, &message);
-    return kv_take_message(base, code, message);
+    return rst_take_message(base, code, message);
 }
 
 static const sqlite3_module kv_module = {

@@ -159,8 +159,6 @@ int kv_use_file(kv_table *table, rootstock_tree_statistics *statistics, char **m
 int kv_find_tree(kv_table *table, rootstock_transaction *transaction, char **message);
 /* Bytes of the tree's integer keys: those of its first one. */
 int kv_find_width(kv_table *table, rootstock_transaction *transaction, size_t *width, char **message);
-/* The message becomes the table's; gives back code. */
-int kv_take_message(sqlite3_vtab *base, int code, char *message);
 
 /* ---- kv_plan.c ---- */
 /*

@@ -44,7 +44,7 @@ int kv_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     kv_cursor *cursor;
     char *message = NULL;
     int code = table->file == NULL ? kv_use_file(table, NULL, &message) : SQLITE_OK;
-    if (code != SQLITE_OK) return kv_take_message(base, code, message);
+    if (code != SQLITE_OK) return rst_take_message(base, code, message);
     cursor = sqlite3_malloc64(sizeof *cursor);
     if (cursor == NULL) return SQLITE_NOMEM;
     memset(cursor, 0, sizeof *cursor);
@@ -58,7 +58,7 @@ int kv_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     code = attach(cursor, &message);
     if (code != SQLITE_OK) {
         kv_cursor_close(&cursor->base);
-        return kv_take_message(base, code, message);
+        return rst_take_message(base, code, message);
     }
     *out = &cursor->base;
     return SQLITE_OK;
@@ -271,7 +271,7 @@ int kv_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, in
     int code = filter(cursor, number, values, &message);
     UNUSED(text);
     UNUSED(count);
-    return kv_take_message(&cursor->table->base, code, message);
+    return rst_take_message(&cursor->table->base, code, message);
 }
 
 int kv_cursor_next(sqlite3_vtab_cursor *base) {
@@ -296,7 +296,7 @@ int kv_cursor_next(sqlite3_vtab_cursor *base) {
     }
     if (code == SQLITE_OK && !cursor->at_entry && cursor->list_next < cursor->listed)
         code = start_listed(cursor, &message);
-    return kv_take_message(&cursor->table->base, code, message);
+    return rst_take_message(&cursor->table->base, code, message);
 }
 
 int kv_cursor_eof(sqlite3_vtab_cursor *base) {

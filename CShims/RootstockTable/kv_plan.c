@@ -65,11 +65,7 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     double rows;
     char *message = NULL, *text;
     int code = kv_use_file(table, &statistics, &message);
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    if (code != SQLITE_OK) return code;
+    if (rst_take_message(base, code, message) != SQLITE_OK) return code;
     duplicates = (table->tree.flags & ROOTSTOCK_KV_DUPLICATES) != 0;
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];

@@ -130,7 +130,7 @@ static int list_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     list_forget(cursor);
     if (path == NULL) return SQLITE_OK;
     code = list_file(cursor, path, &message);
-    return kv_take_message(base->pVtab, code, message);
+    return rst_take_message(base->pVtab, code, message);
 }
 
 static int list_next(sqlite3_vtab_cursor *base) {

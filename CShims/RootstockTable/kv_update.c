@@ -154,5 +154,5 @@ int kv_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int
     int code = kv_write_begin(table->file, &message); /* anew, if ROLLBACK TO could not begin again */
     UNUSED(rowid);
     if (code == SQLITE_OK) code = write_row(table, count, values, &message);
-    return kv_take_message(base, code, message);
+    return rst_take_message(base, code, message);
 }

@@ -137,13 +137,8 @@ static int listing_filter(sqlite3_vtab_cursor *base, int number, const char *tex
     rst_call_enter();
     code = definition->fill(vtab->connection, arguments, &cursor->listing, &message);
     code = rst_leave(vtab->connection, code);
-    if (code != SQLITE_OK && message != NULL) {
-        sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = message;
-    } else {
-        sqlite3_free(message);
-    }
-    return code;
+    if (code == SQLITE_OK) rst_forget_message(&message);
+    return rst_take_message(base->pVtab, code, message);
 }
 
 static int listing_next(sqlite3_vtab_cursor *base) {

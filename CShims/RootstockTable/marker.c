@@ -8,15 +8,10 @@
 
 #include <string.h>
 
-/* The step's message, if it has one, becomes the table's. */
 static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
     char *message = NULL;
     int code = run(((rst_vtab *)base)->connection, &message);
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    return code;
+    return rst_take_message(base, code, message);
 }
 
 int rst_vtab_begin(sqlite3_vtab *base) {

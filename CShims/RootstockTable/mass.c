@@ -130,14 +130,10 @@ static int take_turn(rst_mass *mass, sqlite3_vtab *base) {
     char *message = NULL;
     int code = rst_mass_apply(mass, &message);
     rst_damage_tell(mass->connection, code, &message);
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
     mass->rows.size = 0;
     mass->gathered = 0;
     mass->ascending = true;
-    return code;
+    return rst_take_message(base, code, message);
 }
 
 /* ---- rootstock_mass1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
@@ -367,11 +363,7 @@ static int mass_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     else
         code = c->mass == NULL ? SQLITE_MISUSE : rst_mass_apply(c->mass, &message);
     rst_damage_tell(c, code, &message);
-    if (message != NULL) {
-        sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = message;
-    }
-    return rst_leave(c, code);
+    return rst_leave(c, rst_take_message(base->pVtab, code, message));
 }
 
 static int mass_next(sqlite3_vtab_cursor *base) {

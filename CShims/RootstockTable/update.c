@@ -206,11 +206,7 @@ static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *me
     }
     if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
     code = rst_program_result(table, told, conflict, code, &message);
-    if (message != NULL) {
-        sqlite3_free(vtab->zErrMsg);
-        vtab->zErrMsg = message;
-    }
-    return code;
+    return rst_take_message(vtab, code, message);
 }
 
 /* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a say in how it is made. */
