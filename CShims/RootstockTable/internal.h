@@ -87,8 +87,11 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
-/* marker.c: a declared virtual table of one column, without a table of the store behind it. */
-int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out);
+/* marker.c: a virtual table declared so, without a table of the store behind it; and methods of one that is never read. */
+int rst_bare_vtab(rst_connection *c, const char *declaration, sqlite3_vtab **out);
+int rst_bare_best(sqlite3_vtab *base, sqlite3_index_info *info);
+int rst_bare_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out);
+int rst_bare_disconnect(sqlite3_vtab *base);
 /* Before a change in the write transaction, while c->writer_cursors is not null: what cursors show of the engine's bytes they copy.
 ** SQLITE_OK or SQLITE_NOMEM. */
 int rst_cursors_keep(rst_connection *c);

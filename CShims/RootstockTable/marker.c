@@ -49,11 +49,11 @@ int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
     return c->keeps_failed ? SQLITE_OK : rst_savepoint_rollback(c, number);
 }
 
-/* ---- the marker ---- */
+/* ---- a table without a table of the store behind it ---- */
 
-int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out) {
+int rst_bare_vtab(rst_connection *c, const char *declaration, sqlite3_vtab **out) {
     rst_vtab *vtab;
-    int code = rst_declare_columns(c->db, "CREATE TABLE x(a)");
+    int code = rst_declare_columns(c->db, declaration);
     if (code != SQLITE_OK) return code;
     vtab = sqlite3_malloc64(sizeof *vtab);
     if (vtab == NULL) return SQLITE_NOMEM;
@@ -63,13 +63,33 @@ int rst_bare_vtab(rst_connection *c, sqlite3_vtab **out) {
     return SQLITE_OK;
 }
 
+int rst_bare_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    UNUSED(base);
+    UNUSED(info);
+    return SQLITE_CONSTRAINT;
+}
+
+int rst_bare_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    UNUSED(out);
+    return SQLITE_ERROR;
+}
+
+int rst_bare_disconnect(sqlite3_vtab *base) {
+    sqlite3_free(base->zErrMsg);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* ---- the marker ---- */
+
 static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                           char **message) {
     UNUSED(db);
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    return rst_bare_vtab(context, out);
+    return rst_bare_vtab(context, "CREATE TABLE x(a)", out);
 }
 
 /* Not the same function as xConnect: that would make the module eponymous. */
@@ -78,31 +98,14 @@ static int marker_create(sqlite3 *db, void *context, int count, const char *cons
     return marker_connect(db, context, count, arguments, out, message);
 }
 
-static int marker_disconnect(sqlite3_vtab *base) {
-    sqlite3_free(base);
-    return SQLITE_OK;
-}
-
-static int marker_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    UNUSED(base);
-    UNUSED(info);
-    return SQLITE_CONSTRAINT; /* it is never read */
-}
-
-static int marker_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    UNUSED(out);
-    return SQLITE_ERROR;
-}
-
 const sqlite3_module rst_marker_module = {
     .iVersion = 2,
     .xCreate = marker_create,
     .xConnect = marker_connect,
-    .xBestIndex = marker_best,
-    .xDisconnect = marker_disconnect,
-    .xDestroy = marker_disconnect,
-    .xOpen = marker_open,
+    .xBestIndex = rst_bare_best,
+    .xDisconnect = rst_bare_disconnect,
+    .xDestroy = rst_bare_disconnect,
+    .xOpen = rst_bare_open,
     .xBegin = rst_vtab_begin,
     .xSync = rst_vtab_sync,
     .xCommit = rst_vtab_commit,

@@ -138,49 +138,18 @@ static int take_turn(rst_mass *mass, sqlite3_vtab *base) {
 
 /* ---- rootstock_mass1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
 
-static int target_connect(sqlite3 *db, void *context, int columns, sqlite3_vtab **out) {
-    static const char *const declarations[] = {"CREATE TABLE x(k)", "CREATE TABLE x(k,a)", "CREATE TABLE x(k,a,b,c,d)"};
-    rst_vtab *vtab;
-    int code = rst_declare_columns(db, declarations[columns]);
-    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
-    if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
-    vtab->connection = context;
-    *out = &vtab->base;
-    return SQLITE_OK;
-}
-
-#define CONNECT(name, columns)                                                                                         \
+#define CONNECT(name, declaration)                                                                                     \
     static int name(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,           \
                     char **message) {                                                                                  \
         UNUSED(count);                                                                                                 \
         UNUSED(arguments);                                                                                             \
         UNUSED(message);                                                                                               \
-        return target_connect(db, context, columns, out);                                                              \
+        int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);                                                    \
+        return code == SQLITE_OK ? rst_bare_vtab(context, declaration, out) : code;                                    \
     }
-CONNECT(connect_keys, 0)
-CONNECT(connect_one, 1)
-CONNECT(connect_four, 2)
-
-static int target_disconnect(sqlite3_vtab *base) {
-    sqlite3_free(base->zErrMsg);
-    sqlite3_free(base);
-    return SQLITE_OK;
-}
-
-static int target_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    UNUSED(base);
-    UNUSED(info);
-    return SQLITE_CONSTRAINT; /* it is never read */
-}
-
-static int target_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    UNUSED(out);
-    return SQLITE_ERROR;
-}
+CONNECT(connect_keys, "CREATE TABLE x(k)")
+CONNECT(connect_one, "CREATE TABLE x(k,a)")
+CONNECT(connect_four, "CREATE TABLE x(k,a,b,c,d)")
 
 static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_connection *c = ((rst_vtab *)base)->connection;
@@ -204,9 +173,9 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
     static const sqlite3_module name = {                                                                               \
         .iVersion = 2,                                                                                                 \
         .xConnect = connect,                                                                                           \
-        .xBestIndex = target_best,                                                                                     \
-        .xDisconnect = target_disconnect,                                                                              \
-        .xOpen = target_open,                                                                                          \
+        .xBestIndex = rst_bare_best,                                                                                   \
+        .xDisconnect = rst_bare_disconnect,                                                                            \
+        .xOpen = rst_bare_open,                                                                                        \
         .xUpdate = target_update,                                                                                      \
         .xBegin = rst_vtab_begin,                                                                                      \
         .xSync = rst_vtab_sync,                                                                                        \

@@ -135,7 +135,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     }
     table = rst_table_find(c, arguments[2]);
     /* About to be dropped: SQLite wants it connected first. */
-    if (table == NULL && c->undeclaring) return rst_bare_vtab(c, out);
+    if (table == NULL && c->undeclaring) return rst_bare_vtab(c, "CREATE TABLE x(a)", out);
     if (table == NULL) {
         rst_set_message(message, "no such table in the store %s: %s", c->shared->path, arguments[2]);
         return SQLITE_ERROR;

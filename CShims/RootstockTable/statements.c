@@ -150,7 +150,7 @@ void rst_statements_finalize(rst_connection *c) {
 static int sentinel_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                             char **message) {
     rst_connection *c = context;
-    int code = rst_bare_vtab(c, out);
+    int code = rst_bare_vtab(c, "CREATE TABLE x(a)", out);
     UNUSED(db);
     UNUSED(count);
     UNUSED(arguments);
