@@ -9,6 +9,7 @@
 */
 #include "mass.h"
 #include "frontdoor.h"
+#include "hints.h"
 #include "runner.h"
 
 #include <string.h>
@@ -105,24 +106,23 @@ static bool holds_a_key(const rst_table *table, rst_span where) {
 
 /* Whether a query or a table may stand in the text. */
 static bool looks_further(const char *start, const char *end) {
-    static const char *const words[] = {"SELECT", "IN", "EXISTS", "VALUES", "WITH"};
+    static const char *const words[] = {"SELECT", "IN", "EXISTS", "VALUES", "WITH", NULL};
     for (const char *p = start;;) {
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) return false;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (rst_token_is(&token, words[i])) return true;
+        if (rst_is_among(&token, words)) return true;
     }
 }
 
 /* Whether ORDER BY, LIMIT or RETURNING stands in the condition, outside of parentheses. */
 static bool is_limited(rst_span where) {
+    static const char *const words[] = {"ORDER", "LIMIT", "RETURNING", NULL};
     const char *p = where.start;
     for (;;) {
         rst_token token = rst_token_next(&p, where.end);
         if (token.type == TOKEN_END) return false;
         if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) return true;
-        if (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT") || rst_token_is(&token, "RETURNING"))
-            return true;
+        if (rst_is_among(&token, words)) return true;
     }
 }
 
