@@ -22,6 +22,10 @@ int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);
 /* Enters a rowid of an AUTOINCREMENT table as used. */
 int rst_sequence_raise(rst_table *table, int64_t rowid);
 
+/* ---- update.c ---- */
+/* What the outcome of a change, of a row or of several, means for the transaction: broken, where no mark can undo what a failure left. */
+void rst_change_ended(rst_table *table, int code);
+
 /* ---- row_patch.c ---- */
 /* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK; SQLITE_DONE, there is no
 ** such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an error. */

@@ -6,7 +6,6 @@
 ** over.
 */
 #include "mass.h"
-#include "changes.h"
 #include "runner.h"
 
 #include <stdlib.h>
@@ -164,9 +163,6 @@ int rst_mass_apply(rst_mass *mass, char **message) {
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);
     }
     sqlite3_free(places);
-    if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
-        if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
-    }
-    if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
+    rst_change_ended(table, code);
     return code;
 }

@@ -197,14 +197,18 @@ static bool is_alone(rst_table *table, bool is_old) {
            rst_foreign_enabled(c);
 }
 
-/* What has become of the change, as SQLite is told of it. */
-static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *message) {
-    rst_table *table = ((rst_vtab *)vtab)->table;
+void rst_change_ended(rst_table *table, int code) {
     rst_connection *c = table->connection;
     if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
         if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
     }
     if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
+}
+
+/* What has become of the change, as SQLite is told of it. */
+static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *message) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_change_ended(table, code);
     code = rst_program_result(table, told, conflict, code, &message);
     return rst_take_message(vtab, code, message);
 }
