@@ -222,14 +222,8 @@ static int clear_table(rst_cursor *k) {
     if (code != SQLITE_OK) return code;
     code = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
-    code = rst_clear(c, &table->tree);
-    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
-    if (code != SQLITE_OK) {
-        c->writer_broken = true;
-        return code;
-    }
-    table->last_rowid_known = false;
-    table->last_key_transaction = 0;
+    code = rst_clear_rows(table);
+    if (code != SQLITE_OK) return code;
     k->remaining = statistics.entries;
     table->clearing = statistics.entries;
     k->counted = 0;

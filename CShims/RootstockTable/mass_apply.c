@@ -114,12 +114,8 @@ static int clear(rst_table *table) {
         c->mark_count = 0;
         c->unlogged = true;
     }
-    code = rst_clear(c, &table->tree);
-    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
+    code = rst_clear_rows(table);
     c->mark_count = marks;
-    if (code != SQLITE_OK) c->writer_broken = true;
-    table->last_rowid_known = false;
-    table->last_key_transaction = 0;
     return code;
 }
 

@@ -87,6 +87,8 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
             uint32_t flags);
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key);
 int rst_clear(rst_connection *c, rst_tree *tree);
+/* Every row of the table, and every entry of its indexes. Where it fails the transaction is broken. */
+int rst_clear_rows(rst_table *table);
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
             rootstock_slice *value);
 int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create);

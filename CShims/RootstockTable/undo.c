@@ -284,3 +284,13 @@ int rst_clear(rst_connection *c, rst_tree *tree) {
     code = c->engine->tree_clear(c->writer, tree->handle);
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_code(c, code);
 }
+
+int rst_clear_rows(rst_table *table) {
+    rst_connection *c = table->connection;
+    int code = rst_clear(c, &table->tree);
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
+    if (code != SQLITE_OK) c->writer_broken = true;
+    table->last_rowid_known = false;
+    table->last_key_transaction = 0;
+    return code;
+}
