@@ -1,0 +1,22 @@
+-- A name in double quotes that is no column is a text, whatever the statement is turned into (mass_text.c).
+CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, v INT);
+INSERT INTO t VALUES(1,'k',0),(2,'2',0),(3,'x',0),(4,'k',0);
+UPDATE t SET v=1 WHERE name = "k";
+SELECT * FROM t;
+UPDATE t SET v = v + 10 WHERE "k" = 3;
+SELECT * FROM t;
+UPDATE t SET name = "k";
+SELECT * FROM t;
+CREATE TABLE w(a TEXT, b INT, v INT, PRIMARY KEY(a,b)) WITHOUT ROWID;
+INSERT INTO w VALUES('k',1,0),('a',2,0),('k',3,0);
+UPDATE w SET v=1 WHERE a = "k";
+SELECT * FROM w;
+DELETE FROM w WHERE a = "k";
+SELECT * FROM w;
+CREATE TABLE n(name TEXT COLLATE NOCASE, v INT);
+CREATE UNIQUE INDEX n1 ON n(name COLLATE BINARY);
+INSERT INTO n VALUES('a',0),('A',0),('b',0);
+UPDATE n SET v=1 WHERE name='a';
+SELECT * FROM n;
+DELETE FROM n WHERE name='a';
+SELECT * FROM n;
