@@ -9,9 +9,10 @@
 ** Of the arms the first has no row and begins, the second's rows are packed by xUpdate of rootstock_mass2 and counted by SQLite, and the last
 ** one has no row either, changes the rows that were gathered (mass_apply.c) and says what is wrong with them. It is one statement of SQLite's, which
 ** undoes it if it fails, as it would the other. Of a DELETE of all rows the first arm shows as many rows as there are, which are counted and no
-** more, and the last one empties the trees. Invariant: no row is changed before all conditions and values have been evaluated; a
-** statement that ends early leaves nothing behind, because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes
-** no index the rows are changed in turns, so that they need not all be in memory.
+** more, and the last one empties the trees; or removes row by row, where a trigger or a foreign key has come since the text was made.
+** Invariant: no row is changed before all conditions and values have been evaluated; a statement that ends early leaves nothing behind,
+** because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes no index the rows are changed in
+** turns, so that they need not all be in memory.
 */
 #include "mass.h"
 #include "eponymous.h"
@@ -303,6 +304,29 @@ static int begin(rst_mass *mass, rst_connection *c, sqlite3_value **values, char
     return SQLITE_OK;
 }
 
+/* The keys of all rows. */
+static int gather_all(rst_mass *mass) {
+    rst_connection *c = mass->connection;
+    rst_walker walker;
+    rootstock_slice key, value;
+    int code = rst_walker_open(c, c->writer, &mass->table->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
+    while (code == ROOTSTOCK_OK) {
+        int64_t rowid = mass->table->without_rowid ? 0 : rootstock_rowid_decode(key.data);
+        int packed = mass->table->without_rowid ? pack_sized(&mass->rows, key.data, key.size)
+                                                : pack(&mass->rows, &rowid, sizeof rowid);
+        if (packed != SQLITE_OK) {
+            rst_walker_close(&walker);
+            return packed;
+        }
+        mass->gathered++;
+        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value);
+    }
+    rst_walker_close(&walker);
+    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
+}
+
 /* Begins, and counts the rows of a table that is emptied. */
 static int begin_rows(mass_cursor *cursor, rst_connection *c, sqlite3_value **values, char **message) {
     rootstock_tree_statistics statistics;
@@ -314,6 +338,12 @@ static int begin_rows(mass_cursor *cursor, rst_connection *c, sqlite3_value **va
     code = rst_write_begin(c, message);
     if (code == SQLITE_OK) code = rst_tree_ready(c, c->writer, tree, false);
     if (code != SQLITE_OK) return code;
+    if (!rst_clears_at_once(cursor->mass.table)) {
+        cursor->mass.singly = true;
+        code = gather_all(&cursor->mass);
+        cursor->remaining = cursor->mass.gathered;
+        return code;
+    }
     code = c->engine->tree_statistics(c->writer, tree->handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     cursor->remaining = cursor->mass.gathered = statistics.entries;

@@ -18,6 +18,7 @@ typedef struct rst_mass {
     rst_table *table;
     bool deletes;
     bool clears; /* all rows go at once: SQLite only counts them */
+    bool singly; /* they were to, but the statement was kept since before each of them means something to others */
     int count;   /* columns that an UPDATE sets */
     int columns[MASS_COLUMNS];
     uint64_t changed;      /* their bits */

@@ -123,12 +123,13 @@ int rst_mass_apply(rst_mass *mass, char **message) {
     rst_table *table = mass->table;
     rst_connection *c = table->connection;
     size_t *places = NULL, at = 0;
+    const int64_t immediate = c->immediate_violations;
     bool patches, removes;
     int code;
     if (mass->gathered == 0) return SQLITE_OK;
     code = rst_write_begin(c, message);
     if (code != SQLITE_OK) return code;
-    if (mass->clears) return clear(table);
+    if (mass->clears && !mass->singly) return clear(table);
     if (!mass->ascending) {
         places = sorted_places(mass);
         if (places == NULL) return SQLITE_NOMEM;
@@ -159,6 +160,11 @@ int rst_mass_apply(rst_mass *mass, char **message) {
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);
     }
     sqlite3_free(places);
+    if (code == SQLITE_OK && mass->singly && c->immediate_violations > immediate) {
+        c->immediate_violations = immediate;
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
     rst_change_ended(table, code);
     return code;
 }

@@ -22,6 +22,7 @@
 ** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
 ** for every value that can arrive; ranges.c widens a range where a comparison's affinity is not known.
 */
+#include "change_steps.h"
 #include "expressions.h"
 #include "internal.h"
 #include "plan.h"
@@ -295,6 +296,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         hint = i;
         hinted = value == NULL ? NULL : (const char *)sqlite3_value_text(value);
         if (hinted != NULL && strcmp(hinted, "rootstock clear") == 0) {
+            hinted = NULL;
+            if (!rst_clears_at_once(table)) continue;
             /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there were. */
             memset(&k, 0, sizeof k);
             k.source = PLAN_CLEAR;

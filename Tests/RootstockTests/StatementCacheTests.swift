@@ -60,6 +60,32 @@ import Testing
             try one.query("SELECT what FROM log ORDER BY rowid").map { $0[0] } == ["inserted", "updated", "deleted"])
     }
 
+    /// A program past the front door keeps the text that it gave, which SQLite alone prepares anew.
+    @Test(arguments: [Engine.lmdb, Engine(name: "sqlite-btree")])
+    func aKeptTextThatEmptiesATableFiresATriggerMadeLater(_ engine: Engine) throws {
+        let connection = try connection(
+            engine,
+            """
+            CREATE TABLE t(a TEXT PRIMARY KEY); CREATE TABLE log(what); INSERT INTO t VALUES ('one'), ('two');
+            PRAGMA foreign_keys = ON
+            """)
+        guard case .text(let kept) = try connection.queryValue("SELECT rootstock_rewrite('DELETE FROM t')") else {
+            Issue.record("DELETE FROM t stays what it is")
+            return
+        }
+        try connection.execute("CREATE TRIGGER r AFTER DELETE ON t BEGIN INSERT INTO log VALUES (old.a); END")
+        try connection.execute(kept)
+        #expect(try connection.query("SELECT what FROM log ORDER BY what").map { $0[0] } == ["one", "two"])
+        #expect(try connection.queryValue("SELECT count(*) FROM t") == 0)
+        try connection.executeScript(
+            """
+            DROP TRIGGER r; INSERT INTO t VALUES ('one'), ('two');
+            CREATE TABLE child(a REFERENCES t); INSERT INTO child VALUES ('two')
+            """)
+        #expect(throws: (any Error).self) { try connection.execute(kept) }
+        #expect(try connection.queryValue("SELECT count(*) FROM t") == 2)
+    }
+
     @Test(arguments: engines) func aDefaultMadeLaterIsTaken(_ engine: Engine) throws {
         let connection = try connection(engine, "CREATE TABLE t(a, b DEFAULT 'old')")
         try connection.execute("INSERT INTO t(a) VALUES (?)", [1])
