@@ -1,0 +1,23 @@
+-- changes() stays what an UPDATE or DELETE of many rows set it to while queries seek texts that spell numbers (disguise.c).
+CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b);
+CREATE INDEX ta ON t(a);
+CREATE INDEX tb ON t(b);
+INSERT INTO t VALUES (1, '1', '1'), (2, '2', '05'), (3, 'x', 5), (4, '05', '5');
+UPDATE t SET a = a || '' WHERE id > 1;
+SELECT id FROM t WHERE b = '5';
+SELECT changes();
+SELECT id FROM t WHERE b > '05' ORDER BY id;
+SELECT x.id, y.id FROM t AS x JOIN t AS y ON y.b = x.a ORDER BY 1, 2;
+SELECT changes();
+UPDATE t SET b = b WHERE b IN (SELECT b FROM t UNION ALL SELECT '05');
+SELECT id FROM t WHERE b = '05';
+CREATE TABLE w(a TEXT, b, PRIMARY KEY (a, b)) WITHOUT ROWID;
+INSERT INTO w VALUES ('1', '1'), ('2', '05'), ('3', '5');
+DELETE FROM w WHERE a > '1';
+SELECT a FROM w WHERE b = '1';
+SELECT changes();
+DELETE FROM w;
+SELECT id FROM t WHERE b = '5';
+SELECT changes();
+SELECT b FROM (SELECT id AS b FROM t UNION ALL SELECT '05') WHERE b = '5';
+SELECT t.id FROM t, (SELECT id + 4 AS n FROM t UNION ALL SELECT '05') AS u WHERE t.b = u.n ORDER BY t.id;
