@@ -100,3 +100,11 @@ PRAGMA user_version;
 PRAGMA user_version=7up;
 PRAGMA integrity_check(0x1);
 PRAGMA integrity_check(2.5);
+
+-- SET is not there at all.
+CREATE TABLE without_set(a INTEGER PRIMARY KEY, b INT);
+CREATE INDEX without_set_b ON without_set(b);
+INSERT INTO without_set VALUES (1, 2), (2, 2), (3, 4);
+UPDATE OR REPLACE without_set AS s WHERE b = 2 /* syntax */;
+UPDATE OR REPLACE without_set SELECT 1 WHERE b = 2 /* syntax */;
+SELECT * FROM without_set;
