@@ -74,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned flags;
     if (size < 16 + PAGE) return 0;
     uint64_t root = data[0] & 15;
+    int by_one = data[0] >> 7;
     const uint8_t *sought = data + 1;
     data += 16;
     size -= 16;
@@ -89,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         snapshot->base = map;
         snapshot->pages = pages;
         snapshot->page_bytes = PAGE;
+        snapshot->pages_by_one = by_one;
         scan(snapshot, root, 0);
         scan(snapshot, root, 1);
         find_together(snapshot, root, sought);

@@ -16,7 +16,7 @@ mkdir -p "$out"
 for target in "$@"; do
     case $target in
     fuzz_lmdb_file) sources=$engine/engine_lmdb_file.c ;;
-    fuzz_pages) sources="$engine/engine_lmdb_pages.c $engine/engine_lmdb_several.c" ;;
+    fuzz_pages) sources="$engine/engine_lmdb_pages.c $engine/engine_lmdb_several.c $engine/engine_lmdb_memory.c" ;;
     fuzz_frontdoor | fuzz_catalog) sources="$engine/*.c $table/*.c" ;;
     *) sources="$table/values.c $table/keys.c $table/rows.c" ;;
     esac
