@@ -145,6 +145,17 @@ static bool changes_nothing(rst_connection *c, const char *sql) {
     return sqlite3_finalize(statement) == SQLITE_OK && nothing;
 }
 
+/* What SQLite does in the place of a change that there is none of: it reads the schema, at which a transaction's snapshot begins. */
+static int read_instead(rst_connection *c, char **message) {
+    rootstock_transaction *transaction;
+    bool is_writer;
+    int code;
+    if (sqlite3_get_autocommit(c->db)) return SQLITE_OK;
+    code = rst_read_begin(c, &transaction, &is_writer, message);
+    if (code == SQLITE_OK) rst_read_end(c, is_writer);
+    return code;
+}
+
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, char **message) {
     int code = rst_check_usable(c, message);
@@ -152,7 +163,8 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     char *rollback_message = NULL;
     sqlite3_stmt *interruptible = NULL;
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
-    if (code != SQLITE_OK || changes_nothing(c, sql)) return code;
+    if (code != SQLITE_OK) return code;
+    if (changes_nothing(c, sql)) return read_instead(c, message);
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
     if (code != SQLITE_OK) return code;
     code = rst_change_join(c, message);

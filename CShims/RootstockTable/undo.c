@@ -217,6 +217,9 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
     if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
     if (code != SQLITE_OK) return code;
     got = got_it(c, tree, key);
+    /* As SQLite's B-tree: what stands there already is not written, and is no commit that makes other connections' snapshots old. */
+    if (got && flags == 0 && copy.size == c->got_value.size && memcmp(copy.data, c->got_value.data, copy.size) == 0)
+        return SQLITE_OK;
     c->got = false;
     if (logging(c)) {
         rootstock_slice old = c->got_value;
