@@ -268,6 +268,8 @@ int rootstock_lmdb_own_map(int descriptor);
 void rootstock_lmdb_disown_map(int descriptor);
 /* Is this liblmdb one whose transactions tell how many pages they took? */
 int rootstock_lmdb_map_is_known(void);
+/* Numbers of pages that the transaction knows are below it. 0: it is not to be had, or is no number of a page of the map. */
+uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn);
 /* The environment has been opened with a write map, on a file that had so many bytes before. Returns LMDB's code. */
 int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_bytes);
 /* LMDB has mapped the file anew, and stretched it. */

@@ -71,6 +71,15 @@ static transaction_head head_of(const MDB_txn *txn) {
     return head;
 }
 
+uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn) {
+    transaction_head head = head_of(txn);
+    MDB_envinfo info;
+    int known = rootstock_lmdb_map_is_known() && head.identifier == mdb_txn_id((MDB_txn *)txn) &&
+                mdb_env_info(environment->env, &info) == MDB_SUCCESS &&
+                head.next_page <= info.me_mapsize / environment->page_bytes;
+    return known ? head.next_page : 0;
+}
+
 int rootstock_lmdb_map_is_known(void) {
     int major, minor, patch;
     mdb_version(&major, &minor, &patch);

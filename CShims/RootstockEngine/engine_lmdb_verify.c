@@ -5,9 +5,12 @@
 ** still be a key in its place and a row that decodes, and a page may stand in two trees. So here every page that the snapshot's trees reach is
 ** looked at once: it bears its number and is of its kind, its entries lie in it and no two on top of each other, leaves are
 ** all as deep, runs as long as their values, no page is reached twice, and there are as many as each tree's record counts.
-** What free pages hold is nobody's, and their list is not looked at.
+** So is LMDB's list of free pages, which is a tree, too. A page that is named there and in use will be written over by the next commits; one that is
+** named twice will be two trees'; one that is in neither was left out of the file's books, which LMDB never does: mdb_env_copy2 takes it for
+** damage as well. What free pages hold is nobody's.
 **
 ** Invariant: no byte outside of the snapshot's pages is read, whatever they say, and none of a page before its number was held against their end.
+** Memory: two bits a page.
 */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,7 +19,7 @@
 
 #include "engine_lmdb.h"
 #include "engine_lmdb_entries.h"
-#include "engine_lmdb_format.h"
+#include "engine_lmdb_layout.h"
 
 /* Where entries may begin in a page: every other byte. */
 #define LARGEST_PAGE 65536
@@ -25,13 +28,18 @@
 typedef struct tree_walk {
     const char *name; /* not ended by a zero */
     int name_size;
-    int depth; /* of the leaves; 0: none was seen yet */
+    int lists_pages; /* it is the list of free pages */
+    int depth;       /* of the leaves; 0: none was seen yet */
     uint64_t branch_pages, leaf_pages, overflow_pages, entries;
 } tree_walk;
 
 typedef struct verification {
     const lmdb_snapshot *snapshot;
     unsigned char *reached; /* a bit a page */
+    unsigned char *free;    /* the same of those that the list names */
+    uint64_t numbers;       /* of pages are below it; the last ones may be free and not in the file */
+    uint64_t commit;
+    int others; /* there are trees of another kind, whose pages are not known */
     rootstock_stop stop;
     void *stop_context;
     char *words;
@@ -117,7 +125,36 @@ static int check_named(verification *v, const unsigned char *entry) {
     tree_walk tree = {.name = (const char *)entry + ENTRY_HEADER, .name_size = (int)half(entry + 6)};
     if ((half(entry) | half(entry + 2) << 16) != sizeof record) return fault(v, &tree, "its record is none");
     memcpy(&record, tree.name + tree.name_size, sizeof record);
-    return record.flags == 0 ? check_tree(v, &record, &tree) : MDB_SUCCESS;
+    if (record.flags == 0) return check_tree(v, &record, &tree);
+    v->others = 1;
+    return MDB_SUCCESS;
+}
+
+static const unsigned char *value_of(const verification *v, const unsigned char *entry) {
+    const unsigned char *value = entry + ENTRY_HEADER + half(entry + 6);
+    return half(entry + 4) & LONG_VALUE ? page_of(v, word(value)) + PAGE_HEADER : value;
+}
+
+/* An entry of the list of free pages: under a commit's number, how many pages it freed and their numbers, the highest first. Room for more may be
+** behind them. */
+static int check_freed(const verification *v, const tree_walk *tree, const unsigned char *entry) {
+    uint64_t size = half(entry) | half(entry + 2) << 16, before = v->numbers;
+    if (half(entry + 6) != sizeof(uint64_t) || size < sizeof(uint64_t) || size % sizeof(uint64_t) != 0)
+        return fault(v, tree, "an entry is no list");
+    const unsigned char *list = value_of(v, entry);
+    uint64_t commit = word(entry + ENTRY_HEADER), count = word(list);
+    if (commit > v->commit || count > size / sizeof(uint64_t) - 1)
+        return fault(v, tree, "what commit %llu freed is no list", (unsigned long long)commit);
+    for (uint64_t i = 1; i <= count; i++) {
+        uint64_t page = word(list + i * sizeof(uint64_t));
+        unsigned char bit = (unsigned char)(1u << (page & 7));
+        if (page < META_PAGES || page >= before)
+            return fault(v, tree, "page %llu stands where it cannot", (unsigned long long)page);
+        if (v->free[page >> 3] & bit) return fault(v, tree, "page %llu is free twice", (unsigned long long)page);
+        v->free[page >> 3] |= bit;
+        before = page;
+    }
+    return MDB_SUCCESS;
 }
 
 static int check_page(verification *v, tree_walk *tree, uint64_t number, int depth) {
@@ -147,6 +184,7 @@ static int check_page(verification *v, tree_walk *tree, uint64_t number, int dep
             code = check_named(v, entry);
         else if (flags != 0)
             code = fault(v, tree, "entry %u of page %llu is of no kind", i + 1, (unsigned long long)number);
+        if (kind == LEAF_PAGE && tree->lists_pages && code == MDB_SUCCESS) code = check_freed(v, tree, entry);
     }
     return code;
 }
@@ -161,6 +199,43 @@ static int check_tree(verification *v, const lmdb_tree_record *record, tree_walk
     return MDB_SUCCESS;
 }
 
+/* The record of the list of free pages, for which LMDB has no call but keeps it where its cursors point. 0: it is not to be had. */
+static int free_record(rootstock_transaction *transaction, lmdb_tree_record *record) {
+    enum { LIST = 0 }; /* LMDB's handle of it */
+    MDB_cursor *cursor;
+    MDB_stat statistics;
+    int known = 0;
+    if (!rootstock_lmdb_map_is_known() || mdb_cursor_open(transaction->txn, LIST, &cursor) != MDB_SUCCESS) return 0;
+    const lmdb_cursor_layout *layout = (const lmdb_cursor_layout *)cursor;
+    if (layout->txn == transaction->txn && layout->tree == LIST) {
+        *record = *layout->record;
+        known = mdb_stat(transaction->txn, LIST, &statistics) == MDB_SUCCESS &&
+                record->entries == statistics.ms_entries && record->depth == statistics.ms_depth &&
+                record->branch_pages == statistics.ms_branch_pages && record->leaf_pages == statistics.ms_leaf_pages &&
+                record->overflow_pages == statistics.ms_overflow_pages;
+    }
+    mdb_cursor_close(cursor);
+    return known;
+}
+
+/* Of each page below the next one that LMDB would append: it is in use, or free. */
+static int check_free_pages(verification *v, rootstock_transaction *transaction) {
+    lmdb_tree_record record;
+    tree_walk tree = {.name = "of free pages", .name_size = 13, .lists_pages = 1};
+    uint64_t lost = 0, first = 0;
+    if (v->numbers == 0 || !free_record(transaction, &record)) return MDB_SUCCESS;
+    int code = check_tree(v, &record, &tree);
+    for (uint64_t page = META_PAGES; page < v->numbers && code == MDB_SUCCESS; page++) {
+        int used = v->reached[page >> 3] >> (page & 7) & 1, is_free = v->free[page >> 3] >> (page & 7) & 1;
+        if (used && is_free) code = fault(v, &tree, "page %llu is in use", (unsigned long long)page);
+        if (!used && !is_free && lost++ == 0) first = page;
+    }
+    if (code == MDB_SUCCESS && lost > 0 && !v->others)
+        code = fault(v, &tree, "%llu pages are neither in use nor free, the first is %llu", (unsigned long long)lost,
+                     (unsigned long long)first);
+    return code;
+}
+
 int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
                           char words[ROOTSTOCK_VERIFY_WORDS]) {
     const lmdb_snapshot *snapshot = &transaction->snapshot;
@@ -172,12 +247,22 @@ int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop sto
     /* A write transaction's changed pages are not all in the file; what LMDB reads, it checks. */
     if (!snapshot->walks || snapshot->main_root == LMDB_NO_ROOT || snapshot->page_bytes > LARGEST_PAGE)
         return ROOTSTOCK_OK;
-    v.reached = calloc((size_t)(snapshot->pages / 8 + 1), 1);
-    if (v.reached == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
+    v.commit = mdb_txn_id(transaction->txn);
+    v.numbers = rootstock_lmdb_next_page(environment, transaction->txn);
+    size_t bits = (size_t)((snapshot->pages > v.numbers ? snapshot->pages : v.numbers) / 8 + 1);
+    v.reached = calloc(bits, 1);
+    v.free = calloc(bits, 1);
+    if (v.reached == NULL || v.free == NULL) {
+        free(v.reached);
+        free(v.free);
+        return rootstock_lmdb_failure(environment, ENOMEM);
+    }
     int code = check_page(&v, &tree, snapshot->main_root, 1);
     if (code == MDB_SUCCESS && tree.entries != snapshot->main_entries)
         code = fault(&v, &tree, "it has not as many entries as its record counts");
+    if (code == MDB_SUCCESS) code = check_free_pages(&v, transaction);
     free(v.reached);
+    free(v.free);
     if (code == ROOTSTOCK_INTERRUPTED) return rootstock_lmdb_refusal(environment, code, "interrupted");
     return lmdb_result(environment, code);
 }
