@@ -231,7 +231,7 @@ static int check_free_pages(verification *v, rootstock_transaction *transaction)
         if (!used && !is_free && lost++ == 0) first = page;
     }
     if (code == MDB_SUCCESS && lost > 0 && !v->others)
-        code = fault(v, &tree, "%llu pages are neither in use nor free, the first is %llu", (unsigned long long)lost,
+        code = fault(v, &tree, "pages neither in use nor free: %llu, the first is %llu", (unsigned long long)lost,
                      (unsigned long long)first);
     return code;
 }

@@ -72,6 +72,11 @@
             try harness("kills", part: 0.1, [#"{"durability":"\#(durability)"}"#])
         }
 
+        @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtAnyCallAgainAndAgain(_ durability: String) throws
+        {
+            try harness("chances", part: 0.1, [#"{"durability":"\#(durability)"}"#])
+        }
+
         @Test(arguments: ["full", "normal", "off", "full-map", "normal-map"]) func thePowerFails(_ durability: String)
             throws
         {

@@ -16,6 +16,7 @@ typedef struct settings {
 int run_allocations(const settings *how, const expectation *expected);
 int run_calls(const settings *how, const expectation *expected);
 int run_kills(const settings *how, const expectation *expected);
+int run_chances(const settings *how, const expectation *expected);
 int run_power(const settings *how, const expectation *expected, const char *durability);
 int run_disk(const settings *how, const expectation *expected);
 int run_group(const settings *how);

@@ -1,7 +1,7 @@
 /*
 ** main.c - what happens to a store when memory, files, the process or the power fail at any one moment.
 **
-**   rootstock-fault-harness allocations|calls|kills|disk FOLDER SECONDS SEED [OPTIONS]
+**   rootstock-fault-harness allocations|calls|kills|chances|disk FOLDER SECONDS SEED [OPTIONS]
 **   rootstock-fault-harness group|later|processes|seals FOLDER SECONDS SEED
 **   rootstock-fault-harness power FOLDER SECONDS SEED off|normal|full|normal-map|full-map
 ** FOLDER is an empty directory. Prints figures; status 1 and a line `WRONG: ...` when a promise is broken. Each moment is tried in
@@ -57,7 +57,8 @@ int main(int count, char **arguments) {
     settings how = {NULL, 20, 1, "{\"durability\":\"full\"}"};
     static char folder[4096];
     if (count < 5) {
-        fputs("usage: rootstock-fault-harness allocations|calls|kills|disk|group|later|processes|seals|power FOLDER "
+        fputs("usage: rootstock-fault-harness allocations|calls|kills|chances|disk|group|later|processes|seals|power "
+              "FOLDER "
               "SECONDS "
               "SEED "
               "[OPTIONS]\n",
@@ -83,6 +84,7 @@ int main(int count, char **arguments) {
     if (strcmp(what, "seals") == 0) status = run_seals(&how);
     if (strcmp(what, "calls") == 0) status = run_calls(&how, &expected);
     if (strcmp(what, "kills") == 0) status = run_kills(&how, &expected);
+    if (strcmp(what, "chances") == 0) status = run_chances(&how, &expected);
     if (strcmp(what, "group") == 0) status = run_group(&how);
     if (strcmp(what, "later") == 0) status = run_later(&how);
     if (strcmp(what, "processes") == 0) status = run_processes(&how);
