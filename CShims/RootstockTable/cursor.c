@@ -50,6 +50,18 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     return code == SQLITE_SCHEMA || c->schema_stale ? code : SQLITE_OK;
 }
 
+/*
+** SQLite opens a cursor anew (a recursive step, a subquery of a row) before it closes the one before, which may be the last one that reads.
+** So a cursor holds the snapshot from when it is opened: the statement goes on in it, and with the transient indexes made there.
+** If that fails, the filter says why.
+*/
+static rootstock_transaction *join_snapshot(rst_connection *c) {
+    rootstock_transaction *transaction;
+    bool is_writer;
+    if (c->writer != NULL || !c->reader_live || c->open_cursors == 0) return NULL;
+    return rst_read_begin(c, &transaction, &is_writer, NULL) == SQLITE_OK ? transaction : NULL;
+}
+
 /* A cursor that is not open. Null: out of memory. */
 static rst_cursor *cursor_make(rst_table *table) {
     size_t columns = (size_t)table->column_count + HIDDEN_KEY + 1 + (size_t)table->shown_count;
@@ -108,6 +120,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     rst_cursor *k;
     int code = renew_schema(table->connection, &transaction);
     if (code != SQLITE_OK) return code;
+    if (transaction == NULL) transaction = join_snapshot(table->connection);
     k = table->spare_cursors;
     if (k != NULL) {
         table->spare_cursors = k->next_spare;

@@ -31,6 +31,24 @@ private let everywhere: [String?] = [nil] + storeEngines
         #expect(both(reader) == ["5|1"])
     }
 
+    /// A recursive step, and a subquery of a row, begin to read the table anew, and nothing else of the statement reads.
+    @Test(arguments: everywhere) func aStatementThatBeginsToReadAnewKeepsItsSnapshot(_ engine: String?) throws {
+        let database = try Database.filled(engine)
+        let (reader, writer) = (try database.session(), try database.session())
+        let steps = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT a + 1 FROM t JOIN r ON t.a = r.i) SELECT i FROM r"
+        let counts = "WITH r(i) AS (VALUES (7), (8), (9)) SELECT (SELECT count(*) FROM t WHERE a <> r.i) FROM r"
+        _ = reader.open(0, counts)
+        #expect(reader.step(0, 1).rows == ["8"])
+        #expect(writer.run("DELETE FROM t WHERE a = 1").code == SQLITE_OK)
+        #expect(reader.step(0, 20).rows == ["8", "8"])
+        #expect(writer.run("INSERT INTO t VALUES (1, 10)").code == SQLITE_OK)
+        _ = reader.open(0, steps)
+        #expect(reader.step(0, 3).rows == ["1", "2", "3"])
+        #expect(writer.run("DELETE FROM t WHERE a > 2").code == SQLITE_OK)
+        #expect(reader.step(0, 20).rows == ["4", "5", "6", "7", "8", "9", "10"])
+        #expect(reader.run("SELECT count(*) FROM t").rows == ["2"])
+    }
+
     @Test(arguments: everywhere, ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
     func aWriteTransactionBegunAtOnceKeepsOthersFromWritingOnly(_ engine: String?, _ begin: String) throws {
         let database = try Database.filled(engine)
