@@ -199,9 +199,9 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     str = sqlite3_str_new(c->db);
     sqlite3_str_appendf(str, "INSERT INTO rootstock_mass%s SELECT 0%s FROM rootstock_mass(%Q,%Q,%lld,%lld)",
                         targets[made.count], filled, text, table->name, (long long)made.packed, (long long)c->epoch);
-    /* Named, or the front door would name it, should the text come back to it; and as no column of the table, for the condition could mean that: "k"
-    ** is a text where there is no such column. */
-    sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"rootstock key\"", made.key);
+    /* Named, or the front door would name it, should the text come back to it; and by its own name: a condition may look at names of results
+    ** (`b = "k"`, a string where there is no column k, would be the key). */
+    sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made.key, made.key);
     for (int i = 0; i < made.count; i++)
         sqlite3_str_appendf(str, ",(%.*s)", (int)(made.values[i].end - made.values[i].start), made.values[i].start);
     sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);

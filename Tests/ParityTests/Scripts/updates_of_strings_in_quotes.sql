@@ -1,0 +1,22 @@
+-- A name in double quotes that is no column is a string, in the statement that gathers the rows of an UPDATE or DELETE, too.
+CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);
+INSERT INTO t VALUES(1, 0, 'k'), (2, 0, 2), (3, 0, 'x');
+UPDATE t SET a = 1 WHERE b = "k";
+SELECT * FROM t ORDER BY id;
+UPDATE t SET a = 2 WHERE b = (SELECT "k");
+SELECT * FROM t ORDER BY id;
+UPDATE t SET a = (SELECT "k") WHERE b > 0;
+UPDATE t SET a = a || "a", b = "k" WHERE b IS NOT "rowid";
+SELECT * FROM t ORDER BY id;
+CREATE TABLE w(p, q, r, PRIMARY KEY(p, q)) WITHOUT ROWID;
+INSERT INTO w VALUES(1, 2, 'k'), (2, 2, 'l'), ('k', 1, 'z');
+DELETE FROM w WHERE r = "k";
+SELECT * FROM w ORDER BY p, q;
+DELETE FROM w WHERE p = "k";
+UPDATE w SET r = "k" WHERE r = "l" OR r = "k";
+SELECT * FROM w ORDER BY p, q;
+CREATE TABLE k(k, v);
+INSERT INTO k VALUES('k', 1), (2, 2);
+UPDATE k SET v = v + 1 WHERE k = "k";
+UPDATE k SET v = v + 5 WHERE k.k = 2 OR k = 'k';
+SELECT * FROM k ORDER BY v;
