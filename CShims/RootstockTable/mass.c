@@ -35,12 +35,27 @@ static int pack_sized(rootstock_buffer *to, const void *bytes, size_t size) {
     return code == SQLITE_OK && size > 0 ? pack(to, bytes, size) : code;
 }
 
-static int pack_value(rootstock_buffer *to, const rootstock_value *value) {
-    unsigned char type = (unsigned char)value->type;
-    int code = pack(to, &type, 1);
-    if (code != SQLITE_OK || value->type == VALUE_NULL) return code;
+static inline int pack_value(rootstock_buffer *to, const rootstock_value *value) {
+    unsigned char *at;
+    if (to->capacity - to->size < 9 && rootstock_buffer_reserve(to, 9) != SQLITE_OK) return SQLITE_NOMEM;
+    at = to->data + to->size++;
+    *at = (unsigned char)value->type;
+    if (value->type == VALUE_NULL) return SQLITE_OK;
     if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) return pack_sized(to, value->as.data, value->size);
-    return pack(to, &value->as, 8);
+    memcpy(at + 1, &value->as, 8);
+    to->size += 8;
+    return SQLITE_OK;
+}
+
+/* Whether the column's affinity leaves the value as it is, at a glance. */
+static inline bool is_settled(const rootstock_value *value, char affinity) {
+    switch (value->type) {
+    case VALUE_NULL: return true;
+    case VALUE_INTEGER: return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC;
+    case VALUE_REAL: return affinity == AFFINITY_REAL && value->as.real != 0;
+    case VALUE_TEXT: return affinity == AFFINITY_TEXT;
+    default: return false;
+    }
 }
 
 static const unsigned char *unpack_sized(const unsigned char *at, const void **bytes, size_t *size) {
@@ -104,14 +119,15 @@ static int gather(rst_mass *mass, sqlite3_value **values) {
         code = pack_sized(&mass->rows, sqlite3_value_blob(values[0]), (size_t)sqlite3_value_bytes(values[0]));
     } else {
         int64_t rowid = sqlite3_value_int64(values[0]);
-        code = pack(&mass->rows, &rowid, 8);
+        memcpy(mass->rows.data + place, &rowid, 8);
+        mass->rows.size += 8;
+        code = SQLITE_OK;
     }
     for (int i = 0; i < mass->count && code == SQLITE_OK; i++) {
         const rst_column *column = &table->columns[mass->columns[i]];
         rootstock_value value;
         rst_value_from(values[1 + i], &value);
-        if (value.type != VALUE_NULL && !(value.type == VALUE_INTEGER && (column->affinity == AFFINITY_INTEGER ||
-                                                                          column->affinity == AFFINITY_NUMERIC))) {
+        if (!is_settled(&value, column->affinity)) {
             c->key_scratch.size = 0;
             code = rootstock_buffer_reserve(&c->key_scratch, 64);
             if (code == SQLITE_OK) code = rst_value_affinity(&value, values[1 + i], column->affinity, &c->key_scratch);
@@ -156,6 +172,11 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
     rst_connection *c = ((rst_vtab *)base)->connection;
     rst_mass *mass = c->mass;
     int code;
+    if (mass != NULL && mass->clears && sqlite3_value_type(values[0]) == SQLITE_NULL) {
+        /* It is counted, and that is all. */
+        *rowid = sqlite3_last_insert_rowid(c->db);
+        return SQLITE_OK;
+    }
     rst_call_enter();
     if (mass == NULL || mass->table == NULL || count - 3 < mass->count ||
         sqlite3_value_type(values[0]) != SQLITE_NULL) {
@@ -163,7 +184,7 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
         base->zErrMsg = sqlite3_mprintf("the store's own table, which no statement of the application's writes");
         code = SQLITE_ERROR;
     } else {
-        code = mass->clears ? SQLITE_OK : gather(mass, values + 2);
+        code = gather(mass, values + 2);
         if (code == SQLITE_OK && mass->in_turns && mass->rows.size > TURN_BYTES) code = take_turn(mass, base);
         *rowid = sqlite3_last_insert_rowid(c->db); /* it stays */
     }
@@ -359,8 +380,10 @@ static int mass_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     rst_call_enter();
     if (number == ARGUMENTS)
         code = begin_rows((mass_cursor *)base, c, values, &message);
+    else if (c->mass == NULL)
+        code = SQLITE_MISUSE;
     else
-        code = c->mass == NULL ? SQLITE_MISUSE : rst_mass_apply(c->mass, &message);
+        c->mass->last = true, code = rst_mass_apply(c->mass, &message);
     rst_damage_tell(c, code, &message);
     return rst_leave(c, rst_take_message(base->pVtab, code, message));
 }

@@ -26,6 +26,7 @@ typedef struct rst_mass {
     uint64_t gathered;
     bool ascending;      /* the rows came in the order of their keys */
     bool in_turns;       /* a part of the rows may be changed before the others are read */
+    bool last;           /* all rows are there: nothing of the statement comes behind their change */
     bool null;           /* a NULL came for a NOT NULL column */
     uint64_t last_place; /* of the last row in `rows` */
 } rst_mass;

@@ -119,13 +119,20 @@ static int clear(rst_table *table) {
     return code;
 }
 
+/* Nor can anything refuse the rows of a DELETE, or of an UPDATE that puts bytes in their places, once all of them are gathered: what fails then ends
+** the transaction, as it does natively. */
+static bool goes_unlogged(const rst_mass *mass, bool patches) {
+    const rst_connection *c = mass->connection;
+    return mass->last && (patches || mass->deletes) && c->mark_count == 1 && c->forced_logging == 0;
+}
+
 int rst_mass_apply(rst_mass *mass, char **message) {
     rst_table *table = mass->table;
     rst_connection *c = table->connection;
     size_t *places = NULL, at = 0;
     const int64_t immediate = c->immediate_violations;
     bool patches, removes;
-    int code;
+    int code, marks;
     if (mass->gathered == 0) return SQLITE_OK;
     code = rst_write_begin(c, message);
     if (code != SQLITE_OK) return code;
@@ -136,6 +143,11 @@ int rst_mass_apply(rst_mass *mass, char **message) {
     }
     patches = !mass->deletes && !mass->null && rst_patch_fits(table, mass->changed);
     removes = mass->deletes && table->index_count == 0 && !rst_needs_mark(table);
+    marks = goes_unlogged(mass, patches) ? c->mark_count : 0;
+    if (marks > 0) {
+        c->mark_count = 0;
+        c->unlogged = true;
+    }
     for (uint64_t i = 0; i < mass->gathered && code == SQLITE_OK; i++) {
         rst_mass_row row;
         if (places != NULL) at = places[i];
@@ -159,6 +171,7 @@ int rst_mass_apply(rst_mass *mass, char **message) {
         if (code == SQLITE_DONE) code = SQLITE_OK; /* it is gone */
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);
     }
+    if (marks > 0) c->mark_count = marks;
     sqlite3_free(places);
     if (code == SQLITE_OK && mass->singly && c->immediate_violations > immediate) {
         c->immediate_violations = immediate;

@@ -134,12 +134,34 @@ static inline void write_end(unsigned char *ends, int i, int code, size_t end) {
     }
 }
 
+/* Of values that take as many bytes as those before them, the row with them in their places; else 0. */
+static inline size_t patch_in_place(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
+                                    uint32_t columns) {
+    size_t header = row->count < COUNT_ESCAPE ? 1 : 3, before = header + (size_t)row->count * (size_t)(1 + row->width);
+    size_t start = 0;
+    for (int i = 0; i < row->count; i++) {
+        size_t end = end_at(row, i);
+        if (end < start || (i < 32 && (columns >> i & 1) != 0 && end - start != body_size(&values[i]))) return 0;
+        start = end;
+    }
+    if (start != row->body_size) return 0;
+    memcpy(out, row->types - header, before + row->body_size);
+    for (uint32_t left = columns; left != 0; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        if (i >= row->count) break;
+        (void)write_value(&out[header + (size_t)i], out + before + (i > 0 ? end_at(row, i - 1) : 0), &values[i]);
+    }
+    return before + row->body_size;
+}
+
 size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
                            uint32_t columns) {
     int code = row->width >> 1; /* 1, 2, 4: 0, 1, 2 */
     size_t start = 0, total = 0, header = row->count < COUNT_ESCAPE ? 1 : 3;
     unsigned char *types = out + header, *ends = types + row->count, *body = ends + ((size_t)row->count << code);
     unsigned char *next = body;
+    size_t whole = patch_in_place(out, row, values, columns);
+    if (whole > 0) return whole;
     for (int i = 0; i < row->count; i++) {
         size_t end = end_at(row, i);
         if (end < start) return 0;
