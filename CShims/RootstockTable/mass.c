@@ -262,6 +262,7 @@ static void finish(rst_mass *mass) {
     rst_table_release(mass->table);
     mass->table = NULL;
     rootstock_buffer_free(&mass->rows);
+    rst_held_free(&mass->held);
 }
 
 static int mass_close(sqlite3_vtab_cursor *base) {
@@ -430,6 +431,7 @@ int rst_mass_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass1", &keys_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass2", &one_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass5", &four_module);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_held", 2, SQLITE_DIRECTONLY, rst_held_function);
     c->mass_registered = code == SQLITE_OK;
     return code;
 }

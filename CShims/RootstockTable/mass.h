@@ -24,11 +24,12 @@ typedef struct rst_mass {
     uint64_t changed;      /* their bits */
     rootstock_buffer rows; /* packed: see mass.c */
     uint64_t gathered;
-    bool ascending;      /* the rows came in the order of their keys */
-    bool in_turns;       /* a part of the rows may be changed before the others are read */
-    bool last;           /* all rows are there: nothing of the statement comes behind their change */
-    bool null;           /* a NULL came for a NOT NULL column */
-    uint64_t last_place; /* of the last row in `rows` */
+    bool ascending;        /* the rows came in the order of their keys */
+    bool in_turns;         /* a part of the rows may be changed before the others are read */
+    bool last;             /* all rows are there: nothing of the statement comes behind their change */
+    bool null;             /* a NULL came for a NOT NULL column */
+    uint64_t last_place;   /* of the last row in `rows` */
+    struct rst_held *held; /* rowids that a condition asks for (mass_held.c) */
 } rst_mass;
 
 /* What is packed of one row. */
@@ -47,6 +48,13 @@ int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts
 int rst_mass_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
 /* The columns that SET assigns, in its order: how many, or -1 where the statement is not one for this file. */
 int rst_mass_columns(const rst_table *table, rst_span set, int columns[MASS_COLUMNS], rst_span values[MASS_COLUMNS]);
+
+/* mass_held.c */
+/* Appends the condition, with the terms that ask for another table's rowids made to ask us. */
+void rst_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out);
+void rst_held_free(struct rst_held **list);
+/* rootstock_held(value, tree): 1 or 0, whether the table of that tree has the rowid; NULL: SQLite is to find out. */
+void rst_held_function(sqlite3_context *context, int count, sqlite3_value **values);
 
 /* mass.c */
 /* Registers the modules, once a connection. */

@@ -206,11 +206,13 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
         sqlite3_str_appendf(str, ",(%.*s)", (int)(made.values[i].end - made.values[i].start), made.values[i].start);
     sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
     if (parts.alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts.alias.size, parts.alias.text);
-    if (made.where.start != NULL)
-        sqlite3_str_appendf(str, " WHERE %.*s", (int)(made.where.end - made.where.start), made.where.start);
-    else if (table->index_count >
-             0) /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
+    if (made.where.start != NULL) {
+        sqlite3_str_appendall(str, " WHERE ");
+        rst_held_append_where(c, table, made.where, str);
+    } else if (table->index_count > 0) {
+        /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
         sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
+    }
     sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_mass()", filled);
     *out = sqlite3_str_finish(str);
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
