@@ -18,6 +18,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->saved);
     rootstock_buffer_free(&k->hint);
     rootstock_buffer_free(&k->reject_texts);
+    rootstock_buffer_free(&k->top_heap);
     rootstock_buffer_free(&k->seek);
     rootstock_buffer_free(&k->repeat_text);
     sqlite3_free(k->list.rowids);
@@ -139,7 +140,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->repeated = NULL;
     k->repeat_misses = 0;
     k->ranges.disguised = 0;
-    k->rejecting = 0;
+    k->rejecting = k->top_limit = 0;
     k->began = transaction != NULL;
     k->transaction = transaction;
     k->on_writer = false;

@@ -38,7 +38,8 @@ typedef struct rst_reject {
     int place;           /* the value's slot in a row, or its part of an index entry */
     unsigned char keeps; /* KEEPS_... */
     bool is_text, is_integer;
-    bool has_real; /* the number is `real` exactly, too */
+    bool has_real;      /* the number is `real` exactly, too */
+    bool sure_of_equal; /* an equal value is what SQLite asks for: see plan_top.c */
     int64_t integer;
     double real;
     size_t from, size; /* a text, in reject_texts */
@@ -115,6 +116,8 @@ typedef struct rst_cursor {
     uint32_t rest;                /* how many are not looked at where hardly any is rejected */
     uint32_t unlooked;            /* ... and how many of these are to come */
     rootstock_buffer reject_texts;
+    int top_limit, top_count; /* rows that the heap has room for, and has; 0: all are SQLite's to sort (cursor_top.c) */
+    rootstock_buffer top_heap; /* rst_top_words */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
     unsigned char usual_header; /* first byte of a row of the usual shape ... */
     int usual_count;            /* ... its columns, ... */
@@ -170,8 +173,18 @@ int rst_cursor_stop_counting(rst_cursor *k);
 int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values);
 /* Whether a comparison is false of the row under the cursor, or NULL, for certain. */
 bool rst_cursor_is_rejected(const rst_cursor *k);
-/* In cursor_walk.c: moves on, and on while rows are rejected, some hundred at most. */
+/* Whether all comparisons are true of it, for certain. */
+bool rst_cursor_is_kept(const rst_cursor *k);
+/* In cursor_walk.c: moves on, and on while rows are rejected or behind others, some hundred at most. */
 int rst_cursor_next_kept(rst_cursor *k);
+
+/* ---- cursor_top.c ---- */
+/* The walk's rows are sorted for the first of them: from here on top_limit says how many these are, or 0. */
+void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values);
+/* With a full heap: whether the row under the cursor is none of the first. */
+bool rst_cursor_is_behind(const rst_cursor *k);
+/* The row under the cursor is given to SQLite. */
+void rst_cursor_note_top(rst_cursor *k);
 
 /* ---- cursor_repeat.c ---- */
 enum { REPEAT_MISSES = 16 };
@@ -274,6 +287,40 @@ static inline void rst_cursor_look(rst_cursor *k, bool copied) {
 static inline void rst_cursor_open_quickly(rst_cursor *k) {
     k->lifetime = k->stable && k->row_value->data != k->hold.data ? SQLITE_STATIC : SQLITE_TRANSIENT;
     rst_cursor_look(k, k->on_writer);
+}
+
+/* A part of the row under the cursor, if its shape lays it open. */
+static inline bool rst_cursor_row_part(const rst_cursor *k, int place, int *type, const unsigned char **data,
+                                       size_t *size) {
+    const unsigned char *ends;
+    size_t start = 0, end, all;
+    switch (k->shape & ~COLUMNS_COPIED) {
+    case COLUMNS_USUAL:
+        ends = k->row_bytes + 1 + k->usual_count + place;
+        if (place > 0) start = ends[-1];
+        end = ends[0];
+        *type = k->row_bytes[1 + place];
+        *data = k->row_bytes + k->usual_body + start;
+        all = k->body_size;
+        break;
+    case COLUMNS_NARROW:
+        if (place >= k->row.count) return false;
+        ends = k->row.ends + place * k->row.width;
+        if (k->row.width == 1) {
+            if (place > 0) start = ends[-1];
+            end = ends[0];
+        } else {
+            if (place > 0) start = (size_t)(ends[-2] | ends[-1] << 8);
+            end = (size_t)(ends[0] | ends[1] << 8);
+        }
+        *type = k->row.types[place];
+        *data = k->row.body + start;
+        all = k->row.body_size;
+        break;
+    default: return false;
+    }
+    *size = end - start;
+    return start <= end && end <= all;
 }
 
 /* Whatever was known of the entry before is forgotten, and the row of a table's own tree is laid open. */

@@ -312,7 +312,7 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     again = plan->unique && plan == k->plan && count == 1 && k->repeat_misses < REPEAT_MISSES;
     k->plan = plan;
     k->single = false;
-    k->rejecting = 0;
+    k->rejecting = k->top_limit = 0;
     k->walking = false;
     k->borrowed = false;
     k->stable = false;
@@ -360,6 +360,6 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         int code = filter_ranges(k, count, values);
         if (again && code == SQLITE_OK) rst_cursor_may_repeat(k, values[0]);
         if (code == SQLITE_OK && plan->skips > 0) return rst_cursor_skip(k, values[plan->skips - 1]);
-        return code != SQLITE_OK || plan->rejecting == 0 ? code : rst_cursor_reject_from(k, values);
+        return code != SQLITE_OK || plan->rejecting + plan->top == 0 ? code : rst_cursor_reject_from(k, values);
     }
 }

@@ -36,6 +36,7 @@ static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_va
     if (!term->literal && !sqlite3_value_frombind(value)) return false;
     out->keeps = kept_by(term->operation);
     out->is_text = out->is_integer = false;
+    out->sure_of_equal = term->literal || (out->keeps & ~KEEPS_EQUAL) == 0;
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
         out->is_integer = true;
@@ -72,7 +73,10 @@ int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
         if (reject->place >= 0 && read_value(k, term, values[term->argument], reject)) k->rejecting++;
     }
     k->looked_at = k->rejected = k->unlooked = k->rest = 0;
-    return k->rejecting > 0 && rst_cursor_is_rejected(k) ? rst_cursor_next_kept(k) : SQLITE_OK;
+    if (k->plan->top > 0 && k->rejecting == k->plan->rejecting) rst_cursor_top_from(k, values);
+    if (k->rejecting > 0 && rst_cursor_is_rejected(k)) return rst_cursor_next_kept(k);
+    if (k->top_limit > 0) rst_cursor_note_top(k);
+    return SQLITE_OK;
 }
 
 static inline bool rejects_real(const rst_reject *r, double real) {
@@ -159,4 +163,41 @@ bool rst_cursor_is_rejected(const rst_cursor *k) {
         if (start <= end && end <= size && rejects_value(k, r, types[place], body + start, end - start)) return true;
     }
     return false;
+}
+
+static bool is_kept_side(const rst_reject *r, int side) {
+    return (r->keeps & side) != 0 && (side != KEEPS_EQUAL || r->sure_of_equal);
+}
+
+static bool keeps_value(const rst_cursor *k, const rst_reject *r, int type, const unsigned char *data, size_t size) {
+    int64_t integer;
+    double real;
+    switch (type) {
+    case ROW_INTEGER:
+        if (r->is_text || !rootstock_row_integer(data, size, &integer)) return false;
+        if (r->is_integer) return is_kept_side(r, KEEPS_EQUAL + 2 * (integer > r->integer) - (integer < r->integer));
+        if (!is_small(integer)) return false;
+        real = (double)integer;
+        break;
+    case ROW_REAL:
+        if (r->is_text || size != 8) return false;
+        real = rootstock_row_real(data);
+        break;
+    case ROW_TEXT:
+        return r->is_text && size == r->size + 1 && memcmp(data, k->reject_texts.data + r->from, r->size) == 0;
+    default: return false;
+    }
+    return r->has_real && is_kept_side(r, real < r->real ? KEEPS_LESS : real > r->real ? KEEPS_GREATER : KEEPS_EQUAL);
+}
+
+bool rst_cursor_is_kept(const rst_cursor *k) {
+    for (int i = 0; i < k->rejecting; i++) {
+        const rst_reject *r = &k->rejects[i];
+        const unsigned char *data;
+        size_t size;
+        int type;
+        if (!rst_cursor_row_part(k, r->place, &type, &data, &size) || !keeps_value(k, r, type, data, size))
+            return false;
+    }
+    return true;
 }

@@ -159,6 +159,11 @@ __attribute__((always_inline)) static inline int step(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+static inline bool goes_by(const rst_cursor *k) {
+    return (k->top_limit > 0 && k->top_count == k->top_limit && rst_cursor_is_behind(k)) ||
+           (k->rejecting > 0 && rst_cursor_is_rejected(k));
+}
+
 __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
     enum { AT_ONCE = 200, ENOUGH = 64, LONGEST_REST = 1024 };
     if (k->unlooked > 0) {
@@ -170,7 +175,10 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
         int code = step(k);
         if (code != SQLITE_OK || k->eof) return code;
         k->looked_at++;
-        if (!rst_cursor_is_rejected(k)) break;
+        if (!goes_by(k)) {
+            if (k->top_limit > 0) rst_cursor_note_top(k);
+            break;
+        }
         k->rejected++;
     }
     if (k->looked_at >= ENOUGH) {
@@ -186,7 +194,7 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
 
 int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
-    return k->rejecting == 0 ? step(k) : rst_cursor_next_kept(k);
+    return (k->rejecting | k->top_limit) == 0 ? step(k) : rst_cursor_next_kept(k);
 }
 
 /*

@@ -15,7 +15,7 @@
 **
 ** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a transient index
 ** looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c). Any walk may have comparisons as arguments that
-** leave rows out before SQLite sees them (plan_reject.c, cursor_reject.c).
+** leave rows out before SQLite sees them (plan_reject.c, cursor_reject.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, cursor_top.c).
 **
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
 ** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
@@ -196,6 +196,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         info->aConstraintUsage[k->skips - 1].argvIndex = argument++;
         info->aConstraintUsage[k->skips - 1].omit = 1;
     }
+    rst_plan_top(table, info, k, &plan, &argument);
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;
         info->aConstraintUsage[k->hint].omit = 1;

@@ -70,6 +70,12 @@ int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, co
 void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                      int *argument);
 
+/* plan_top.c */
+/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT: what it was told of each constraint stands in
+** `info` and in the plan. */
+void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                  int *argument);
+
 /* Constraints of which sqlite3_vtab_in tells whether they are an IN: it denies it of those behind them. */
 enum { PLAN_TOLD_TERMS = 32 };
 /* Whether the equality, of a column without numeric affinity, may be an IN that is not told of: one with a constant is none. */

@@ -75,6 +75,13 @@ typedef struct rst_rejecting_term {
     uint8_t literal; /* else the value says whether it is a parameter */
 } rst_rejecting_term;
 
+/* A column of an ORDER BY with a LIMIT (cursor_top.c). */
+enum { TOP_TERMS = 2 };
+typedef struct rst_top_term {
+    int16_t column;
+    uint8_t descending;
+} rst_top_term;
+
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
     uint64_t epoch;               /* of the connection's schema when it was made */
@@ -101,6 +108,9 @@ typedef struct rst_plan {
     uint8_t automatic_collations[AUTOMATIC_COLUMNS];
     int rejecting;
     rst_rejecting_term rejects[REJECTING_TERMS];
+    int top; /* leading columns of an ORDER BY that SQLite sorts by for as many rows as a LIMIT says; or 0 */
+    int top_limit, top_offset; /* the arguments of xFilter, from 1, that say how many; or 0 */
+    rst_top_term top_terms[TOP_TERMS];
     char *description;
     char *scan;                  /* of an automatic plan: what the scan is called where the index is not worth making */
     struct rst_automatic *state; /* of an automatic plan that has run */
