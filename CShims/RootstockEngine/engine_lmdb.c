@@ -152,6 +152,14 @@ static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, con
     return lmdb_result(transaction->environment, code);
 }
 
+/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
+static inline int append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
+                         int reserve) {
+    lmdb_kept *kept = lmdb_find_kept(transaction, tree);
+    if (kept == NULL || kept->last_leaf == NULL || transaction->broken || transaction->failed) return MDB_NOTFOUND;
+    return rootstock_lmdb_append_in_leaf(transaction, kept, key, value, reserve);
+}
+
 static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
                     rootstock_slice *value, uint32_t flags) {
     rootstock_environment *environment = transaction->environment;
@@ -160,17 +168,18 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a put in a read transaction");
     if (value->size > MAXIMUM_VALUE_SIZE)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "a value of more than 2147483647 bytes");
-    unsigned lmdb_flags = (flags & ROOTSTOCK_PUT_NO_OVERWRITE ? MDB_NOOVERWRITE : 0) |
-                          (flags & ROOTSTOCK_PUT_APPEND ? MDB_APPEND : 0) |
-                          (flags & ROOTSTOCK_PUT_RESERVE ? MDB_RESERVE : 0);
     /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
     MDB_val data = {value->size, (void *)value->data};
     lmdb_remember_places(transaction);
     int code = MDB_NOTFOUND;
     if (flags & ROOTSTOCK_PUT_APPEND)
-        code = rootstock_lmdb_kept_append(transaction, tree, (const MDB_val *)key, &data,
-                                          (flags & ROOTSTOCK_PUT_RESERVE) != 0);
-    if (code == MDB_NOTFOUND) code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
+        code = append(transaction, tree, (const MDB_val *)key, &data, (flags & ROOTSTOCK_PUT_RESERVE) != 0);
+    if (code == MDB_NOTFOUND) {
+        unsigned lmdb_flags = (flags & ROOTSTOCK_PUT_NO_OVERWRITE ? MDB_NOOVERWRITE : 0) |
+                              (flags & ROOTSTOCK_PUT_APPEND ? MDB_APPEND : 0) |
+                              (flags & ROOTSTOCK_PUT_RESERVE ? MDB_RESERVE : 0);
+        code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
+    }
     if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
     disturb(transaction, tree);
     if (code == MDB_SUCCESS)

@@ -357,6 +357,13 @@ static inline void lmdb_remember_places(rootstock_transaction *transaction) {
     }
 }
 
+/* The tree's cursor that stays, or null. */
+static inline lmdb_kept *lmdb_find_kept(rootstock_transaction *transaction, MDB_dbi tree) {
+    for (unsigned i = 0; i < transaction->kept_count; i++)
+        if (transaction->kept[i].tree == tree) return &transaction->kept[i];
+    return NULL;
+}
+
 /* engine_lmdb_cursors.c: the plug's functions of those names. */
 int rootstock_lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
 int rootstock_lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_cursor *cursor);

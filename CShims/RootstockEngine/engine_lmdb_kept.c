@@ -15,19 +15,13 @@
 #include "engine_lmdb.h"
 #include "engine_lmdb_layout.h"
 
-static lmdb_kept *find(rootstock_transaction *transaction, MDB_dbi tree) {
-    for (unsigned i = 0; i < transaction->kept_count; i++)
-        if (transaction->kept[i].tree == tree) return &transaction->kept[i];
-    return NULL;
-}
-
 static void forget(rootstock_transaction *transaction, lmdb_kept *kept) {
     mdb_cursor_close(kept->cursor);
     *kept = transaction->kept[--transaction->kept_count];
 }
 
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree) {
-    lmdb_kept *kept = find(transaction, tree);
+    lmdb_kept *kept = lmdb_find_kept(transaction, tree);
     if (kept != NULL) forget(transaction, kept);
 }
 
@@ -60,7 +54,7 @@ static int lose_place(rootstock_transaction *transaction, lmdb_kept *kept) {
 static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lmdb_kept **kept) {
     MDB_cursor *cursor;
     size_t entries;
-    *kept = find(transaction, tree);
+    *kept = lmdb_find_kept(transaction, tree);
     if (*kept != NULL && (*kept)->appended && !append) {
         (*kept)->appended = 0;
         (*kept)->last_leaf = NULL;
@@ -270,13 +264,6 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
     if (code == MDB_SUCCESS && !(flags & MDB_RESERVE)) return settle_put(transaction, kept, key, value);
     settle(transaction, kept, code);
     return code;
-}
-
-int rootstock_lmdb_kept_append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
-                               int reserve) {
-    lmdb_kept *kept = find(transaction, tree);
-    if (kept == NULL || kept->last_leaf == NULL || transaction->broken || transaction->failed) return MDB_NOTFOUND;
-    return rootstock_lmdb_append_in_leaf(transaction, kept, key, value, reserve);
 }
 
 int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key) {

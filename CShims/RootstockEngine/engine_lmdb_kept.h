@@ -40,9 +40,6 @@ int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MD
 int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
                             unsigned flags);
 int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key);
-/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
-int rootstock_lmdb_kept_append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
-                               int reserve);
 /* The tree is about to be changed in another way. */
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
 
@@ -69,7 +66,7 @@ int rootstock_lmdb_take_out(const rootstock_transaction *transaction, lmdb_kept 
 /* engine_lmdb_append.c */
 /* The kept cursor has appended this key by LMDB's call. */
 void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
-/* As rootstock_lmdb_kept_append, of a kept cursor that has a last leaf. */
+/* An append of a kept cursor that has a last leaf, into this one: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
 int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key,
                                   MDB_val *value, int reserve);
 

@@ -327,7 +327,9 @@ void rootstock_shared_unlock(rootstock_shared *shared) {
 }
 
 int rootstock_shared_check_process(const rootstock_shared *shared) {
-    return shared->process == rootstock_process() ? ROOTSTOCK_OK : ROOTSTOCK_MISUSE;
+    /* Known since the environment was opened. */
+    long process = atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
+    return shared->process == process ? ROOTSTOCK_OK : ROOTSTOCK_MISUSE;
 }
 
 writer_queue *rootstock_queue_of(rootstock_shared *shared) {

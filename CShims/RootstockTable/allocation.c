@@ -4,34 +4,19 @@
 
 #include <stdarg.h>
 
-/* Per thread, like SQLite's own reports of failure: a connection is used by one thread at a time, and what fails may have none. */
-static _Thread_local int calls;
-static _Thread_local bool failed;
-
-void rst_call_enter(void) {
-    if (calls++ == 0) failed = false;
-}
-
-int rst_call_leave(int code) {
-    calls--;
-    return rst_call_code(code);
-}
-
-int rst_call_code(int code) {
-    return failed ? SQLITE_NOMEM : code;
-}
+__thread rst_calls rst_calls_here;
 
 void rst_call_no_memory(void) {
-    failed = true;
+    rst_calls_here.failed = true;
 }
 
 static void *note(void *memory) {
-    if (memory == NULL) failed = true;
+    if (memory == NULL) rst_calls_here.failed = true;
     return memory;
 }
 
 static int note_code(int code) {
-    if ((code & 0xff) == SQLITE_NOMEM) failed = true;
+    if ((code & 0xff) == SQLITE_NOMEM) rst_calls_here.failed = true;
     return code;
 }
 
@@ -87,19 +72,19 @@ int rst_exec(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char
 
 const unsigned char *rst_column_text(sqlite3_stmt *statement, int column) {
     const unsigned char *text = sqlite3_column_text(statement, column);
-    if (text == NULL && sqlite3_column_type(statement, column) != SQLITE_NULL) failed = true;
+    if (text == NULL && sqlite3_column_type(statement, column) != SQLITE_NULL) rst_calls_here.failed = true;
     return text;
 }
 
 const unsigned char *rst_value_text(sqlite3_value *value) {
     const unsigned char *text = sqlite3_value_text(value);
-    if (text == NULL && sqlite3_value_type(value) != SQLITE_NULL) failed = true;
+    if (text == NULL && sqlite3_value_type(value) != SQLITE_NULL) rst_calls_here.failed = true;
     return text;
 }
 
 sqlite3_value *rst_value_dup(const sqlite3_value *value) {
     sqlite3_value *copy = sqlite3_value_dup(value);
-    if (copy == NULL && value != NULL) failed = true;
+    if (copy == NULL && value != NULL) rst_calls_here.failed = true;
     return copy;
 }
 

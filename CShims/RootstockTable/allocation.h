@@ -17,11 +17,24 @@
 
 #include "sqlite_api.h"
 
-/* A call from outside begins, or ends with what is to be returned: code, or SQLITE_NOMEM. They nest. */
-void rst_call_enter(void);
-int rst_call_leave(int code);
+/* Per thread, like SQLite's own reports of failure: a connection is used by one thread at a time, and what fails may have none. */
+typedef struct rst_calls {
+    int depth;
+    bool failed;
+} rst_calls;
+extern __thread rst_calls rst_calls_here;
+/* A call from outside begins, or ends with what is to be returned: code, or SQLITE_NOMEM. They nest. In place: every change of a row is one. */
+static inline void rst_call_enter(void) {
+    if (rst_calls_here.depth++ == 0) rst_calls_here.failed = false;
+}
 /* Inside a watched call: code, or SQLITE_NOMEM if an allocation has failed since the outermost one began. */
-int rst_call_code(int code);
+static inline int rst_call_code(int code) {
+    return rst_calls_here.failed ? SQLITE_NOMEM : code;
+}
+static inline int rst_call_leave(int code) {
+    rst_calls_here.depth--;
+    return rst_call_code(code);
+}
 /* Notes that memory ran out elsewhere, in an engine. */
 void rst_call_no_memory(void);
 

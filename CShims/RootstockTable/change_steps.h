@@ -12,9 +12,20 @@
 /* ---- hand.c ---- */
 /* The twin's bytes go with it: the row in hand keeps its own. */
 int rst_hand_own_bytes(const rst_table *table, rst_hand *row);
-/* An empty buffer, with what room there is from earlier ones; and back. */
-rootstock_buffer rst_spare_take(rst_connection *c);
-void rst_spare_give(rst_connection *c, rootstock_buffer *buffer);
+/* An empty buffer, with what room there is from earlier ones; and back. A row's change takes one, two or four: to allocate them anew would cost
+** more than the rest of a small row. */
+static inline rootstock_buffer rst_spare_take(rst_connection *c) {
+    return c->spare_count > 0 ? c->spares[--c->spare_count] : (rootstock_buffer){0};
+}
+static inline void rst_spare_give(rst_connection *c, rootstock_buffer *buffer) {
+    enum { KEPT_CAPACITY = 64 * 1024 };
+    if (buffer->capacity - 1 < KEPT_CAPACITY && c->spare_count < (int)(sizeof c->spares / sizeof c->spares[0])) {
+        c->spares[c->spare_count++] = (rootstock_buffer){.data = buffer->data, .capacity = buffer->capacity};
+        *buffer = (rootstock_buffer){0};
+    } else {
+        rootstock_buffer_free(buffer);
+    }
+}
 
 /* ---- rowids.c ---- */
 /* The next automatic rowid, not yet used up. SQLITE_FULL: there is none. */

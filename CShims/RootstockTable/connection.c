@@ -140,15 +140,13 @@ int rst_module(rst_connection *c, const char *name, const sqlite3_module *module
     return sqlite3_create_module_v2(c->db, name, module, c, connection_release); /* releases on failure too */
 }
 
-int rst_leave(rst_connection *c, int code) {
-    int result = rst_call_leave(code);
-    if (result == SQLITE_OK) return SQLITE_OK; /* nothing failed */
+int rst_leave_failed(rst_connection *c, int code) {
     if (rst_call_code(SQLITE_OK) != SQLITE_OK && c->shared != NULL) {
         c->schema_stale = true;
         c->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */
         c->checked_transaction = 0;
     }
-    return result;
+    return code;
 }
 
 typedef struct function_binding {

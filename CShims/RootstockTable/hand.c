@@ -7,25 +7,6 @@
 
 #include <string.h>
 
-/* A row's change takes two buffers or four; to allocate them anew would cost more than the rest of a small row. */
-rootstock_buffer rst_spare_take(rst_connection *c) {
-    rootstock_buffer buffer = {0};
-    if (c->spare_count > 0) buffer = c->spares[--c->spare_count];
-    return buffer;
-}
-
-void rst_spare_give(rst_connection *c, rootstock_buffer *buffer) {
-    enum { KEPT_CAPACITY = 64 * 1024 };
-    if (buffer->capacity > 0 && buffer->capacity <= KEPT_CAPACITY &&
-        c->spare_count < (int)(sizeof c->spares / sizeof c->spares[0])) {
-        buffer->size = 0;
-        c->spares[c->spare_count++] = *buffer;
-        memset(buffer, 0, sizeof *buffer);
-    } else {
-        rootstock_buffer_free(buffer);
-    }
-}
-
 int rst_hand_begin(rst_table *table, rst_hand *hand) {
     hand->values = hand->small;
     hand->rowid = 0;

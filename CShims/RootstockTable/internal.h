@@ -137,9 +137,14 @@ void rst_function_run(sqlite3_context *context, sqlite3_value **values,
                       int (*run)(rst_connection *, const char *, char **));
 int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **));
+/* What rst_leave does where something has failed. */
+int rst_leave_failed(rst_connection *c, int code);
 /* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory is
 ** suspect: SQLite rolls the twins' transaction back, schema and all. It is read and built anew before the next statement. */
-int rst_leave(rst_connection *c, int code);
+static inline int rst_leave(rst_connection *c, int code) {
+    int result = rst_call_leave(code);
+    return __builtin_expect(result == SQLITE_OK, true) ? SQLITE_OK : rst_leave_failed(c, result);
+}
 /* The connection for which the function was registered by rst_function; sqlite3_user_data is not it. */
 rst_connection *rst_function_connection(sqlite3_context *context);
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);

@@ -18,7 +18,8 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
     size_t size;
     int code;
     for (int k = 0; k < table->key_count && compact; k++) {
-        compact = rootstock_key_is_exact(&hand->values[table->key[k].column], &table->key[k].key);
+        const rootstock_value *value = &hand->values[table->key[k].column];
+        compact = value->type == VALUE_BLOB || rootstock_key_is_exact(value, &table->key[k].key);
     }
     if (compact && table->slot_count > 0 && table->slot[first] == 0) {
         /* What the row's bytes leave out stands in front, as a rule: the rest is encoded where it is. */
@@ -41,7 +42,7 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
         rootstock_buffer_reserve(&c->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
         out->size = rootstock_row_write_short(c->row_scratch.data, listed, count, compact);
         out->data = c->row_scratch.data;
-        if (copied != small) sqlite3_free(copied);
+        if (copied != NULL && copied != small) sqlite3_free(copied);
         return SQLITE_OK;
     }
     size = rootstock_row_size(listed, count);
@@ -62,12 +63,9 @@ int rst_row_put(rst_table *table, const rst_hand *row, bool refuse_existing) {
     int code = encode_row(table, row, &bytes);
     if (code != SQLITE_OK) return code;
     if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit &&
-        rootstock_key_compare(key.data, key.size, table->last_key.data, table->last_key.size) > 0) {
+        rootstock_key_is_above(key.data, key.size, table->last_key.data, table->last_key.size)) {
         code = rst_put(c, &table->tree, &key, &bytes, ROOTSTOCK_PUT_APPEND);
-        if (code == SQLITE_OK) {
-            table->last_key.size = 0;
-            return rootstock_buffer_append(&table->last_key, key.data, key.size);
-        }
+        if (code == SQLITE_OK) return rootstock_buffer_set(&table->last_key, key.data, key.size);
         if (code != SQLITE_DONE) return code;
         table->last_key_transaction = 0; /* something higher is there */
     }

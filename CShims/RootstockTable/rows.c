@@ -234,6 +234,11 @@ size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *valu
             memcpy(next, &bits, 8);
             next += 8;
             break;
+        case VALUE_BLOB:
+            types[i] = ROW_BLOB;
+            if (value->size > 0) memcpy(next, value->as.data, value->size);
+            next += value->size;
+            break;
         default: next += write_value(&types[i], next, value);
         }
         ends[i] = (unsigned char)(next - body);

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-int rst_check_usable(rst_connection *c, char **message) {
+int rst_refuse_usage(rst_connection *c, char **message) {
     if (rootstock_shared_check_process(c->shared) != ROOTSTOCK_OK) {
         rst_set_message(message, "a store's connection cannot be used after fork: open the store again in the child");
         return SQLITE_MISUSE;

@@ -152,10 +152,15 @@ struct rst_table {
     rst_tree tree;
     bool without_rowid;
     bool strict;
-    bool autoincrement;
-    bool internal;     /* sqlite_sequence, sqlite_stat1 */
-    bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
-    bool has_evaluated_index;
+    union { /* what a row's change has to reckon with, and all of it asked together: row_add.c */
+        struct {
+            bool autoincrement;
+            bool internal;     /* sqlite_sequence, sqlite_stat1 */
+            bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
+            bool has_evaluated_index;
+        };
+        uint32_t row_concerns;
+    };
     bool has_generated;
     bool has_check;
     const char *missing_collation; /* of a column: declared without it, because nobody has registered it */

@@ -4,6 +4,8 @@
 #ifndef ROOTSTOCK_TRANSACTION_H
 #define ROOTSTOCK_TRANSACTION_H
 
+#include <pthread.h>
+
 /* ---- codes.c ---- */
 /* Engine code -> SQLite code. */
 int rst_map_code(rst_connection *c, int code);
@@ -11,8 +13,14 @@ int rst_map_code(rst_connection *c, int code);
 int rst_map_error(rst_connection *c, int code, char **message);
 
 /* ---- snapshots.c ---- */
+/* rst_check_usable, where there may be something to refuse. */
+int rst_refuse_usage(rst_connection *c, char **message);
 /* Whether the store can be used here and now: not after fork, not by a thread that may not. */
-int rst_check_usable(rst_connection *c, char **message);
+static inline int rst_check_usable(rst_connection *c, char **message) {
+    long process = atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
+    bool ours = c->writer == NULL || c->writer_thread == (unsigned long)pthread_self();
+    return __builtin_expect(ours && c->shared->process == process, true) ? SQLITE_OK : rst_refuse_usage(c, message);
+}
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 /* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared anew. */
 static inline bool rst_reads_first(const rst_connection *c) {

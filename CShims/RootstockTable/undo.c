@@ -212,7 +212,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
             uint32_t flags) {
     rootstock_slice copy = *value;
     bool got;
-    int code = rst_tree_ready(c, c->writer, tree, false);
+    int code = tree->open ? SQLITE_OK : rst_tree_ready(c, c->writer, tree, false);
     if (code == SQLITE_OK && c->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
     if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
     if (code != SQLITE_OK) return code;

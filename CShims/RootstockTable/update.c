@@ -147,16 +147,16 @@ done:
     return code;
 }
 
-static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+/* An INSERT that rst_row_add leaves to others. */
+static int insert_in_steps(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
+                           char **message) {
     rst_hand row;
     uint64_t changed;
     bool has_rowid = false;
     sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
     rst_connection *c = table->connection;
     rootstock_value *raw = NULL;
-    int code = rst_row_add(table, values, conflict, rowid, message);
-    if (code != SQLITE_NOTFOUND) return code;
-    code = rst_hand_begin(table, &row);
+    int code = rst_hand_begin(table, &row);
     if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER)
         code = rst_upsert_values(table, values + 2, &raw);
     if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
@@ -185,6 +185,11 @@ static int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite
     sqlite3_free(raw);
     rst_hand_end(table, &row);
     return code;
+}
+
+static inline int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+    int code = rst_row_add(table, values, conflict, rowid, message);
+    return code == SQLITE_NOTFOUND ? insert_in_steps(table, values, conflict, rowid, message) : code;
 }
 
 /* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a statement ends, and an

@@ -12,8 +12,7 @@
 
 enum { SMALLEST_CAPACITY = 64 };
 
-int rootstock_buffer_reserve(rootstock_buffer *buffer, size_t more) {
-    if (more <= buffer->capacity - buffer->size) return SQLITE_OK;
+int rootstock_buffer_grow(rootstock_buffer *buffer, size_t more) {
     if (more > SIZE_MAX / 2 - buffer->size) return SQLITE_NOMEM;
     size_t needed = buffer->size + more;
     /* Doubling keeps a row of appends linear; the first growth already holds most keys. */
