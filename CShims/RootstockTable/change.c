@@ -103,7 +103,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
-        code = rst_row_put(table, row, false);
+        code = rst_row_put(table, row, SIZE_MAX, false);
         if (table->needs_mirror) rst_twin_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
             table->last_rowid = row->rowid;
@@ -115,7 +115,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) {
         int mode = rst_mode_of(conflict, table->rowid_on_conflict);
-        code = rst_row_put(table, row, true);
+        code = rst_row_put(table, row, SIZE_MAX, true);
         if (code == SQLITE_DONE) code = rst_refuse(table, -1, mode == SQLITE_REPLACE ? SQLITE_ABORT : mode, message);
     }
     if (code == SQLITE_OK && table->index_count > 0)
@@ -219,12 +219,12 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     same_key =
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
-        code = rst_row_put(table, row, false);
+        code = rst_row_put(table, row, SIZE_MAX, false);
         if (table->needs_mirror) rst_twin_clear(table);
     } else if (code == SQLITE_OK && same_key && !table->has_evaluated_index) {
         /* Only the entries that the set columns are part of. */
         code = rst_row_change_entries(table, old, false, changed, message);
-        if (code == SQLITE_OK) code = rst_row_put(table, row, false);
+        if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, false);
         if (code == SQLITE_OK) code = rst_row_change_entries(table, row, true, changed, message);
         if (table->needs_mirror) rst_twin_clear(table);
     } else if (code == SQLITE_OK) {
@@ -234,7 +234,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         if (code == SQLITE_OK) {
             bool twin = false;
             code = rst_twin_begin_old(table, row, &twin, message);
-            if (code == SQLITE_OK) code = rst_row_put(table, row, false);
+            if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, false);
             if (code == SQLITE_OK) code = rst_row_change_entries(table, row, true, UINT64_MAX, message);
             if (twin) rst_twin_clear(table);
         }

@@ -60,8 +60,9 @@ int rst_patch_with_entries(rst_table *table, const rootstock_slice *key, const r
 int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message);
 
 /* ---- row_write.c ---- */
-/* Puts the row, appending where its key is the highest. SQLITE_DONE: refuse_existing, and it is there. */
-int rst_row_put(rst_table *table, const rst_hand *row, bool refuse_existing);
+/* Puts the row, appending where its key is the highest. sizes: what its texts and blobs come to, or SIZE_MAX. SQLITE_DONE: refuse_existing, and it is
+** there. */
+int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse_existing);
 /* The tree's last key as of now, so that ascending inserts can append. Asked once a transaction. */
 int rst_row_learn_last_key(rst_table *table);
 /* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */

@@ -85,15 +85,19 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
     rst_hand row;
     unsigned char bytes[8];
     bool free = false;
+    const rst_column *columns = table->columns;
+    const int count = table->column_count, rowid_column = table->rowid_column;
+    size_t sizes = 0;
     int code = SQLITE_OK;
     if (!is_plain(table) ||
         (mode == SQLITE_REPLACE && (conflict != SQLITE_REPLACE || table->index_count > 0 || c->program != NULL)) ||
         sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) == SQLITE_INTEGER)
         return SQLITE_NOTFOUND;
     row.values = row.small;
-    for (int i = 0; i < table->column_count; i++) {
-        if (i != table->rowid_column && !take(values[2 + i], &table->columns[i], &row.values[i]))
-            return SQLITE_NOTFOUND;
+    for (int i = 0; i < count; i++) {
+        if (i == rowid_column) continue;
+        if (!take(values[2 + i], &columns[i], &row.small[i])) return SQLITE_NOTFOUND;
+        sizes += row.small[i].size;
     }
     if (table->without_rowid) {
         row.rowid = 0;
@@ -108,11 +112,11 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
     c->before_fired = c->upsert_updated = false;
     if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && mode == SQLITE_REPLACE) {
-        code = rst_row_put(table, &row, false); /* nothing hangs on a row that was there */
+        code = rst_row_put(table, &row, sizes, false); /* nothing hangs on a row that was there */
     } else if (code == SQLITE_OK) {
         if (has_unique_index(table)) code = rst_check_unique(table, &row, NULL, conflict, UINT64_MAX, &free, message);
         if (code == SQLITE_OK) {
-            code = rst_row_put(table, &row, true);
+            code = rst_row_put(table, &row, sizes, true);
             if (code == SQLITE_DONE) code = rst_refuse(table, -1, mode, message);
         }
         if (code == SQLITE_OK && table->index_count > 0)

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* Row bytes into the connection's scratch. */
-static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *out) {
+/* Row bytes into the connection's scratch. sizes: as rst_row_put. */
+static int encode_row(rst_table *table, const rst_hand *hand, size_t sizes, rootstock_slice *out) {
     rst_connection *c = table->connection;
     rootstock_value small[24], *copied = NULL;
     const rootstock_value *listed = hand->values;
     bool compact = true;
     int first = table->column_count - table->slot_count, count = table->column_count;
-    size_t size;
+    size_t size, bound;
     int code;
     for (int k = 0; k < table->key_count && compact; k++) {
         const rootstock_value *value = &hand->values[table->key[k].column];
@@ -38,7 +38,9 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
         listed = copied;
     }
     c->row_scratch.size = 0;
-    if (count <= 24 && rootstock_row_bound(listed, count) <= ROW_SHORT && !rst_row_may_be_too_big(table, ROW_SHORT) &&
+    bound = sizes <= ROW_SHORT ? sizes + 9 * (size_t)count : ROW_SHORT + 1;
+    if (bound > ROW_SHORT) bound = rootstock_row_bound(listed, count);
+    if (count <= 24 && bound <= ROW_SHORT && !rst_row_may_be_too_big(table, ROW_SHORT) &&
         rootstock_buffer_reserve(&c->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
         out->size = rootstock_row_write_short(c->row_scratch.data, listed, count, compact);
         out->data = c->row_scratch.data;
@@ -57,10 +59,10 @@ static int encode_row(rst_table *table, const rst_hand *hand, rootstock_slice *o
     return code;
 }
 
-int rst_row_put(rst_table *table, const rst_hand *row, bool refuse_existing) {
+int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse_existing) {
     rst_connection *c = table->connection;
     rootstock_slice key = {row->key.size, row->key.data}, bytes;
-    int code = encode_row(table, row, &bytes);
+    int code = encode_row(table, row, sizes, &bytes);
     if (code != SQLITE_OK) return code;
     if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit &&
         rootstock_key_is_above(key.data, key.size, table->last_key.data, table->last_key.size)) {

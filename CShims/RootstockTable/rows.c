@@ -14,7 +14,8 @@ enum {
     WIDTH_SHIFT = 6,
     COMPACT_BIT = 0x20,
     COUNT_MASK = 0x1F,
-    COUNT_ESCAPE = 31 /* the count follows as two bytes */
+    COUNT_ESCAPE = 31, /* the count follows as two bytes */
+    WORDS_OF_TEXT = 64 /* bytes; longer ones are copied by calls */
 };
 
 #define MAXIMUM_ROW_BYTES ((size_t)0x7FFFFFFF)
@@ -213,6 +214,29 @@ void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_
     }
 }
 
+/* Copies a text of a few words and tells whether it holds a NUL: to copy and to look are a call each. The last bytes are taken again where they
+** are no whole word. */
+static inline bool copy_text(unsigned char *to, const unsigned char *from, size_t size) {
+    const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+    uint64_t word, nuls = 0;
+    if (size >= 8) {
+        for (size_t end = 8; end < size; end += 8) {
+            memcpy(&word, from + end - 8, 8);
+            memcpy(to + end - 8, &word, 8);
+            nuls |= (word - ones) & ~word & tops;
+        }
+        memcpy(&word, from + size - 8, 8);
+        memcpy(to + size - 8, &word, 8);
+        nuls |= (word - ones) & ~word & tops;
+    } else {
+        for (size_t i = 0; i < size; i++) {
+            to[i] = from[i];
+            nuls |= from[i] == 0;
+        }
+    }
+    return nuls != 0;
+}
+
 size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact) {
     unsigned char *types = out + 1, *ends = types + count, *body = ends + count, *next = body;
     out[0] = (unsigned char)((compact ? COMPACT_BIT : 0) | count);
@@ -239,6 +263,13 @@ size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *valu
             if (value->size > 0) memcpy(next, value->as.data, value->size);
             next += value->size;
             break;
+        case VALUE_TEXT:
+            if (value->size <= WORDS_OF_TEXT) {
+                types[i] = copy_text(next, value->as.data, value->size) ? ROW_TEXT_WITH_NUL : ROW_TEXT;
+                next[value->size] = 0;
+                next += value->size + 1;
+                break;
+            } /* fall through */
         default: next += write_value(&types[i], next, value);
         }
         ends[i] = (unsigned char)(next - body);
