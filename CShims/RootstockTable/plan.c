@@ -416,6 +416,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.part_count = table->without_rowid ? table->key_count : 1;
         consider(table, info, &k, &best, &any);
     }
-    rst_plan_automatic(table, info, &best);
+    /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
+    if (hinted == NULL) rst_plan_automatic(table, info, &best);
     return choose(table, info, &best);
 }

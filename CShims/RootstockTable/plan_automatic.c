@@ -32,12 +32,9 @@ static bool is_constant(sqlite3_index_info *info, int constraint) {
     return constraint < 0 || (sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL);
 }
 
-void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
-    bool driven = false, numeric = false;
-    k->automatic = 0;
-    k->automatic_partial = false;
-    if (k->equals > 0 || k->hint >= 0) return;
-    if (!is_constant(info, k->lower) || !is_constant(info, k->upper)) return;
+/* Notes the equalities. False: none has a value that may come from another table. */
+static bool find_equalities(const rst_table *table, sqlite3_index_info *info, rst_candidate *k, bool *numeric) {
+    bool driven = false;
     /* Of a term behind these SQLite does not tell whether it is an IN. */
     for (int i = 0; i < info->nConstraint && i < TERMS; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
@@ -57,9 +54,17 @@ void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_ca
         if (again || k->automatic == AUTOMATIC_COLUMNS) continue;
         k->automatic_terms[k->automatic++] = i;
         driven |= !constant;
-        numeric |= !constant && rst_plan_affinity_at(table, column) >= AFFINITY_NUMERIC;
+        *numeric |= !constant && rst_plan_affinity_at(table, column) >= AFFINITY_NUMERIC;
     }
-    if (driven) {
+    return driven;
+}
+
+void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
+    bool numeric = false;
+    k->automatic = 0;
+    k->automatic_partial = false;
+    if (k->equals > 0 || !is_constant(info, k->lower) || !is_constant(info, k->upper)) return;
+    if (find_equalities(table, info, k, &numeric)) {
         /* A column without numeric affinity cannot serve where the comparison has it; SQLite's own would be on the other side. */
         double rows = numeric ? ROWS_OF_A_VALUE : ROWS_OF_A_VALUE + 1;
         if (k->rows > rows) k->rows = rows;

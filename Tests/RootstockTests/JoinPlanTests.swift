@@ -36,6 +36,10 @@ import Testing
         "SELECT p.id, b.id FROM b JOIN p ON b.p_id = p.id WHERE p.kind = 1 ORDER BY b.id",
         "SELECT b.id FROM b JOIN p ON p.id = b.p_id WHERE p.kind = 1",
         "SELECT p.id FROM p, b, l WHERE b.p_id = p.id AND l.b_id = b.id AND p.kind = 7 AND b.title = 'x'",
+        // Transient indexes, where the front door tells the tables that <> and IS NOT choose rows.
+        "SELECT b.id FROM p LEFT JOIN b ON p.name = b.title WHERE p.kind <> 3",
+        "SELECT p.id FROM p JOIN b ON b.title = p.name WHERE p.kind IS NOT 4 AND b.p_id <> 5",
+        "SELECT p.id FROM b JOIN p ON b.title = p.name AND b.id <> p.id",
     ]
 
     /// The same loops in the same order, and the same sorts.
