@@ -96,6 +96,12 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     sqlite3_int64 last;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
+    /* A kept text, stepped past the front door (rootstock_refresh): the tables that it is about would go while it is compiled. */
+    if (code == SQLITE_OK && c->programs_running == 0 && c->trigger_depth == 0 &&
+        (c->schema_stale || c->triggers_epoch != c->epoch)) {
+        rst_set_message(message, "%s", sqlite3_errstr(SQLITE_SCHEMA));
+        return SQLITE_SCHEMA;
+    }
     if (code == SQLITE_OK) code = rst_code_get(c, text, &program->code, message);
     if (code != SQLITE_OK) return code;
     program->table = rst_table_find(c, program->code->table_name);

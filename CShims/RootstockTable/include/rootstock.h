@@ -81,7 +81,8 @@ int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten,
 ** SQLITE_OK, or SQLITE_LOCKED while statements of this connection run.
 ** A statement that only reads and is stepped without it is prepared anew by SQLite, under the new schema. One that writes fails with
 ** SQLITE_SCHEMA, and goes on failing: SQLite rolls back with it what would be declared meanwhile, and what the front door made of its text may
-** not be right any more (rootstock_schema_state tells). Call this before a kept statement that writes is stepped again, or after SQLITE_SCHEMA. */
+** not be right any more (rootstock_schema_state tells). So may one after a ROLLBACK that took back a change of the schema. Call this before
+** a kept statement that writes is stepped again, or after SQLITE_SCHEMA. */
 int rootstock_refresh(sqlite3 *db);
 
 /* Writes a compact copy of the store's last commit to a new file at path, synced. Writers and readers go on meanwhile; the
