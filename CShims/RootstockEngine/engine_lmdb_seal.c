@@ -20,7 +20,8 @@
 **
 ** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D is never there without
 ** an announcement, which is older and in its meta page's sector. If the newest one's seal is whole and every page has its checksum, so is
-** the commit, with all before it. If not, nothing since D was acknowledged, since no flush that began after a 3 ended well; and D is whole:
+** the commit, with all before it. If not, the one before it may be by its own seal, which stands in the other meta page: a process that was killed between
+** 2 and 3 leaves that. If that is not, either, nothing since D was acknowledged, since no flush that began after a 3 ended well; and D is whole:
 **  - Its pages are not written to. LMDB gives transaction N pages that N-2 did not see any more, and none that a reader sees: one stands at D from the
 **    chain's second commit on.
 **  - D's meta page is written over by D+2. So it stands in the announcements.

@@ -74,7 +74,7 @@
 
         @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtAnyCallAgainAndAgain(_ durability: String) throws
         {
-            try harness("chances", part: 0.1, [#"{"durability":"\#(durability)"}"#])
+            try harness("chances", part: 0.3, [#"{"durability":"\#(durability)"}"#])
         }
 
         @Test(arguments: ["full", "normal", "off", "full-map", "normal-map"]) func thePowerFails(_ durability: String)

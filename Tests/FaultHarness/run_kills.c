@@ -3,7 +3,8 @@
 ** right after it; for every n and every unit.
 **
 ** Each time a child opens a copy of the store, is killed, and the store is opened again: it has the content of before the unit
-** or of after it, that of after it if the child saw the unit succeed, and it passes the check. A kill loses nothing that
+** or of after it, that of after it if the child saw the unit succeed, and it passes the check. The unit is the first that the child runs, or
+** one behind others, which class normal has not flushed then. A kill loses nothing that
 ** was acknowledged whatever the durability: what the process wrote stays with the system.
 */
 #define _GNU_SOURCE
@@ -16,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { COMMITS_BEFORE = 3 };
 static const io_fault moments[] = {IO_KILL_BEFORE, IO_KILL_HALF, IO_KILL_AFTER};
 
 int run_kills(const settings *how, const expectation *expected) {
@@ -31,8 +33,9 @@ int run_kills(const settings *how, const expectation *expected) {
     if (acknowledged == MAP_FAILED) wrong("no shared memory");
     for (int i = 0; i < script_count; i++) {
         double end = start + how->seconds * (i + 1) / script_count;
-        make_store(copy, how->options, i);
-        for (int moment = 0; moment < 3; moment++) {
+        for (int variant = 0; variant < 6; variant++) {
+            int moment = variant % 3, first = variant < 3 ? i : i < COMMITS_BEFORE ? 0 : i - COMMITS_BEFORE;
+            if (moment == 0) make_store(copy, how->options, first);
             /* Without time for all of them, one by chance. */
             bool hurried = seconds_now() > end;
             for (long n = hurried ? 1 + (long)(random_number(&seed) % 32) : 1;; n++) {
@@ -45,8 +48,12 @@ int run_kills(const settings *how, const expectation *expected) {
                 pid_t child = fork();
                 if (child < 0) wrong("no fork");
                 if (child == 0) {
-                    io_arm(moments[moment], all, n, false, 0);
+                    if (first == i) io_arm(moments[moment], all, n, false, 0);
                     if (session_open(path, how->options, &db) != SQLITE_OK) wrong("child: %s", session_message());
+                    for (int k = first; k < i; k++)
+                        if ((session_unit(db, k, NULL) != SQLITE_OK) != script[k].fails)
+                            wrong("child: %s", session_message());
+                    if (first != i) io_arm(moments[moment], all, n, false, 0);
                     int code = session_unit(db, i, NULL);
                     if ((code != SQLITE_OK) != script[i].fails) wrong("child: %d %s", code, session_message());
                     *acknowledged = 1;
