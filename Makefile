@@ -14,6 +14,7 @@ CONFORMANCE ?= ../shared/conformance
 FUZZ_SECONDS ?= 20
 CORRUPT_SECONDS ?= 20
 THREADS_SECONDS ?= 60
+LOCKS_SECONDS ?= 60
 LONG_SECONDS ?= 3600
 TEST_SECONDS ?= 10
 TEST_PROGRAMS ?= 300
@@ -25,7 +26,7 @@ C_HEADERS = $(wildcard CShims/*/*.h) $(wildcard CShims/*/include/*.h)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads prepare-cost row-cost compare extension lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -60,6 +61,7 @@ test: extension ## every test that ends in minutes
 	Tests/Extension/run.sh $(EXTENSION)
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
@@ -88,6 +90,9 @@ corrupt: ## a damaged store opened in thousands of processes, CORRUPT_SECONDS
 
 threads: ## threads on one store under ThreadSanitizer (gcc's), THREADS_SECONDS
 	SANITIZE=thread Tests/Threads/run.sh "" $(THREADS_SECONDS)
+
+locks: ## transactions of several connections against SQLite's WAL mode, step by step, LOCKS_SECONDS
+	Tests/Locks/run.sh $(LOCKS_SECONDS)
 
 prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 	Tests/PrepareCost/run.sh

@@ -76,6 +76,35 @@ private let everywhere: [String?] = [nil] + storeEngines
         #expect(first.run("COMMIT").code == SQLITE_OK)
     }
 
+    @Test(
+        arguments: everywhere,
+        [
+            "CREATE TABLE IF NOT EXISTS t(z)", "CREATE INDEX IF NOT EXISTS tb ON t(a)", "DROP TABLE IF EXISTS missing",
+            "DROP INDEX IF EXISTS missing", "DROP VIEW IF EXISTS missing", "DROP TRIGGER IF EXISTS missing",
+        ])
+    func butItBeginsTheTransactionsSnapshot(_ engine: String?, _ sql: String) throws {
+        let database = try Database.filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        #expect(both(second) == ["9|0"])
+        #expect(second.run("BEGIN").code == SQLITE_OK)
+        #expect(second.run(sql).code == SQLITE_OK)
+        #expect(first.run("UPDATE u SET a = 1").code == SQLITE_OK)
+        #expect(both(second) == ["9|0"])
+        #expect(second.run("INSERT INTO u VALUES (5)").code == SQLITE_BUSY | 2 << 8, "SQLITE_BUSY_SNAPSHOT")
+        #expect(second.run("COMMIT").code == SQLITE_OK)
+    }
+
+    @Test(arguments: everywhere) func aRowThatStaysAsItIsIsNoCommit(_ engine: String?) throws {
+        let database = try Database.filled(engine)
+        let (first, second) = (try database.session(), try database.session())
+        #expect(second.run("BEGIN").code == SQLITE_OK)
+        #expect(both(second) == ["9|0"])
+        #expect(first.run("UPDATE u SET a = 0").code == SQLITE_OK)
+        #expect(second.run("INSERT INTO u VALUES (5)").code == SQLITE_OK, "its snapshot is the newest")
+        #expect(second.run("COMMIT").code == SQLITE_OK)
+        #expect(both(first) == ["9|5"])
+    }
+
     @Test(arguments: everywhere) func whoMayOnlyQuerySeesWhatOthersMakeOfTheSchema(_ engine: String?) throws {
         let database = try Database.filled(engine)
         let (reader, writer) = (try database.session(), try database.session())

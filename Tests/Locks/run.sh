@@ -12,7 +12,7 @@ mkdir -p "$out"
 sanitize=${SANITIZE:+-fsanitize=$SANITIZE -fno-omit-frame-pointer}
 # shellcheck disable=SC2086
 ${CC:-cc} $sanitize -std=c11 -O1 -g -Wall -Wextra -Werror -I"$shims/RootstockEngine/include" -I"$shims/RootstockTable/include" \
-    -I"$shims/RootstockTable" "$here/locks.c" "$shims"/RootstockEngine/*.c "$shims"/RootstockTable/*.c -o "$out/locks" -lsqlite3 -llmdb -lpthread
+    -I"$shims/RootstockTable" "$here"/*.c "$shims"/RootstockEngine/*.c "$shims"/RootstockTable/*.c -o "$out/locks" -lsqlite3 -llmdb -lpthread
 folder=$(mktemp -d "${TMPDIR:-/dev/shm}/locks-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 for engine in ${ENGINE:-lmdb sqlite-btree}; do
