@@ -72,7 +72,8 @@
             try harness("kills", part: 0.1, [#"{"durability":"\#(durability)"}"#])
         }
 
-        @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtAnyCallAgainAndAgain(_ durability: String) throws
+        @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtAnyCallAgainAndAgain(_ durability: String)
+            throws
         {
             try harness("chances", part: 0.3, [#"{"durability":"\#(durability)"}"#])
         }
