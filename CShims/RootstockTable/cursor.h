@@ -38,6 +38,7 @@ typedef struct rst_reject {
     int place;           /* the value's slot in a row, or its part of an index entry */
     unsigned char keeps; /* KEEPS_... */
     bool is_text, is_integer;
+    bool is_list;       /* of texts, each as its length and its bytes */
     bool has_real;      /* the number is `real` exactly, too */
     bool sure_of_equal; /* an equal value is what SQLite asks for: see plan_top.c */
     int64_t integer;

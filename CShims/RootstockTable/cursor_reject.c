@@ -1,7 +1,7 @@
 /*
 ** cursor_reject.c - rows that a comparison with a literal or a parameter leaves out, gone by before SQLite sees them.
 **
-** Which comparisons: plan_reject.c. Where they turn out to leave hardly any row out, the cursor
+** Which comparisons, and lists of texts: plan_reject.c. Where they turn out to leave hardly any row out, the cursor
 ** goes some way without looking, up to a thousand rows. A value that is neither a literal nor a parameter may be another one for each row (random()), so
 ** SQLite alone knows it.
 ** Invariant: a row is rejected only where SQLite's comparison of the same two values is false or NULL for certain - two numbers beside
@@ -9,6 +9,7 @@
 ** else stands there is SQLite's to judge.
 */
 #include "cursor.h"
+#include "expressions.h"
 
 #include <string.h>
 
@@ -29,14 +30,35 @@ static bool is_small(int64_t integer) {
     return integer > -((int64_t)1 << 53) && integer < (int64_t)1 << 53;
 }
 
+/* The texts of among_hint.c, `length:bytes` each, for reject_texts. */
+static bool read_list(rst_cursor *k, const char *text, const char *end, rst_reject *out) {
+    out->is_text = out->is_list = true;
+    out->from = k->reject_texts.size;
+    while (text < end) {
+        uint32_t size = 0;
+        while (text < end && *text >= '0' && *text <= '9' && size < 10000) size = size * 10 + (uint32_t)(*text++ - '0');
+        if (text == end || *text++ != ':' || size > (size_t)(end - text) ||
+            rootstock_buffer_append(&k->reject_texts, &size, sizeof size) != SQLITE_OK ||
+            rootstock_buffer_append(&k->reject_texts, text, size) != SQLITE_OK)
+            return false;
+        text += size;
+    }
+    out->size = k->reject_texts.size - out->from;
+    return true;
+}
+
 /* What the term rejects, given the value. False: nothing. */
 static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_value *value, rst_reject *out) {
     bool numeric = k->table->columns[term->column].affinity >= AFFINITY_NUMERIC;
     const unsigned char *text;
     if (!term->literal && !sqlite3_value_frombind(value)) return false;
     out->keeps = kept_by(term->operation);
-    out->is_text = out->is_integer = false;
+    out->is_text = out->is_integer = out->is_list = false;
     out->sure_of_equal = term->literal || (out->keeps & ~KEEPS_EQUAL) == 0;
+    if (term->operation == ROOTSTOCK_AMONG) {
+        text = term->literal ? sqlite3_value_text(value) : NULL;
+        return text != NULL && read_list(k, (const char *)text, (const char *)text + sqlite3_value_bytes(value), out);
+    }
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
         out->is_integer = true;
@@ -90,6 +112,18 @@ static inline bool rejects_integer(const rst_reject *r, int64_t integer) {
     return (r->keeps & side) == 0;
 }
 
+static bool is_in_list(const rst_cursor *k, const rst_reject *r, const unsigned char *text, size_t size) {
+    const unsigned char *at = k->reject_texts.data + r->from, *end = at + r->size;
+    while (at < end) {
+        uint32_t length;
+        memcpy(&length, at, sizeof length);
+        at += sizeof length;
+        if (length == size && memcmp(at, text, size) == 0) return true;
+        at += length;
+    }
+    return false;
+}
+
 /* In place: most of what a row that is gone by costs. */
 __attribute__((always_inline)) static inline bool rejects_value(const rst_cursor *k, const rst_reject *r, int type,
                                                                 const unsigned char *data, size_t size) {
@@ -99,6 +133,7 @@ __attribute__((always_inline)) static inline bool rejects_value(const rst_cursor
     case ROW_INTEGER: return !r->is_text && rootstock_row_integer(data, size, &integer) && rejects_integer(r, integer);
     case ROW_REAL: return !r->is_text && size == 8 && rejects_real(r, rootstock_row_real(data));
     case ROW_TEXT: /* ends with a NUL */
+        if (r->is_list) return size > 0 && data[size - 1] == 0 && !is_in_list(k, r, data, size - 1);
         return r->is_text && size > 0 && data[size - 1] == 0 &&
                (size - 1 != r->size || memcmp(data, k->reject_texts.data + r->from, r->size) != 0);
     default: return false;
@@ -172,6 +207,7 @@ static bool is_kept_side(const rst_reject *r, int side) {
 static bool keeps_value(const rst_cursor *k, const rst_reject *r, int type, const unsigned char *data, size_t size) {
     int64_t integer;
     double real;
+    if (r->is_list) return false;
     switch (type) {
     case ROW_INTEGER:
         if (r->is_text || !rootstock_row_integer(data, size, &integer)) return false;

@@ -11,6 +11,11 @@
 int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out);
 /* The same for a text from sqlite3_malloc, which is replaced. */
 int rst_expressions_add_to(rst_connection *c, char **text);
+/* among_hint.c: lists of texts in the WHERE of the statement, which is replaced. */
+int rst_among_add_to(rst_connection *c, char **text);
+/* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */
+#define ROOTSTOCK_AMONG_NAME "rootstock_among"
+enum { ROOTSTOCK_AMONG = 255 };
 /* Functions by which a statement tells: forgets their names with the connection. */
 void rst_expressions_free(rst_connection *c);
 

@@ -8,6 +8,7 @@
 ** prepared, too.
 */
 #include "mass.h"
+#include "expressions.h"
 #include "frontdoor.h"
 #include "hints.h"
 #include "runner.h"
@@ -238,6 +239,7 @@ int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts
             sqlite3_free(*out);
             *out = NULL;
         }
+        if (code == SQLITE_OK && *out != NULL) code = rst_among_add_to(c, out);
     }
     sqlite3_free(whole);
     sqlite3_free(named);

@@ -5,17 +5,21 @@
 ** comparisons of a column with a literal or a parameter are given to xFilter as arguments besides, and cursor_reject.c goes by the rows
 ** of which they are certainly false.
 ** Invariants
-**  1. SQLite checks each of these again (omit = 0): a row too many is no fault.
+**  1. SQLite checks each of these again (omit = 0), or, of the hint of a list, what stands beside it (among_hint.c): a row too many is no fault.
 **  2. They change neither the plan's cost nor its rows. A term whose value comes from another table makes SQLite ask once more for
 **     a plan without that table; that plan costs the same and asks for less, so SQLite takes it.
 **  3. Only columns with an affinity of numbers, or of TEXT with BINARY, by which the comparison's own affinity and collation are known.
 */
+#include "expressions.h"
 #include "plan.h"
 
 static bool compares(const rst_table *table, sqlite3_index_info *info, int constraint) {
     char affinity = rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
     const char *collation;
     switch (info->aConstraint[constraint].op) {
+    case ROOTSTOCK_AMONG:
+        return affinity == AFFINITY_TEXT &&
+               table->columns[info->aConstraint[constraint].iColumn].collation == ROOTSTOCK_COLLATION_BINARY;
     case SQLITE_INDEX_CONSTRAINT_EQ:
     case SQLITE_INDEX_CONSTRAINT_IS:
         if (affinity >= AFFINITY_NUMERIC) return true;
@@ -46,6 +50,7 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
         term->argument = (int16_t)(info->aConstraintUsage[i].argvIndex - 1);
         term->operation = constraint->op;
         term->literal = sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && value != NULL;
+        if (constraint->op == ROOTSTOCK_AMONG) info->aConstraintUsage[i].omit = 1; /* the list beside it is judged */
         plan->rejecting++;
     }
 }
