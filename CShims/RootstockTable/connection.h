@@ -165,7 +165,8 @@ struct rst_connection {
     } changes;                     /* see changes.c */
     int trigger_objects;           /* views and triggers made for triggers */
     uint64_t triggers_epoch;       /* the schema they were made for */
-    char **temporary_triggers;     /* texts of CREATE TEMP TRIGGER on store tables */
+    bool triggers_lost;        /* tables were loaded where no trigger can be made: no row is changed before a refresh */
+    char **temporary_triggers; /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
     int temporary_recorded;                          /* of how many temp has the text */
     bool temporary_changed;                          /* and they are others by now (rst_temporary_triggers_follow) */

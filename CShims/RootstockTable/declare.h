@@ -17,6 +17,8 @@ int64_t rst_declared_version(rst_connection *c);
 int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message);
 /* Prepares the triggers of the store's tables (trigger.c). */
 int rst_triggers_load(rst_connection *c, char **message);
+/* Whether the loaded schema has any, or temp has one on a table of the store. */
+bool rst_triggers_exist(const rst_connection *c);
 /* Row estimates that ANALYZE left (statistics.c). */
 int rst_statistics_load(rst_connection *c, rst_table **tables, int count);
 

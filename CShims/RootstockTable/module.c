@@ -132,6 +132,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
         /* Nothing can be declared from in here: the next refresh compares what is. */
         c->declared_in_transaction = true;
         c->declared_version = -1;
+        c->triggers_lost = rst_triggers_exist(c);
     }
     table = rst_table_find(c, arguments[2]);
     /* About to be dropped: SQLite wants it connected first. */

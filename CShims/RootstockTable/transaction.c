@@ -86,6 +86,7 @@ int rst_write_try(rst_connection *c) {
 
 int rst_write_begin(rst_connection *c, char **message) {
     int code;
+    if (c->triggers_lost) return SQLITE_SCHEMA; /* past the front door */
     if (c->writer != NULL) {
         code = rst_check_usable(c, message);
         if (code == SQLITE_OK && c->writer_broken) {

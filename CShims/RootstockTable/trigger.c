@@ -164,16 +164,22 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
     return code;
 }
 
+bool rst_triggers_exist(const rst_connection *c) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (strcmp(c->loaded.objects[i].type, "trigger") == 0) return true;
+    }
+    return c->temporary_trigger_count > 0;
+}
+
 int rst_triggers_load(rst_connection *c, char **message) {
     sqlite3_stmt *statement;
     int code, number = 0;
-    bool any = c->trigger_objects > 0;
+    bool any = c->trigger_objects > 0 || rst_triggers_exist(c);
     for (int i = 0; i < c->table_count; i++) rst_triggers_free(c->tables[i]);
     rst_glance_forget(c);
     c->schema_state++;
     c->triggers_epoch = c->epoch;
-    for (int i = 0; i < c->loaded.count && !any; i++) any = strcmp(c->loaded.objects[i].type, "trigger") == 0;
-    any |= c->temporary_trigger_count > 0;
+    c->triggers_lost = false;
     if (!any) return SQLITE_OK;
     /* Out with the old ones. */
     do {
