@@ -9,13 +9,15 @@
 ** Invariants: an index is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
 ** It is gone when the last cursor on its table is closed. Where it cannot be made (no memory, too large, keys longer than the
 ** engine's), the plan goes on scanning.
+** Where the scan has bounds that an outer loop gives, it goes on between them until as many rows as the tree has were gone by; the index
+** has no bounds then, and SQLite compares.
 */
 #include "change.h"
 #include "cursor.h"
 
 #include <string.h>
 
-enum { NOWHERE = UINT32_MAX, WAIT_LIMIT = 1 << 20 };
+enum { NOWHERE = UINT32_MAX, WAIT_LIMIT = 1 << 20, STEPS_AT_LEAST = 256 };
 #define TRANSIENT_BYTES ((sqlite3_uint64)1 << 30)
 
 typedef struct transient_row {
@@ -49,6 +51,8 @@ typedef struct rst_automatic {
     bool refused;         /* not again before all cursors are closed */
     bool allowed;         /* PRAGMA automatic_index was asked */
     uint32_t scans, wait; /* since the last index, and how many of them the next one is worth */
+    /* The same of scans between bounds that are others each time: the rows that they went by. */
+    uint64_t stepped, enough;
     rst_transient *transient;
 } rst_automatic;
 
@@ -130,7 +134,7 @@ static int link_rows(rst_transient *t) {
 }
 
 /* The plan's scan from end to end, in the bounds that the cursor has. SQLITE_FULL: no index can be had. */
-static int fill(rst_cursor *k, rst_transient *t) {
+static int fill_scan(rst_cursor *k, rst_transient *t) {
     const rst_range *range = &k->ranges.range[0];
     sqlite3_stmt *asks = NULL;
     uint64_t step = 0;
@@ -151,6 +155,22 @@ static int fill(rst_cursor *k, rst_transient *t) {
     k->range = 0;
     k->eof = true;
     return code == SQLITE_OK ? link_rows(t) : code;
+}
+
+/* The same without bounds, if these are others each time. */
+static int fill(rst_cursor *k, rst_transient *t) {
+    rst_range *range = &k->ranges.range[0];
+    const size_t low = range->low.size;
+    const bool has_high = range->has_high;
+    int code;
+    if (k->plan->automatic_whole) {
+        range->low.size = 0;
+        range->has_high = false;
+    }
+    code = fill_scan(k, t);
+    range->low.size = low;
+    range->has_high = has_high;
+    return code;
 }
 
 bool rst_automatic_pragma(rst_connection *c) {
@@ -189,6 +209,8 @@ static int make(rst_cursor *k, rst_automatic *automatic) {
         return code == SQLITE_FULL ? SQLITE_NOTFOUND : code;
     }
     automatic->scans = 0;
+    automatic->stepped = 0;
+    automatic->enough = STEPS_AT_LEAST;
     automatic->transient = t;
     return SQLITE_OK;
 }
@@ -202,8 +224,8 @@ static bool holds(const rst_cursor *k, const rst_transient *t) {
     const rst_connection *c = k->connection;
     const rst_range *range = &k->ranges.range[0];
     if (t->of_writer != k->on_writer || t->transaction != k->transaction) return false;
-    if (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
-        (t->has_high && !same_bytes(&range->high, &t->high)))
+    if (!k->plan->automatic_whole && (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
+                                      (t->has_high && !same_bytes(&range->high, &t->high))))
         return false;
     if (t->of_writer) return t->rewinds == c->rewinds && t->writes == k->table->tree.writes && t->epoch == c->epoch;
     /* A cursor that is in it already keeps its snapshot alive; else the address may be another transaction's by now. */
@@ -251,6 +273,28 @@ int rst_automatic_next(rst_cursor *k) {
     return give(k, row->hash);
 }
 
+void rst_automatic_count(rst_cursor *k) {
+    rst_automatic *automatic = k->plan->state;
+    if (automatic != NULL) automatic->stepped += k->stepped;
+    k->stepped = 0;
+}
+
+/* Whether the scans between bounds have gone by as many rows as the whole one has. SQLITE_NOTFOUND: not yet, and this one is counted. */
+static int has_stepped_enough(rst_cursor *k, rst_automatic *automatic) {
+    rst_automatic_count(k);
+    if (automatic->stepped >= automatic->enough) {
+        const rst_tree *tree =
+            k->plan->source == PLAN_INDEX ? &k->table->indexes[k->plan->index].tree : &k->table->tree;
+        rootstock_tree_statistics statistics;
+        int code = k->connection->engine->tree_statistics(k->transaction, tree->handle, &statistics);
+        if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+        automatic->enough = statistics.entries * automatic->wait;
+        if (automatic->stepped >= automatic->enough) return SQLITE_OK;
+    }
+    k->walking = false; /* so that rows are counted */
+    return SQLITE_NOTFOUND;
+}
+
 int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
     const int bounds = (k->plan->lower != 0) + (k->plan->upper != 0);
     rst_automatic *automatic = k->plan->state;
@@ -271,6 +315,7 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
     if (!automatic->listed) {
         automatic->listed = true;
         automatic->wait = 1;
+        automatic->enough = STEPS_AT_LEAST;
         automatic->next = k->table->automatics;
         k->table->automatics = automatic;
     }
@@ -288,7 +333,9 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
     }
     if (code != SQLITE_OK) return code;
     if (automatic->transient == NULL) {
-        if (automatic->scans < automatic->wait) {
+        code = k->plan->automatic_whole ? has_stepped_enough(k, automatic) : SQLITE_OK;
+        if (code != SQLITE_OK) return code;
+        if (!k->plan->automatic_whole && automatic->scans < automatic->wait) {
             automatic->scans++;
             return SQLITE_NOTFOUND;
         }

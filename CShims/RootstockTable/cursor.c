@@ -141,6 +141,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->repeat_misses = 0;
     k->ranges.disguised = 0;
     k->rejecting = k->top_limit = 0;
+    k->stepped = 0;
     k->began = transaction != NULL;
     k->transaction = transaction;
     k->on_writer = false;
@@ -211,6 +212,7 @@ void rst_cursor_stop(rst_cursor *k) {
     }
     if (k->candidates != NULL) rst_cursor_free_candidates(k);
     if (k->transient != NULL) rst_automatic_leave(k);
+    if (k->stepped > 0) rst_automatic_count(k);
     k->walker_fresh = false;
     k->eof = true;
 }

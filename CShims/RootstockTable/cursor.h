@@ -109,6 +109,7 @@ typedef struct rst_cursor {
         row_gone; /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
     struct rst_transient *transient; /* the transient index that gives the rows, or null */
     uint32_t transient_place;        /* ... and the row's place in it */
+    uint32_t stepped;                /* rows gone by between bounds that a transient index would do without */
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
     rootstock_buffer hint; /* what a plan with a hint was given */
@@ -209,6 +210,8 @@ void rst_cursor_free_candidates(rst_cursor *k);
 /* The first row of an automatic plan by its transient index. SQLITE_NOTFOUND: there is none, scan. */
 int rst_automatic_filter(rst_cursor *k, sqlite3_value **values);
 int rst_automatic_next(rst_cursor *k);
+/* The rows that the cursor has gone by are its plan's. */
+void rst_automatic_count(rst_cursor *k);
 /* The cursor leaves its index. */
 void rst_automatic_leave(rst_cursor *k);
 /* The last cursor on the table was closed. */

@@ -119,6 +119,7 @@ __attribute__((noinline)) static int next_slowly(rst_cursor *k) {
         code = 100;
     }
     if (code == 100) {
+        k->stepped += k->plan->automatic_whole;
         code = rst_walker_move(&k->walker, k->plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT, &k->entry_key,
                                &k->entry_value);
     }

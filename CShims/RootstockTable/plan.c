@@ -174,14 +174,16 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         info->aConstraintUsage[k->lower].argvIndex = argument++;
         info->aConstraintUsage[k->lower].omit =
             k->parts[k->equals].column == -2 ||
-            (certain && rst_plan_affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC);
+            (certain && !k->automatic_whole &&
+             rst_plan_affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC);
     }
     if (k->upper >= 0) {
         plan.upper = rst_plan_operation_of(table, k, info, k->upper, k->equals);
         info->aConstraintUsage[k->upper].argvIndex = argument++;
         info->aConstraintUsage[k->upper].omit =
             k->parts[k->equals].column == -2 ||
-            (certain && rst_plan_affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC);
+            (certain && !k->automatic_whole &&
+             rst_plan_affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC);
     }
     for (int i = 0; i < k->automatic; i++) info->aConstraintUsage[k->automatic_terms[i]].argvIndex = argument++;
     for (int i = 0; i < k->rests; i++) {

@@ -30,6 +30,7 @@ typedef struct rst_candidate {
     int automatic; /* constraints that a transient index could look up in what is a scan */
     int automatic_terms[AUTOMATIC_COLUMNS];
     bool automatic_partial; /* SQLite would leave out of it what a constant excludes */
+    bool automatic_whole;   /* as in rst_plan */
     double cost;            /* logarithmic */
     double rows;            /* logarithmic */
 } rst_candidate;

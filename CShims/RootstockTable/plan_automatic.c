@@ -60,11 +60,15 @@ static bool find_equalities(const rst_table *table, sqlite3_index_info *info, rs
 }
 
 void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
-    bool numeric = false;
-    k->automatic = 0;
-    k->automatic_partial = false;
-    if (k->equals > 0 || !is_constant(info, k->lower) || !is_constant(info, k->upper)) return;
-    if (find_equalities(table, info, k, &numeric)) {
+    bool driven, numeric = false, bounded = !is_constant(info, k->lower) || !is_constant(info, k->upper);
+    if (k->equals > 0) return;
+    driven = find_equalities(table, info, k, &numeric);
+    k->automatic_whole = bounded && driven;
+    if (bounded && !driven) {
+        /* Bounds beside literals: the same rows are hardly looked for twice. */
+        k->automatic = 0;
+        k->automatic_partial = false;
+    } else if (driven) {
         /* A column without numeric affinity cannot serve where the comparison has it; SQLite's own would be on the other side. */
         double rows = numeric ? ROWS_OF_A_VALUE : ROWS_OF_A_VALUE + 1;
         if (k->rows > rows) k->rows = rows;
@@ -75,6 +79,7 @@ int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, co
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "USING AUTOMATIC %sCOVERING INDEX (", k->automatic_partial ? "PARTIAL " : "");
     plan->automatic = k->automatic;
+    plan->automatic_whole = k->automatic_whole;
     plan->count_only = false;
     for (int i = 0; i < k->automatic; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->automatic_terms[i]];

@@ -104,6 +104,7 @@ typedef struct rst_plan {
     double cost, rows; /* as rst_log_estimate says them */
     /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
     int automatic;
+    bool automatic_whole; /* the scan has bounds that are others each time: the index is of the scan without them */
     int16_t automatic_columns[AUTOMATIC_COLUMNS];
     uint8_t automatic_collations[AUTOMATIC_COLUMNS];
     int rejecting;

@@ -40,6 +40,10 @@ import Testing
         "SELECT b.id FROM p LEFT JOIN b ON p.name = b.title WHERE p.kind <> 3",
         "SELECT p.id FROM p JOIN b ON b.title = p.name WHERE p.kind IS NOT 4 AND b.p_id <> 5",
         "SELECT p.id FROM b JOIN p ON b.title = p.name AND b.id <> p.id",
+        // ... and beside a range whose bounds come from an outer loop.
+        "SELECT b.id FROM p CROSS JOIN b ON p.name = b.title AND b.p_id > p.kind",
+        "SELECT p.id FROM b CROSS JOIN p ON p.name = b.title AND p.id < b.id",
+        "SELECT p.id, (SELECT count(*) FROM b WHERE b.title = p.name AND b.id > p.id) FROM p",
     ]
 
     /// The same loops in the same order, and the same sorts.
