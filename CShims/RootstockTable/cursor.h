@@ -38,9 +38,10 @@ typedef struct rst_reject {
     int place;           /* the value's slot in a row, or its part of an index entry */
     unsigned char keeps; /* KEEPS_... */
     bool is_text, is_integer;
-    bool is_list;       /* of texts, each as its length and its bytes */
-    bool has_real;      /* the number is `real` exactly, too */
-    bool sure_of_equal; /* an equal value is what SQLite asks for: see plan_top.c */
+    bool is_list;                  /* of texts, each as its length and its bytes */
+    bool has_real;                 /* the number is `real` exactly, too */
+    bool keeps_null, keeps_others; /* IS NULL; IS NOT NULL */
+    bool sure_of_equal;            /* an equal value is what SQLite asks for: see plan_top.c */
     int64_t integer;
     double real;
     size_t from, size; /* a text, in reject_texts */
@@ -180,9 +181,16 @@ bool rst_cursor_is_kept(const rst_cursor *k);
 /* In cursor_walk.c: moves on, and on while rows are rejected or behind others, some hundred at most. */
 int rst_cursor_next_kept(rst_cursor *k);
 
+/* Reaches the table's row from the index entry (cursor_entry.c). */
+int rst_cursor_locate(rst_cursor *k);
+
 /* ---- cursor_top.c ---- */
 /* The walk's rows are sorted for the first of them: from here on top_limit says how many these are, or 0. */
 void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values);
+/* Of an index: reaches the row under the cursor, for the two below. */
+static inline int rst_cursor_reach_row(rst_cursor *k) {
+    return k->plan->source == PLAN_INDEX && !k->row_located ? rst_cursor_locate(k) : SQLITE_OK;
+}
 /* With a full heap: whether the row under the cursor is none of the first. */
 bool rst_cursor_is_behind(const rst_cursor *k);
 /* The row under the cursor is given to SQLite. */
@@ -259,8 +267,6 @@ int rst_cursor_list_next(rst_cursor *k);
 /* ---- cursor_entry.c ---- */
 /* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
 int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key);
-/* Reaches the table's row from the index entry. */
-int rst_cursor_locate(rst_cursor *k);
 /* A column of the primary key WITHOUT ROWID, from the row's key behind the entry's columns. SQLITE_NOTFOUND if only the row can tell. */
 int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value);
 /* What the index entry holds of a part of the index. */

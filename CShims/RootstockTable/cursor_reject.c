@@ -21,6 +21,7 @@ static unsigned char kept_by(int operation) {
     case SQLITE_INDEX_CONSTRAINT_GE: return KEEPS_GREATER | KEEPS_EQUAL;
     case SQLITE_INDEX_CONSTRAINT_LT: return KEEPS_LESS;
     case SQLITE_INDEX_CONSTRAINT_LE: return KEEPS_LESS | KEEPS_EQUAL;
+    case SQLITE_INDEX_CONSTRAINT_NE: return KEEPS_LESS | KEEPS_GREATER;
     default: return KEEPS_EQUAL;
     }
 }
@@ -51,9 +52,18 @@ static bool read_list(rst_cursor *k, const char *text, const char *end, rst_reje
 static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_value *value, rst_reject *out) {
     bool numeric = k->table->columns[term->column].affinity >= AFFINITY_NUMERIC;
     const unsigned char *text;
+    out->is_text = out->is_integer = out->is_list = out->has_real = false;
+    out->keeps_null = term->operation == SQLITE_INDEX_CONSTRAINT_ISNULL;
+    out->keeps_others = term->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+    if (out->keeps_null) {
+        out->keeps = 0; /* no number, whatever it is compared with */
+        out->is_integer = out->has_real = true;
+        out->integer = 0;
+        out->real = 0;
+    }
+    if (out->keeps_null || out->keeps_others) return true;
     if (!term->literal && !sqlite3_value_frombind(value)) return false;
     out->keeps = kept_by(term->operation);
-    out->is_text = out->is_integer = out->is_list = false;
     out->sure_of_equal = term->literal || (out->keeps & ~KEEPS_EQUAL) == 0;
     if (term->operation == ROOTSTOCK_AMONG) {
         text = term->literal ? sqlite3_value_text(value) : NULL;
@@ -97,7 +107,11 @@ int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
     k->looked_at = k->rejected = k->unlooked = k->rest = 0;
     if (k->plan->top > 0 && k->rejecting == k->plan->rejecting) rst_cursor_top_from(k, values);
     if (k->rejecting > 0 && rst_cursor_is_rejected(k)) return rst_cursor_next_kept(k);
-    if (k->top_limit > 0) rst_cursor_note_top(k);
+    if (k->top_limit > 0) {
+        int code = rst_cursor_reach_row(k);
+        if (code != SQLITE_OK) return code;
+        rst_cursor_note_top(k);
+    }
     return SQLITE_OK;
 }
 
@@ -129,14 +143,15 @@ __attribute__((always_inline)) static inline bool rejects_value(const rst_cursor
                                                                 const unsigned char *data, size_t size) {
     int64_t integer;
     switch (type) {
-    case ROW_NULL: return size == 0;
+    case ROW_NULL: return size == 0 && !r->keeps_null;
     case ROW_INTEGER: return !r->is_text && rootstock_row_integer(data, size, &integer) && rejects_integer(r, integer);
     case ROW_REAL: return !r->is_text && size == 8 && rejects_real(r, rootstock_row_real(data));
     case ROW_TEXT: /* ends with a NUL */
+        if (!r->is_text) return r->keeps_null;
         if (r->is_list) return size > 0 && data[size - 1] == 0 && !is_in_list(k, r, data, size - 1);
-        return r->is_text && size > 0 && data[size - 1] == 0 &&
+        return size > 0 && data[size - 1] == 0 &&
                (size - 1 != r->size || memcmp(data, k->reject_texts.data + r->from, r->size) != 0);
-    default: return false;
+    default: return r->keeps_null && type <= ROW_TEXT_WITH_NUL;
     }
 }
 
@@ -146,7 +161,7 @@ static bool rejects_part(const rst_cursor *k, const rst_reject *r) {
     const unsigned char *bytes = k->entry_key.data;
     size_t left = k->entry_key.size;
     double real = 0;
-    if (r->is_text) return false;
+    if (r->is_text || r->keeps_null) return false;
     for (int p = 0; p <= r->place && left > 0 && !parts[p].key.descending; p++) {
         if (bytes[0] == KEY_NULL) {
             if (p == r->place) return true;
@@ -208,6 +223,8 @@ static bool keeps_value(const rst_cursor *k, const rst_reject *r, int type, cons
     int64_t integer;
     double real;
     if (r->is_list) return false;
+    if (r->keeps_null) return type == ROW_NULL && size == 0;
+    if (r->keeps_others) return type != ROW_NULL && type <= ROW_TEXT_WITH_NUL;
     switch (type) {
     case ROW_INTEGER:
         if (r->is_text || !rootstock_row_integer(data, size, &integer)) return false;

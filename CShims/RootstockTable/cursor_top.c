@@ -106,6 +106,7 @@ void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values) {
     if (k->plan->top_offset > 0) offset = sqlite3_value_int64(values[k->plan->top_offset - 1]);
     if (offset < 0) offset = 0;
     k->top_count = k->top_limit = 0;
+    if (k->plan->source == PLAN_INDEX && k->on_writer) return; /* a row looked up there is copied */
     if (limit <= 0 || limit > TOP_MOST || offset > TOP_MOST - limit) return;
     k->top_heap.size = 0;
     if (rootstock_buffer_reserve(&k->top_heap, (size_t)(limit + offset) * sizeof(rst_top_words)) != SQLITE_OK)

@@ -160,13 +160,15 @@ __attribute__((always_inline)) static inline int step(rst_cursor *k) {
     return SQLITE_OK;
 }
 
-static inline bool goes_by(const rst_cursor *k) {
-    return (k->top_limit > 0 && k->top_count == k->top_limit && rst_cursor_is_behind(k)) ||
+/* Whether the row under the cursor is none for SQLite. */
+static inline bool goes_by(const rst_cursor *k, bool top) {
+    return (top && k->top_count == k->top_limit && rst_cursor_is_behind(k)) ||
            (k->rejecting > 0 && rst_cursor_is_rejected(k));
 }
 
 __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
     enum { AT_ONCE = 200, ENOUGH = 64, LONGEST_REST = 1024 };
+    const bool top = k->top_limit > 0;
     if (k->unlooked > 0) {
         k->unlooked--;
         return step(k);
@@ -175,9 +177,10 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
          i++) { /* SQLite looks for interrupts, and calls a progress handler, between our calls */
         int code = step(k);
         if (code != SQLITE_OK || k->eof) return code;
+        if (top && (code = rst_cursor_reach_row(k)) != SQLITE_OK) return code;
         k->looked_at++;
-        if (!goes_by(k)) {
-            if (k->top_limit > 0) rst_cursor_note_top(k);
+        if (!goes_by(k, top)) {
+            if (top) rst_cursor_note_top(k);
             break;
         }
         k->rejected++;

@@ -8,7 +8,8 @@
 **  1. Each constraint is looked up and omitted, or is one of the plan's rejecting terms, by which the cursor can tell that SQLite lets a row
 **     through. A comparison of row values arrives as one of their first columns, <= for < and >= for >: such a one is as good as none where the
 **     columns are equal, unless its value is a literal.
-**  2. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
+**  2. Of an index each entry's row is looked at, so it has to be one that SQLite would ask for anyway.
+**  3. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
 */
 #include "plan.h"
 
@@ -40,8 +41,9 @@ static bool is_orderly(const rst_table *table, int column) {
 void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                   int *argument) {
     int limit = -1, offset = -1;
-    if ((k->source != PLAN_ROWID && k->source != PLAN_KEY) || k->unique || k->in > 0 || k->automatic > 0 ||
-        k->rests > 0 || plan->count_only || plan->skips > 0 || info->nOrderBy == 0 || k->ordered)
+    if (k->source == PLAN_INDEX && (k->covering || plan->rejecting > 0 || table->without_rowid)) return;
+    if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || k->in > 0 ||
+        k->automatic > 0 || k->rests > 0 || plan->count_only || plan->skips > 0 || info->nOrderBy == 0 || k->ordered)
         return;
     for (int i = 0; i < info->nConstraint; i++) {
         if (i == k->hint) continue;
