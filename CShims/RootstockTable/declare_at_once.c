@@ -7,9 +7,11 @@
 ** Invariant: afterwards every table is connected, as after its CREATE: sqlite3_table_column_metadata and the like know its columns.
 */
 #include "declare.h"
+#include "schema_image.h"
 
 #include <string.h>
 
+/* By a statement: where they are too many for the image. */
 static int write_rows(rst_connection *c, sqlite3 *other) {
     sqlite3_stmt *insert = NULL;
     int code = sqlite3_exec(other, "PRAGMA writable_schema=ON; BEGIN", NULL, NULL, NULL);
@@ -28,6 +30,28 @@ static int write_rows(rst_connection *c, sqlite3 *other) {
     return code == SQLITE_OK ? sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) : code;
 }
 
+static int load_image(rst_connection *c, sqlite3 *other, bool *listed) {
+    rst_image_row *rows = sqlite3_malloc64(((sqlite3_uint64)c->table_count + 1) * sizeof *rows);
+    unsigned char *image = NULL;
+    size_t size;
+    int count = 0;
+    bool made = rows != NULL;
+    while (made && count < c->table_count) {
+        const char *name = c->tables[count]->declared_name;
+        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING \"%w\"", name, c->engine_module);
+        made = sql != NULL;
+        if (made) rows[count] = (rst_image_row){count + 1, "table", name, name, sql, 0};
+        count += made;
+    }
+    if (made) image = rst_image_make(rows, count, listed, &size);
+    while (count > 0) sqlite3_free((char *)rows[--count].sql);
+    sqlite3_free(rows);
+    if (image == NULL) return SQLITE_NOMEM;
+    if (*listed) return rst_image_load(other, image, size);
+    sqlite3_free(image);
+    return SQLITE_OK;
+}
+
 static int connect(rst_connection *c, const rst_table *table, char **message) {
     sqlite3_stmt *statement = NULL;
     char *sql = sqlite3_mprintf("PRAGMA main.table_info(\"%w\")", table->declared_name);
@@ -44,8 +68,10 @@ static int connect(rst_connection *c, const rst_table *table, char **message) {
 int rst_declare_at_once(rst_connection *c, char **message) {
     sqlite3 *other = NULL;
     sqlite3_backup *copy = NULL;
+    bool listed = false;
     int code = sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (code == SQLITE_OK) code = write_rows(c, other);
+    if (code == SQLITE_OK) code = load_image(c, other, &listed);
+    if (code == SQLITE_OK && !listed) code = write_rows(c, other);
     if (code == SQLITE_OK) copy = sqlite3_backup_init(c->db, "main", other, "main");
     if (copy != NULL) {
         int stepped = sqlite3_backup_step(copy, -1);

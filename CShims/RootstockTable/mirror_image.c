@@ -2,20 +2,19 @@
 ** mirror_image.c - the tables and indexes of a store put into a new mirror as a file's are: by the rows of its schema table.
 **
 ** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database that is opened parses
-** each text once. So a mirror begins as the image of a database whose pages are empty trees; the catalog's texts become rows of its schema
-** table, and SQLite reads them as it reads those of a file. Views and triggers, whose texts reach further, are made by their texts
+** each text once. So a mirror begins as the image of a database whose pages are empty trees and the rows of its schema table (schema_image.c),
+** which are the catalog's texts, and SQLite reads them as it reads those of a file. Views and triggers, whose texts reach further, are made by their texts
 ** (untrusted.c), and get the place in the list that is the catalog's.
 ** Invariant: what is put in so is, word by word, what SQLite itself would have listed for it: one CREATE TABLE or INDEX of that name, with
 ** nothing before, behind or beside. Whatever is not plainly so, or is refused, leaves the whole mirror to be made by the texts.
 */
 #include "internal.h"
 #include "mirror_image.h"
+#include "schema_image.h"
 #include "tokens.h"
 #include "untrusted.h"
 
 #include <string.h>
-
-enum { PAGE = 4096, HEADER = 100, TABLE_LEAF = 0x0D, INDEX_LEAF = 0x0A };
 
 static bool is_name(const rst_token *token, const char *name) {
     char *text = rst_token_names(token) && token->type != TOKEN_STRING ? rst_token_name(token) : NULL;
@@ -29,7 +28,7 @@ static bool is_plain_table(const rst_object *object, unsigned char *kind) {
     static const char words[] = "CREATE TABLE ";
     const char *p = object->sql, *end = p + strlen(p), *last;
     rst_token token;
-    *kind = TABLE_LEAF;
+    *kind = IMAGE_TABLE;
     if (strcmp(object->name, "sqlite_sequence") == 0)
         return strcmp(object->sql, "CREATE TABLE sqlite_sequence(name,seq)") == 0;
     if (strcmp(object->name, "sqlite_stat1") == 0)
@@ -43,7 +42,7 @@ static bool is_plain_table(const rst_object *object, unsigned char *kind) {
     last = p;
     for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         if (rst_token_is(&token, "WITHOUT"))
-            *kind = INDEX_LEAF;
+            *kind = IMAGE_INDEX;
         else if (!rst_token_is(&token, "ROWID") && !rst_token_is(&token, "STRICT") && !rst_token_mark(&token, ","))
             return false;
         last = token.text + token.size;
@@ -97,68 +96,36 @@ static bool has_table(const rst_catalog *catalog, int index) {
     return false;
 }
 
-static void put_leaf(unsigned char *at, unsigned char kind) {
-    at[0] = kind;
-    at[5] = PAGE >> 8; /* where its cells, of which there are none, begin */
-}
-
-/* The first page: file format 4 (descending indexes), UTF-8, as many pages as there are. */
-static void put_header(unsigned char *page, unsigned pages) {
-    memcpy(page, "SQLite format 3", 16);
-    page[16] = PAGE >> 8;
-    page[18] = page[19] = 1;
-    page[21] = 64;
-    page[22] = page[23] = 32;
-    page[27] = page[95] = 1; /* changes so far, and those for which the number of pages holds */
-    page[28] = (unsigned char)(pages >> 24);
-    page[29] = (unsigned char)(pages >> 16);
-    page[30] = (unsigned char)(pages >> 8);
-    page[31] = (unsigned char)pages;
-    page[43] = 1; /* the schema's cookie */
-    page[47] = 4;
-    page[59] = 1;
-    put_leaf(page + HEADER, TABLE_LEAF);
-}
-
-/* The image, or null: something is not plain, or there is no memory. */
-static unsigned char *make_image(const rst_catalog *catalog, size_t *size) {
-    unsigned pages = 1;
-    unsigned char *image;
-    for (int i = 0; i < catalog->count; i++) pages += is_table(&catalog->objects[i]) || is_index(&catalog->objects[i]);
-    *size = (size_t)pages * PAGE;
-    image = sqlite3_malloc64(*size);
-    if (image == NULL) return NULL;
-    memset(image, 0, *size);
-    put_header(image, pages);
-    pages = 1;
+/* The catalog's tables and indexes as rows; or null: something is not plain, or there is no memory. */
+static rst_image_row *make_rows(const rst_catalog *catalog, int *count) {
+    rst_image_row *rows = sqlite3_malloc64((sqlite3_uint64)catalog->count * sizeof *rows);
+    *count = 0;
+    if (rows == NULL) return NULL;
     for (int i = 0; i < catalog->count; i++) {
         const rst_object *object = &catalog->objects[i];
-        unsigned char kind = INDEX_LEAF;
+        unsigned char tree = IMAGE_INDEX;
         bool plain;
         if (is_table(object))
-            plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &kind);
+            plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &tree);
         else if (is_index(object))
             plain = is_plain_index(object) && has_table(catalog, i);
         else
             continue;
         if (!plain) {
-            sqlite3_free(image);
+            sqlite3_free(rows);
             return NULL;
         }
-        put_leaf(image + (size_t)pages++ * PAGE, kind);
+        rows[(*count)++] = (rst_image_row){i + 1, object->type, object->name, object->table_name, object->sql, tree};
     }
-    return image;
+    return rows;
 }
 
-static int deserialize(sqlite3 *mirror, unsigned char *image, size_t size) {
-#ifdef ROOTSTOCK_LOADABLE
-    if (sqlite3_api->deserialize == NULL) { /* SQLITE_OMIT_DESERIALIZE */
-        sqlite3_free(image);
-        return SQLITE_ERROR;
-    }
-#endif
-    return sqlite3_deserialize(mirror, "main", image, (sqlite3_int64)size, (sqlite3_int64)size,
-                               SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
+static unsigned char *make_image(const rst_catalog *catalog, bool *listed, size_t *size) {
+    int count;
+    rst_image_row *rows = make_rows(catalog, &count);
+    unsigned char *image = rows == NULL ? NULL : rst_image_make(rows, count, listed, size);
+    sqlite3_free(rows);
+    return image;
 }
 
 /* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known then would be taken
@@ -212,6 +179,7 @@ static int place_all_functions(rst_connection *c, sqlite3 *mirror, struct rst_fo
     return code;
 }
 
+/* The same rows by a statement, where they are too many for the image, or one too long. */
 static int insert_rows(sqlite3 *mirror, const rst_catalog *catalog) {
     sqlite3_stmt *insert = NULL;
     sqlite3_int64 page = 1;
@@ -261,18 +229,22 @@ static int make_others(sqlite3 *mirror, const rst_catalog *catalog) {
 int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog,
                     bool *touched) {
     size_t size = 0;
-    unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &size);
+    bool listed = false;
+    unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &listed, &size);
     int code;
     *touched = image != NULL;
-    code = image == NULL ? SQLITE_NOTFOUND : deserialize(mirror, image, size);
-    /* A file's pages leave the cache where they are many; those of a mirror have no file to go to. */
+    code = image == NULL ? SQLITE_NOTFOUND : rst_image_load(mirror, image, size);
+    if (code == SQLITE_OK && listed) code = place_all_functions(c, mirror, forwards, catalog);
+    /* From here on SQLite reads the schema, and judges it as that of a file. A file's pages leave the cache where they are many; those of a mirror
+    ** have no file to go to. */
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA cache_spill=OFF", NULL);
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "BEGIN", NULL);
-    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
-    if (code == SQLITE_OK) code = insert_rows(mirror, catalog);
-    if (code == SQLITE_OK) code = place_all_functions(c, mirror, forwards, catalog);
-    /* From here on SQLite reads the schema, and judges it as that of a file. */
-    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", NULL);
+    if (code == SQLITE_OK && !listed) {
+        code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
+        if (code == SQLITE_OK) code = insert_rows(mirror, catalog);
+        if (code == SQLITE_OK) code = place_all_functions(c, mirror, forwards, catalog);
+        if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", NULL);
+    }
     if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", NULL);
     if (code == SQLITE_OK) code = make_others(mirror, catalog);
     return code;

@@ -53,9 +53,137 @@ static void open_failed(rst_connection *c) {
     rst_store_close(c);
 }
 
+/* One member of the options: its type and its value as json_each gives them, as text and as a number. */
+static int set_option(rst_connection *c, rootstock_options *options, const char *key, const char *type,
+                      const char *text, sqlite3_int64 number, char **message) {
+    bool good = true, flag = strcmp(type, "true") == 0;
+    const bool is_flag = flag || strcmp(type, "false") == 0, is_integer = strcmp(type, "integer") == 0;
+    const bool is_number = is_integer && number > 0;
+    if (strcmp(key, "durability") == 0) {
+        if (text == NULL)
+            good = false;
+        else if (strcmp(text, "off") == 0)
+            options->durability = ROOTSTOCK_DURABILITY_OFF;
+        else if (strcmp(text, "normal") == 0)
+            options->durability = ROOTSTOCK_DURABILITY_NORMAL;
+        else if (strcmp(text, "full") == 0)
+            options->durability = ROOTSTOCK_DURABILITY_FULL;
+        else
+            good = false;
+    } else if (strcmp(key, "mapSize") == 0) {
+        good = is_number;
+        options->map_size = (uint64_t)number;
+    } else if (strcmp(key, "maxReaders") == 0) {
+        good = is_number && number <= 1 << 20;
+        options->maximum_readers = (uint32_t)number;
+    } else if (strcmp(key, "readerWarning") == 0) {
+        good = is_integer && number >= 0;
+        c->reader_warning = (uint64_t)number;
+    } else if (strcmp(key, "checksum") == 0) {
+        good = is_flag;
+        c->wants_checksums = flag;
+    } else if (strcmp(key, "readOnly") == 0) {
+        good = is_flag;
+        options->read_only = flag;
+    } else if (strcmp(key, "writeMap") == 0) {
+        good = is_flag;
+        options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
+    } else if (strcmp(key, "readAhead") == 0) {
+        good = is_flag;
+        options->read_ahead = flag ? ROOTSTOCK_READ_AHEAD_ALWAYS : ROOTSTOCK_READ_AHEAD_NEVER;
+    } else {
+        rst_set_message(message,
+                        "unknown option \"%s\": the options are checksum, durability, mapSize, maxReaders, "
+                        "readAhead, readerWarning, readOnly, writeMap",
+                        key);
+        return SQLITE_ERROR;
+    }
+    if (!good) rst_set_message(message, "option \"%s\" cannot be %s", key, text == NULL ? "null" : text);
+    return good ? SQLITE_OK : SQLITE_ERROR;
+}
+
+enum { PLAIN_WORD = 24 };
+
+static const char *behind_space(const char *p) {
+    while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r') p++;
+    return p;
+}
+
+/* A short string of ASCII without escapes. Behind it; or null: it is longer to tell. */
+static const char *read_string(const char *p, char *to) {
+    size_t size = 0;
+    if (*p++ != '"') return NULL;
+    for (; *p != '"'; p++) {
+        if (*p < ' ' || *p > '~' || *p == '\\' || size + 1 == PLAIN_WORD) return NULL;
+        to[size++] = *p;
+    }
+    to[size] = '\0';
+    return p + 1;
+}
+
+/* A value: such a string, a number without sign, point and exponent, true or false. */
+static const char *read_value(const char *p, char *text, const char **type, sqlite3_int64 *number) {
+    size_t size = 0;
+    *number = 0;
+    if (*p == '"') {
+        *type = "text";
+        return read_string(p, text);
+    }
+    if (strncmp(p, "true", 4) == 0 || strncmp(p, "false", 5) == 0) {
+        *number = *p == 't';
+        *type = *p == 't' ? "true" : "false";
+        sqlite3_snprintf(PLAIN_WORD, text, "%d", (int)*number);
+        return p + (*p == 't' ? 4 : 5);
+    }
+    if (p[0] == '0' && p[1] >= '0' && p[1] <= '9') return NULL;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (size == 18) return NULL;
+        text[size++] = *p;
+        *number = *number * 10 + (*p - '0');
+    }
+    text[size] = '\0';
+    *type = "integer";
+    return size == 0 ? NULL : p;
+}
+
+/* The options as they come as a rule, one object of such members: what json_each would give, without a statement for it. SQLITE_NOTFOUND: they are
+** longer to tell, and nothing was done. */
+static int set_plain_options(rst_connection *c, const char *json, rootstock_options *options, char **message) {
+    for (int pass = 0; pass < 2; pass++) {
+        const char *p = behind_space(json);
+        bool more = true;
+        if (*p != '{') return SQLITE_NOTFOUND;
+        p = behind_space(p + 1);
+        if (*p == '}') more = false;
+        while (more) {
+            char key[PLAIN_WORD], text[PLAIN_WORD];
+            const char *type;
+            sqlite3_int64 number;
+            p = read_string(p, key);
+            if (p == NULL) return SQLITE_NOTFOUND;
+            p = behind_space(p);
+            if (*p != ':') return SQLITE_NOTFOUND;
+            p = read_value(behind_space(p + 1), text, &type, &number);
+            if (p == NULL) return SQLITE_NOTFOUND;
+            p = behind_space(p);
+            more = *p == ',';
+            if (!more && *p != '}') return SQLITE_NOTFOUND;
+            if (more) p = behind_space(p + 1);
+            if (pass == 1) {
+                int code = set_option(c, options, key, type, text, number, message);
+                if (code != SQLITE_OK) return code;
+            }
+        }
+        if (*behind_space(p + 1) != '\0') return SQLITE_NOTFOUND;
+    }
+    return SQLITE_OK;
+}
+
 static int parse_options(rst_connection *c, const char *json, rootstock_options *options, char **message) {
     sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(c->db, "SELECT key, value, type FROM json_each(?1)", -1, &statement, NULL);
+    int code = set_plain_options(c, json, options, message);
+    if (code != SQLITE_NOTFOUND) return code;
+    code = sqlite3_prepare_v2(c->db, "SELECT key, value, type FROM json_each(?1)", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     if (sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC) != SQLITE_OK) {
         sqlite3_finalize(statement);
@@ -67,64 +195,21 @@ static int parse_options(rst_connection *c, const char *json, rootstock_options 
         const char *key = (const char *)sqlite3_column_text(statement, 0);
         const char *type = (const char *)sqlite3_column_text(statement, 2);
         const char *text = (const char *)sqlite3_column_text(statement, 1);
-        bool flag, is_flag, is_number, good = true;
         sqlite3_int64 number = sqlite3_column_int64(statement, 1);
+        int set;
         if (type == NULL || (is_member && key == NULL) || (has_value && text == NULL)) {
             sqlite3_finalize(statement);
             return SQLITE_NOMEM;
         }
-        flag = strcmp(type, "true") == 0;
-        is_flag = flag || strcmp(type, "false") == 0;
-        is_number = strcmp(type, "integer") == 0 && number > 0;
         if (!is_member) {
             rst_set_message(message, "options must be a JSON object, as {\"durability\":\"normal\"}");
-            sqlite3_finalize(statement);
-            return SQLITE_ERROR;
-        }
-        if (strcmp(key, "durability") == 0) {
-            if (text == NULL)
-                good = false;
-            else if (strcmp(text, "off") == 0)
-                options->durability = ROOTSTOCK_DURABILITY_OFF;
-            else if (strcmp(text, "normal") == 0)
-                options->durability = ROOTSTOCK_DURABILITY_NORMAL;
-            else if (strcmp(text, "full") == 0)
-                options->durability = ROOTSTOCK_DURABILITY_FULL;
-            else
-                good = false;
-        } else if (strcmp(key, "mapSize") == 0) {
-            good = is_number;
-            options->map_size = (uint64_t)number;
-        } else if (strcmp(key, "maxReaders") == 0) {
-            good = is_number && number <= 1 << 20;
-            options->maximum_readers = (uint32_t)number;
-        } else if (strcmp(key, "readerWarning") == 0) {
-            good = strcmp(type, "integer") == 0 && number >= 0;
-            c->reader_warning = (uint64_t)number;
-        } else if (strcmp(key, "checksum") == 0) {
-            good = is_flag;
-            c->wants_checksums = flag;
-        } else if (strcmp(key, "readOnly") == 0) {
-            good = is_flag;
-            options->read_only = flag;
-        } else if (strcmp(key, "writeMap") == 0) {
-            good = is_flag;
-            options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
-        } else if (strcmp(key, "readAhead") == 0) {
-            good = is_flag;
-            options->read_ahead = flag ? ROOTSTOCK_READ_AHEAD_ALWAYS : ROOTSTOCK_READ_AHEAD_NEVER;
+            set = SQLITE_ERROR;
         } else {
-            rst_set_message(message,
-                            "unknown option \"%s\": the options are checksum, durability, mapSize, maxReaders, "
-                            "readAhead, readerWarning, readOnly, writeMap",
-                            key);
-            sqlite3_finalize(statement);
-            return SQLITE_ERROR;
+            set = set_option(c, options, key, type, text, number, message);
         }
-        if (!good) {
-            rst_set_message(message, "option \"%s\" cannot be %s", key, text == NULL ? "null" : text);
+        if (set != SQLITE_OK) {
             sqlite3_finalize(statement);
-            return SQLITE_ERROR;
+            return set;
         }
     }
     sqlite3_finalize(statement);
