@@ -22,6 +22,8 @@
 /* Bytes of packed rows after which those are changed, where that makes no difference: an UPDATE of long values is not to need them all in memory. */
 enum { TURN_BYTES = 8 << 20 };
 
+#define SCHEMA_CHANGED "the schema has changed: prepare the statement again"
+
 /* A row is packed as its rowid, or as the length and bytes of its key; then each value as its type, and behind it 8 bytes of a number, or the
 ** length and bytes of a text or blob. */
 
@@ -114,6 +116,8 @@ static int gather(rst_mass *mass, sqlite3_value **values) {
     const rst_table *table = mass->table;
     size_t place = mass->rows.size;
     int code;
+    /* Another word for the key, which the statement was made for: it is a string, or there is no such key. */
+    if (sqlite3_value_type(values[0]) != (table->without_rowid ? SQLITE_BLOB : SQLITE_INTEGER)) return SQLITE_SCHEMA;
     if (rootstock_buffer_reserve(&mass->rows, 8 + 9 * (size_t)mass->count) != SQLITE_OK) return SQLITE_NOMEM;
     if (table->without_rowid) {
         code = pack_sized(&mass->rows, sqlite3_value_blob(values[0]), (size_t)sqlite3_value_bytes(values[0]));
@@ -185,6 +189,7 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
         code = SQLITE_ERROR;
     } else {
         code = gather(mass, values + 2);
+        if (code == SQLITE_SCHEMA) rst_set_message(&base->zErrMsg, SCHEMA_CHANGED);
         if (code == SQLITE_OK && mass->in_turns && mass->rows.size > TURN_BYTES) code = take_turn(mass, base);
         *rowid = sqlite3_last_insert_rowid(c->db); /* it stays */
     }
@@ -278,7 +283,7 @@ static int find_columns(rst_mass *mass, const char *text, char **message) {
     rst_statement_parse(text, text + strlen(text), &parts);
     mass->count = parts.kind == KIND_UPDATE ? rst_mass_columns(mass->table, parts.set, mass->columns, unused) : 0;
     if (mass->count >= 0 && parts.kind >= KIND_UPDATE) return SQLITE_OK;
-    rst_set_message(message, "the schema has changed: prepare the statement again");
+    rst_set_message(message, SCHEMA_CHANGED);
     return SQLITE_SCHEMA;
 }
 

@@ -254,6 +254,38 @@ INSERT INTO d (y) VALUES ('x') RETURNING *;
 SELECT total_changes() - 3;
 SELECT 'rowid', (SELECT count(*) FROM a WHERE y = 'zwei' AND x = 3), (SELECT count(*) FROM d INDEXED BY db WHERE y > 1);"
 
+# What the front door made of a change is run again after the schema has changed, without asking it anew.
+# kept TABLE CHANGE: makes the table m, rewrites CHANGE, a statement of it; then come those on the standard input, and CHANGE as it was rewritten.
+kept() {
+    changes=$(cat)
+    printf '%s\n' "$1" | run
+    printf ".output $folder/kept.sql\nSELECT rootstock_rewrite('%s');\n.output stdout\n" "$2"
+    printf '%s\n' "$changes" | run | sed 1,4d
+    printf '.read %s\nSELECT * FROM m;\n' "$folder/kept.sql"
+}
+
+checkKept() {
+    cases=$((cases + 1))
+    rm -f "$store"*
+    actual=$(printf '%s\n' "$5" | kept "$3" "$4" | sqlite3 ":memory:" 2>&1 | sed 's/ near line [0-9]*//') || true
+    if [ "$actual" != "$2" ]; then
+        failures=$((failures + 1))
+        printf 'extension: %s\n  expected: %s\n  actual:   %s\n' "$1" "$2" "$actual" >&2
+    fi
+}
+
+checkKept "an UPDATE whose rows have another key by now is refused" \
+    "Runtime error: the schema has changed: prepare the statement again (17)
+1|2" "CREATE TABLE m (a INTEGER PRIMARY KEY, b);" "UPDATE m SET b = 5 WHERE b > 0;" "DROP TABLE m;
+CREATE TABLE m (a TEXT PRIMARY KEY, b) WITHOUT ROWID;
+INSERT INTO m VALUES (1, 2);"
+checkKept "a DELETE of all rows fires a trigger that has come since" "11|7" "CREATE TABLE m (a INTEGER PRIMARY KEY, b);" \
+    "DELETE FROM m;" "CREATE TRIGGER g AFTER DELETE ON m BEGIN INSERT INTO m VALUES (old.a + 10, 7); END;
+INSERT INTO m VALUES (1, 2);"
+checkKept "an UPDATE of a table that has one column more goes on" "1|5|" "CREATE TABLE m (a INTEGER PRIMARY KEY, b);" \
+    "UPDATE m SET b = 5 WHERE b > 0;" "ALTER TABLE m ADD COLUMN c;
+INSERT INTO m(a, b) VALUES (1, 2);"
+
 if [ "$failures" -gt 0 ]; then
     echo "extension: $failures of $cases checks failed" >&2
     exit 1
