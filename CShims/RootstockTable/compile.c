@@ -168,6 +168,15 @@ static bool may_replace(const rst_table *table, const rst_statement_parts *parts
            (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
 }
 
+/* Whether an UPDATE of these columns may fire a trigger. */
+static bool fires_any(const rst_table *table, uint64_t set) {
+    for (const rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+        if (trigger->event != TRIGGER_UPDATE) continue;
+        if (!trigger->listed || trigger->rowid_names != 0 || (trigger->columns & set) != 0) return true;
+    }
+    return false;
+}
+
 /* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the table or from it. */
 static int is_several(const rst_table *table, const rst_clause *clause, bool *several) {
     uint64_t set = 0, *beyond = NULL;
@@ -176,7 +185,7 @@ static int is_several(const rst_table *table, const rst_clause *clause, bool *se
         int column = clause->columns[i] < 0 ? table->rowid_column : clause->columns[i];
         if (column >= 0) code = rst_columns_add(table, column, &set, &beyond);
     }
-    *several = rst_trigger_any(table, TRIGGER_UPDATE) || rst_foreign_sets_any(table, set, beyond);
+    *several = fires_any(table, set) || rst_foreign_sets_any(table, set, beyond);
     sqlite3_free(beyond);
     return code;
 }

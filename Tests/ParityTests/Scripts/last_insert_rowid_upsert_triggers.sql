@@ -1,0 +1,24 @@
+-- An INSERT of one row with DO UPDATE is refused before its rowid is the last one, unless the DO UPDATE fires triggers.
+PRAGMA foreign_keys = ON;
+CREATE TABLE p(d INTEGER PRIMARY KEY);
+CREATE TABLE c(a INTEGER PRIMARY KEY, b REFERENCES p(d), c, d);
+CREATE TABLE log(v);
+INSERT INTO p VALUES(3);
+CREATE TRIGGER of_c BEFORE UPDATE OF c ON c BEGIN INSERT INTO log VALUES(new.c); END;
+INSERT INTO c VALUES(10, 99, 1, 1) ON CONFLICT DO UPDATE SET d = 'b';
+SELECT last_insert_rowid();
+UPDATE p SET d = d WHERE d = 3;
+INSERT INTO c VALUES(11, 99, 1, 1) ON CONFLICT DO UPDATE SET c = 'b';
+SELECT last_insert_rowid();
+UPDATE p SET d = d WHERE d = 3;
+INSERT INTO c VALUES(12, 3, 1, 1) ON CONFLICT DO UPDATE SET d = 'b';
+INSERT INTO c VALUES(13, 99, 1, 1) ON CONFLICT DO UPDATE SET d = 'b', c = 5;
+SELECT last_insert_rowid();
+INSERT INTO c VALUES(14, 99, 1, 1) ON CONFLICT DO UPDATE SET d = 'b' WHERE c = 5;
+SELECT last_insert_rowid();
+CREATE TRIGGER of_any AFTER UPDATE ON c BEGIN INSERT INTO log VALUES(new.c); END;
+INSERT INTO c VALUES(15, 99, 1, 1) ON CONFLICT DO UPDATE SET d = 'b';
+SELECT last_insert_rowid();
+INSERT INTO c VALUES(12, 3, 1, 1) ON CONFLICT DO UPDATE SET d = 'b';
+SELECT * FROM c;
+SELECT * FROM log;
