@@ -62,6 +62,14 @@ static bool holds_query(const char *p, const char *end) {
     }
 }
 
+static bool holds_list(const char *p, const char *end) {
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "IN")) return true;
+    }
+}
+
 /* "main.t AS alias WHERE condition" of the statement. */
 static void append_found(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
                          const char *condition) {
@@ -79,6 +87,7 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
     sqlite3_str *query = sqlite3_str_new(NULL);
     sqlite3_stmt *statement = NULL;
     char *text;
+    bool list;
     int code;
     sqlite3_str_appendf(query, "EXPLAIN QUERY PLAN %.*sSELECT * FROM ", (int)(parts->verb.start - parts->whole.start),
                         parts->whole.start);
@@ -103,8 +112,13 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
             at = strstr(detail, marker);
             if (at == NULL) continue;
             plan = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), c->epoch);
-            *out = plan != NULL && plan->source == PLAN_INDEX && !plan->unique &&
-                   (any || index_changes(table, &table->indexes[plan->index], set, beyond));
+            /* SQLite may go through an IN value by value: then a key is looked up for each, in the order of the values. */
+            list = holds_list(condition, parts->whole.end);
+            if (plan != NULL && plan->source == PLAN_INDEX)
+                *out =
+                    (!plan->unique || list) && (any || index_changes(table, &table->indexes[plan->index], set, beyond));
+            else
+                *out = plan != NULL && plan->source == PLAN_KEY && plan->equals > 0 && list && any;
             break; /* the target's: an UPDATE without FROM has no other loop of its own */
         }
     }
@@ -125,7 +139,7 @@ static int order(rst_connection *c, const rst_table *table, bool in_body, bool g
     int code;
     rst_statement_parse(*text, end, &parts);
     if (name == NULL || parts.kind != KIND_UPDATE || parts.set.start == NULL || !parts.has_where ||
-        parts.limit.start != NULL || rst_update_has_from(&parts) || table->index_count == 0)
+        parts.limit.start != NULL || rst_update_has_from(&parts) || (table->index_count == 0 && !table->without_rowid))
         return SQLITE_OK;
     condition = parts.set.end;
     token = rst_token_next(&condition, end);
