@@ -337,6 +337,8 @@ static int first_difference(const step *steps, int count, int connections, int f
         busy += (out[0].code & 0xFF) == SQLITE_BUSY;
         /* Plain SQLite asks for the lock before it notices that its schema is an old one. */
         if ((features & SCHEMA) && out[0].code == SQLITE_BUSY && out[1].code == SQLITE_ERROR) continue;
+        /* A change that was prepared before another connection changed the schema: rootstock_refresh in rootstock.h. */
+        if (now->action == STEP && p->held[now->slot] && out[1].code == SQLITE_SCHEMA) break;
         if (p->behind && out[0].code == SQLITE_BUSY_SNAPSHOT) {
             /* On from where both are alike again; what a store has committed stays. */
             if (out[1].code != SQLITE_BUSY_SNAPSHOT && !out[1].within) over = true;
