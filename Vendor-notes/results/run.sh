@@ -33,9 +33,9 @@ mkdir -p build/results
 weight() {
     case $1 in
     engine) echo 1340 ;;
-    objects) echo 600 ;;
+    objects) echo 520 ;;
     engine-full) echo 185 ;;
-    queries) echo 160 ;;
+    queries) echo 280 ;;
     ycsb) echo 75 ;;
     same | same-native) echo 60 ;;
     memory) echo 55 ;;
