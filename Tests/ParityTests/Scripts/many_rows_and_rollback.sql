@@ -43,7 +43,7 @@ RELEASE outer;
 SELECT sum(a), min(a), max(a) FROM p;
 UPDATE p SET g = g + 1;
 SELECT g, count(*) FROM p WHERE g BETWEEN 5 AND 9 GROUP BY g ORDER BY g;
-UPDATE p SET a = g AS x;
+UPDATE p SET a = g AS x /* syntax */;
 UPDATE p AS q SET a = q.g;
 UPDATE p AS q SET a = q.a + p.a;
 UPDATE p SET a = 2.5 WHERE g IN (10, 20, 30);
