@@ -99,7 +99,8 @@ static bool has_select(const char *text) {
 ** others): what these give is stored, and compared with nothing. Its EXPLAIN would set changes() to 0, too. */
 static bool has_union(const char *text) {
     int unions = count_of(text, "union");
-    if (strncmp(text, "INSERT INTO rootstock_mass", 26) == 0) unions -= strstr(text, ") UNION ALL SELECT \"") != NULL ? 2 : 1;
+    if (strncmp(text, "INSERT INTO rootstock_mass", 26) == 0)
+        unions -= strstr(text, ") UNION ALL SELECT \"") != NULL ? 2 : 1;
     return unions > 0;
 }
 
