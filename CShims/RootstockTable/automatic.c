@@ -3,11 +3,11 @@
 **
 ** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end to end, each
 ** row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one hash, in the order of the
-** scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write transaction the rowid, and
-** the row is read again.
+** scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write transaction its key, and
+** the entry is read again.
 ** SQLite compares again each row that it gets (plan.c leaves omit at 0), so a row too many is harmless (automatic_hash.c).
 ** Invariants: an index is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
-** It is gone when the last cursor on its table is closed. Where it cannot be made (no memory, too large, keys longer than the
+** It is gone when the last cursor on its table is closed and no program runs, whose statements of one row each open theirs again. Where it cannot be made (no memory, too large, keys longer than the
 ** engine's), the plan goes on scanning.
 ** Where the scan has bounds that an outer loop gives, it goes on between them until as many rows as the tree has were gone by; the index
 ** has no bounds then, and SQLite compares.
@@ -24,6 +24,7 @@ typedef struct transient_row {
     union {
         const void *data; /* the entry's key, in a read snapshot */
         int64_t rowid;
+        size_t place; /* the key's, in `keys` */
     } key;
     const void *value;
     uint32_t key_size, value_size;
@@ -36,7 +37,8 @@ typedef struct rst_transient {
     bool of_writer;
     const rootstock_transaction *transaction;
     uint64_t snapshot, epoch; /* a reader's: the connection's counters then */
-    uint64_t rewinds, writes; /* the write transaction's: the connection's and the tree's */
+    uint64_t rewinds, writes; /* the write transaction's: the connection's and the trees' */
+    rootstock_buffer keys;    /* ... and those of a tree without rowids */
     transient_row *rows;
     uint32_t count, capacity, mask;
     uint32_t *heads;
@@ -60,6 +62,7 @@ static void release(rst_transient *transient) {
     if (transient == NULL || --transient->references > 0) return;
     sqlite3_free(transient->rows);
     sqlite3_free(transient->heads);
+    rootstock_buffer_free(&transient->keys);
     rootstock_buffer_free(&transient->low);
     rootstock_buffer_free(&transient->high);
     sqlite3_free(transient);
@@ -79,15 +82,45 @@ void rst_automatics_rest(rst_table *table) {
     }
 }
 
+void rst_automatics_rest_all(rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++) {
+        if (c->tables[i]->automatics != NULL && c->tables[i]->open_cursors == 0) rst_automatics_rest(c->tables[i]);
+    }
+}
+
 void rst_automatic_free(struct rst_automatic *automatic) {
     if (automatic == NULL) return;
     release(automatic->transient);
     sqlite3_free(automatic);
 }
 
+/* The tree that the plan walks. */
+static rst_tree *tree_of(const rst_cursor *k) {
+    return k->plan->source == PLAN_INDEX ? &k->table->indexes[k->plan->index].tree : &k->table->tree;
+}
+
+/* How often the table and that tree were written to. */
+static uint64_t writes_of(const rst_cursor *k) {
+    return k->table->tree.writes + (k->plan->source == PLAN_INDEX ? tree_of(k)->writes : 0);
+}
+
 /* ---- making one ---- */
 
-/* SQLITE_FULL: there is no room for one. */
+/* SQLITE_FULL, here and below: there is no room for one. */
+static int add_key(rst_transient *t, const rst_cursor *k) {
+    const size_t size = k->entry_key.size, needed = t->keys.size + size;
+    if (size >= k->connection->long_key_limit || needed > TRANSIENT_BYTES) return SQLITE_FULL;
+    if (needed > t->keys.capacity) {
+        unsigned char *more = rst_realloc64_unwatched(t->keys.data, 2 * (sqlite3_uint64)needed + 4096);
+        if (more == NULL) return SQLITE_FULL;
+        t->keys.data = more;
+        t->keys.capacity = 2 * needed + 4096;
+    }
+    memcpy(t->keys.data + t->keys.size, k->entry_key.data, size);
+    t->keys.size = needed;
+    return SQLITE_OK;
+}
+
 static int add_row(rst_transient *t, const rst_cursor *k, uint32_t hash) {
     transient_row *row;
     if (t->count == t->capacity) {
@@ -103,11 +136,16 @@ static int add_row(rst_transient *t, const rst_cursor *k, uint32_t hash) {
     row->hash = hash;
     row->next = NOWHERE;
     if (t->of_writer) {
-        if (k->row_key->size != 8) return SQLITE_FULL;
-        row->key.rowid = rootstock_rowid_decode(k->row_key->data);
         row->value = NULL;
         row->key_size = row->value_size = 0;
-        return SQLITE_OK;
+        if (k->plan->source == PLAN_ROWID) {
+            if (k->row_key->size != 8) return SQLITE_FULL;
+            row->key.rowid = rootstock_rowid_decode(k->row_key->data);
+            return SQLITE_OK;
+        }
+        row->key.place = t->keys.size;
+        row->key_size = (uint32_t)k->entry_key.size;
+        return add_key(t, k);
     }
     if (!k->stable || k->entry_key.size > UINT32_MAX || k->entry_value.size > UINT32_MAX) return SQLITE_FULL;
     row->key.data = k->entry_key.data;
@@ -184,7 +222,6 @@ bool rst_automatic_pragma(rst_connection *c) {
 
 static int make(rst_cursor *k, rst_automatic *automatic) {
     rst_connection *c = k->connection;
-    const rst_tree *tree = &k->table->tree;
     rst_transient *t;
     int code;
     if (!automatic->allowed && !rst_automatic_pragma(c)) {
@@ -201,7 +238,7 @@ static int make(rst_cursor *k, rst_automatic *automatic) {
     t->snapshot = c->snapshots;
     t->epoch = c->epoch;
     t->rewinds = c->rewinds;
-    t->writes = tree->writes;
+    t->writes = writes_of(k);
     code = fill(k, t);
     if (code != SQLITE_OK) {
         release(t);
@@ -227,7 +264,7 @@ static bool holds(const rst_cursor *k, const rst_transient *t) {
     if (!k->plan->automatic_whole && (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
                                       (t->has_high && !same_bytes(&range->high, &t->high))))
         return false;
-    if (t->of_writer) return t->rewinds == c->rewinds && t->writes == k->table->tree.writes && t->epoch == c->epoch;
+    if (t->of_writer) return t->rewinds == c->rewinds && t->writes == writes_of(k) && t->epoch == c->epoch;
     /* A cursor that is in it already keeps its snapshot alive; else the address may be another transaction's by now. */
     return k->transient == t || (k->transaction == c->reader && t->snapshot == c->snapshots);
 }
@@ -250,10 +287,15 @@ static int give(rst_cursor *k, uint32_t hash) {
             rst_cursor_noted(k);
             return SQLITE_OK;
         }
-        rootstock_rowid_encode(row->key.rowid, k->rowid_bytes);
-        k->entry_key.size = sizeof k->rowid_bytes;
-        k->entry_key.data = k->rowid_bytes;
-        code = rst_get(k->connection, k->transaction, &k->table->tree, &k->entry_key, &k->entry_value);
+        if (k->plan->source == PLAN_ROWID) {
+            rootstock_rowid_encode(row->key.rowid, k->rowid_bytes);
+            k->entry_key.size = sizeof k->rowid_bytes;
+            k->entry_key.data = k->rowid_bytes;
+        } else {
+            k->entry_key.size = row->key_size;
+            k->entry_key.data = t->keys.data + row->key.place;
+        }
+        code = rst_get(k->connection, k->transaction, tree_of(k), &k->entry_key, &k->entry_value);
         if (code == SQLITE_ROW) return rst_cursor_arrived(k);
         if (code != SQLITE_DONE) return code;
         /* It was deleted since the look-up. */
@@ -283,10 +325,8 @@ void rst_automatic_count(rst_cursor *k) {
 static int has_stepped_enough(rst_cursor *k, rst_automatic *automatic) {
     rst_automatic_count(k);
     if (automatic->stepped >= automatic->enough) {
-        const rst_tree *tree =
-            k->plan->source == PLAN_INDEX ? &k->table->indexes[k->plan->index].tree : &k->table->tree;
         rootstock_tree_statistics statistics;
-        int code = k->connection->engine->tree_statistics(k->transaction, tree->handle, &statistics);
+        int code = k->connection->engine->tree_statistics(k->transaction, tree_of(k)->handle, &statistics);
         if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
         automatic->enough = statistics.entries * automatic->wait;
         if (automatic->stepped >= automatic->enough) return SQLITE_OK;
@@ -325,7 +365,7 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
         if (automatic->wait < WAIT_LIMIT) automatic->wait *= 2;
     }
     rst_automatic_leave(k);
-    if (automatic->refused || (k->on_writer && k->plan->source != PLAN_ROWID)) return SQLITE_NOTFOUND;
+    if (automatic->refused) return SQLITE_NOTFOUND;
     code = rst_automatic_hash_arguments(k, values + bounds, &hash);
     if (code == SQLITE_DONE) {
         k->eof = true;

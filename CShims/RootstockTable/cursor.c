@@ -223,7 +223,8 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_cursor_stop(k);
     table->open_cursors--;
     k->connection->all_cursors--;
-    if (table->automatics != NULL && table->open_cursors == 0) rst_automatics_rest(table);
+    if (table->automatics != NULL && table->open_cursors == 0 && k->connection->programs_running == 0)
+        rst_automatics_rest(table);
     if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536 && k->list.room <= 8192) {
         k->next_spare = table->spare_cursors;
         table->spare_cursors = k;

@@ -222,7 +222,7 @@ int rst_automatic_next(rst_cursor *k);
 void rst_automatic_count(rst_cursor *k);
 /* The cursor leaves its index. */
 void rst_automatic_leave(rst_cursor *k);
-/* The last cursor on the table was closed. */
+/* The last cursor on the table was closed, and no program runs. */
 void rst_automatics_rest(rst_table *table);
 
 /* ---- automatic_hash.c ---- */

@@ -108,6 +108,8 @@ enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 
 /* ---- automatic.c ---- */
 void rst_automatic_free(struct rst_automatic *automatic);
+/* The last program has run: what is left of indexes that no cursor is open for. */
+void rst_automatics_rest_all(rst_connection *c);
 /* PRAGMA automatic_index. */
 bool rst_automatic_pragma(rst_connection *c);
 

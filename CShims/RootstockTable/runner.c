@@ -148,7 +148,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         c->program = program->outer;
-        c->programs_running--;
+        if (--c->programs_running == 0) rst_automatics_rest_all(c);
         rst_once_free(&program->once);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
