@@ -62,9 +62,10 @@ struct rst_connection {
             bool declared_in_transaction; /* what is declared goes if the application's transaction is rolled back */
             bool schema_stale;            /* the catalog must be read again before the schema is used */
             bool collations_missing;      /* some table is declared without a collation that is not registered yet */
-            bool interrupted; /* the transaction is to be rolled back, which an interrupt has prevented so far */
+            bool interrupted;       /* the transaction is to be rolled back, which an interrupt has prevented so far */
+            bool temporary_watched; /* a temp trigger's body may name a store's table, or temp's of that name */
         };
-        uint32_t schema_doubts;
+        uint64_t schema_doubts;
     };
     int64_t declared_version; /* SQLite's schema_version then */
     char engine_module[64];   /* module name that declares the tables */
@@ -172,7 +173,11 @@ struct rst_connection {
     bool temporary_changed;                          /* and they are others by now (rst_temporary_triggers_follow) */
     struct rst_temporary_objects *temporary_objects; /* while an ALTER TABLE runs (temporary_objects.c) */
     bool temporary_used;                             /* there has been one: temp may hold their texts (temporary.c) */
-    int moment;                                      /* of the trigger body under way: 1 begun, 2 ended */
+    bool temporary_names;   /* temp may have tables or views of the application (transform.c) */
+    bool names_in_main;     /* what is transformed stands in main, whose names temp does not hide */
+    int64_t hidden_version; /* of temp's schema, when the triggers were made */
+    uint64_t hidden_tables; /* which of the store's tables it hid then, hashed */
+    int moment;             /* of the trigger body under way: 1 begun, 2 ended */
     struct rst_firing *firing;
     struct rst_upsert *upserts;
     int64_t upsert_count;

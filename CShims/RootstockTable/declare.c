@@ -323,7 +323,9 @@ static int declare(rst_connection *c, char **message) {
         const rst_object *object = &c->loaded.objects[o];
         char *sql = NULL;
         if (!is_native(c, object) || find_declared(c, declared_type(object), object->name, &next)) continue;
+        c->names_in_main = true;
         code = rst_transform_object(c, object->sql, &sql, message);
+        c->names_in_main = false;
         if (code == SQLITE_OK) {
             char *text = in_main(sql == NULL ? object->sql : sql);
             code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
@@ -466,6 +468,17 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     }
     /* The twins' transaction lasts for good; out of memory ends it, and with it the twins. */
     if (c->mirror != NULL && sqlite3_get_autocommit(c->mirror)) c->schema_stale = true;
+    if (!c->schema_stale && rst_temporary_hidden_changed(c)) {
+        code = rst_schema_declare(c, message);
+        if (!sqlite3_get_autocommit(c->db)) { /* what a ROLLBACK takes away again */
+            c->declared_in_transaction = true;
+            c->declared_version = rst_declared_version(c);
+        }
+        if (code != SQLITE_OK) {
+            c->schema_stale = true;
+            return code;
+        }
+    }
     if (!c->schema_stale) {
         if (c->writer != NULL || c->reader_pinned) return SQLITE_OK; /* this transaction's snapshot was compared */
         code = rst_check_usable(c, message);

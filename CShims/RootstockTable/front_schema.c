@@ -148,6 +148,15 @@ static int transform_temporary_trigger(rst_connection *c, const char *sql, const
                     : transform_object(c, sql, end, out, message);
 }
 
+/* Whether what is created, a table or view, is in temp. p: behind the word that says what. */
+static bool names_in_temp(rst_token what, const char *p, const char *end, bool temporary) {
+    rst_token schema;
+    if (temporary) return true;
+    if (rst_token_is(&what, "VIRTUAL")) (void)rst_token_next(&p, end);
+    (void)rst_token_object(&p, end, &schema);
+    return rst_token_same_name(&schema, "temp");
+}
+
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message) {
     const char *p = sql;
@@ -158,6 +167,10 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
         temporary = true;
         what = rst_token_next(&p, end);
+    }
+    if (create && !rst_token_is(&what, "TRIGGER") && names_in_temp(what, p, end, temporary)) {
+        c->temporary_names = true;
+        c->temporary_watched = c->temporary_trigger_count > 0;
     }
     if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
     if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;

@@ -25,6 +25,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     }
     c->engine = engine;
     c->read_only = options->read_only != 0;
+    c->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
     limit = engine->maximum_key_size(c->shared->environment);
     c->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */

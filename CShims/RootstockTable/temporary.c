@@ -61,6 +61,30 @@ int64_t rst_temporary_version(rst_connection *c) {
     return version;
 }
 
+static uint64_t hidden_tables(rst_connection *c) {
+    uint64_t mixed = 0;
+    for (int i = 0; i < c->table_count; i++) {
+        if (rst_is_hidden(c, c->tables[i]->name)) mixed = (mixed + (uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
+    }
+    return mixed;
+}
+
+void rst_temporary_hidden_note(rst_connection *c) {
+    c->temporary_watched = c->temporary_trigger_count > 0 && c->temporary_names;
+    if (c->temporary_trigger_count == 0) return;
+    c->hidden_version = rst_temporary_version(c);
+    c->hidden_tables = hidden_tables(c);
+}
+
+bool rst_temporary_hidden_changed(rst_connection *c) {
+    int64_t version;
+    if (!c->temporary_watched || c->trigger_depth > 0 || c->programs_running > 0) return false;
+    version = rst_temporary_version(c);
+    if (version == c->hidden_version) return false;
+    c->hidden_version = version;
+    return hidden_tables(c) != c->hidden_tables;
+}
+
 int rst_temporary_triggers_lend(rst_connection *c) {
     int code = SQLITE_OK;
     for (int i = 0; i < c->temporary_trigger_count && code != SQLITE_NOMEM; i++)

@@ -23,6 +23,10 @@ char *rst_temporary_triggers_listed(const rst_connection *c);
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
 /* A number that changes when temp's objects do; 0 while there was no temp trigger on a table of the store. */
 int64_t rst_temporary_version(rst_connection *c);
+/* The triggers have been made: what temp hides of the store's tables is noted, for the bodies of temp triggers went by that. */
+void rst_temporary_hidden_note(rst_connection *c);
+/* Whether it hides others by now, so that they must be made anew. */
+bool rst_temporary_hidden_changed(rst_connection *c);
 /* temporary_objects.c. Before an ALTER TABLE runs on the mirror: temp's views, triggers and tables are put there. */
 int rst_temporary_objects_lend(rst_connection *c, const char *sql);
 /* It has run: what became of them is noted, and they go. Where it failed, ROLLBACK TO takes them away. */

@@ -61,6 +61,8 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
                        char **message);
 /* A table of the store that an unqualified or main-qualified name means on this connection (temp tables hide it), or null. */
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
+/* Whether temp has a table or a view of that name, which the bare name means then. */
+bool rst_is_hidden(rst_connection *c, const char *name);
 /* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */
 typedef struct rst_parameters {
     char **

@@ -15,6 +15,7 @@
 #include "declare.h"
 #include "runner.h"
 #include "stack.h"
+#include "temporary.h"
 #include "untrusted.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint6
     return SQLITE_OK;
 }
 
-static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
+static int make_trigger(rst_connection *c, const char *sql, int number, char **message) {
     rst_trigger_parsed parsed;
     rst_trigger *trigger = NULL;
     rst_table *table;
@@ -80,6 +81,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
         return code;
     }
     schema = parsed.temporary || c->sidecar ? "temp" : "main";
+    c->names_in_main = !parsed.temporary && !c->sidecar;
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "CREATE VIEW %s.\"rootstock view %d\" AS SELECT ", schema, number);
     for (int i = 0; i < table->column_count; i++) sqlite3_str_appendf(text, "\"%w\",", table->columns[i].name);
@@ -164,6 +166,12 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
     return code;
 }
 
+static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
+    int code = make_trigger(c, sql, number, message);
+    c->names_in_main = false;
+    return code;
+}
+
 bool rst_triggers_exist(const rst_connection *c) {
     for (int i = 0; i < c->loaded.count; i++) {
         if (strcmp(c->loaded.objects[i].type, "trigger") == 0) return true;
@@ -180,7 +188,10 @@ int rst_triggers_load(rst_connection *c, char **message) {
     c->schema_state++;
     c->triggers_epoch = c->epoch;
     c->triggers_lost = false;
-    if (!any) return SQLITE_OK;
+    if (!any) {
+        rst_temporary_hidden_note(c);
+        return SQLITE_OK;
+    }
     /* Out with the old ones. */
     do {
         char *name = NULL, *type = NULL;
@@ -212,6 +223,7 @@ int rst_triggers_load(rst_connection *c, char **message) {
         code = load_trigger(c, c->temporary_triggers[i], ++number, message);
     }
     c->trigger_objects = number;
+    rst_temporary_hidden_note(c);
     return code;
 }
 
@@ -282,14 +294,10 @@ int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char 
     int rowid_names = set == NULL ? -1 : rst_rowid_names_in(table, *set);
     int code = set == NULL ? SQLITE_OK : rst_columns_set(table, *set, &changed, &beyond);
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
-        sqlite3_stmt *statement = NULL;
         if (trigger->event != event || !is_of(table, trigger, changed, beyond, rowid_names)) continue;
         code = judge(c, trigger, message);
         if (code != SQLITE_OK) break;
-        if (rst_statement_get(c, trigger->fire_sql, &statement) == SQLITE_OK)
-            rst_statement_done(c, statement);
-        else
-            code = trigger_error(c, trigger, message);
+        if (rst_statement_current(c, trigger->fire_sql) != SQLITE_OK) code = trigger_error(c, trigger, message);
     }
     sqlite3_free(beyond);
     return code;

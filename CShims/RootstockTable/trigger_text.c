@@ -287,7 +287,7 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
                               : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
             given = sqlite3_str_finish(arguments);
             values = sqlite3_str_new(NULL);
-            sqlite3_str_appendf(values, "INSERT%s INTO \"%w\"%s%s SELECT ",
+            sqlite3_str_appendf(values, "INSERT%s INTO main.\"%w\"%s%s SELECT ",
                                 parts.conflict == SQLITE_ABORT ? " OR ABORT" : "", table->name,
                                 alias == NULL ? "" : alias, by_rowid ? "(rowid)" : "");
             if (by_rowid) sqlite3_str_appendall(values, "NULL");
