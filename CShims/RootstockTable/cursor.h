@@ -187,6 +187,8 @@ int rst_cursor_locate(rst_cursor *k);
 /* ---- cursor_top.c ---- */
 /* The walk's rows are sorted for the first of them: from here on top_limit says how many these are, or 0. */
 void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values);
+/* In cursor_top_text.c: whether WHERE has no term that SQLite tells nobody. */
+bool rst_cursor_knows_where(const rst_cursor *k);
 /* Of an index: reaches the row under the cursor, for the two below. */
 static inline int rst_cursor_reach_row(rst_cursor *k) {
     return k->plan->source == PLAN_INDEX && !k->row_located ? rst_cursor_locate(k) : SQLITE_OK;

@@ -5,7 +5,7 @@
 ** stand in a heap with the last of them on top, each as four words whose order never contradicts SQLite's: a number as the double that it is or
 ** is next to, of a text or blob 14 bytes. The second column stands there only where the first is held by its words in full.
 ** Invariants
-**  1. A row is put into the heap only if it is given to SQLite and SQLite keeps it for certain.
+**  1. A row is put into the heap only if it is given to SQLite and SQLite keeps it for certain: all of WHERE is known (cursor_top_text.c).
 **  2. A row is gone by only if its words stand behind those of all rows in the full heap. Equal ones are SQLite's to sort.
 **  3. Words are a row's own: nothing in the heap points into the store.
 */
@@ -108,6 +108,7 @@ void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values) {
     k->top_count = k->top_limit = 0;
     if (k->plan->source == PLAN_INDEX && k->on_writer) return; /* a row looked up there is copied */
     if (limit <= 0 || limit > TOP_MOST || offset > TOP_MOST - limit) return;
+    if (!rst_cursor_knows_where(k)) return;
     k->top_heap.size = 0;
     if (rootstock_buffer_reserve(&k->top_heap, (size_t)(limit + offset) * sizeof(rst_top_words)) != SQLITE_OK)
         return; /* all rows are sorted */

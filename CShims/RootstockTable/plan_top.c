@@ -1,8 +1,8 @@
 /*
 ** plan_top.c - whether a walk whose rows are sorted for the first few of them may leave out rows that are not among these.
 **
-** Of an ORDER BY with a LIMIT SQLite tells a statement's only table, if every term of WHERE is a constraint and every term of ORDER BY
-** a column. Where no tree has that order, SQLite puts every row into its sorter, which keeps as many as the LIMIT says; cursor_top.c goes
+** Of an ORDER BY with a LIMIT SQLite tells a statement's only table, if every term of WHERE has one of its columns on its left and every term
+** of ORDER BY is one. Such a term is a constraint, unless its other side has a column of the table, too: cursor_top_text.c sees to that. Where no tree has that order, SQLite puts every row into its sorter, which keeps as many as the LIMIT says; cursor_top.c goes
 ** by those that come behind as many as that.
 ** Invariants
 **  1. Each constraint is looked up and omitted, or is one of the plan's rejecting terms, by which the cursor can tell that SQLite lets a row
