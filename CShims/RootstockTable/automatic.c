@@ -9,6 +9,7 @@
 ** Invariants: an index is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
 ** It is gone when the last cursor on its table is closed and no program runs, whose statements of one row each open theirs again. Where it cannot be made (no memory, too large, keys longer than the
 ** engine's), the plan goes on scanning.
+** A look-up by a number in an index of texts, which goes through all of them (ranges.c), gets such an index, too, once they were as many as the tree has.
 ** Where the scan has bounds that an outer loop gives, it goes on between them until as many rows as the tree has were gone by; the index
 ** has no bounds then, and SQLite compares.
 */
@@ -201,7 +202,7 @@ static int fill(rst_cursor *k, rst_transient *t) {
     const size_t low = range->low.size;
     const bool has_high = range->has_high;
     int code;
-    if (k->plan->automatic_whole) {
+    if (k->plan->automatic_whole || k->plan->automatic_spelled) {
         range->low.size = 0;
         range->has_high = false;
     }
@@ -261,8 +262,9 @@ static bool holds(const rst_cursor *k, const rst_transient *t) {
     const rst_connection *c = k->connection;
     const rst_range *range = &k->ranges.range[0];
     if (t->of_writer != k->on_writer || t->transaction != k->transaction) return false;
-    if (!k->plan->automatic_whole && (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
-                                      (t->has_high && !same_bytes(&range->high, &t->high))))
+    if (!k->plan->automatic_whole && !k->plan->automatic_spelled &&
+        (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
+         (t->has_high && !same_bytes(&range->high, &t->high))))
         return false;
     if (t->of_writer) return t->rewinds == c->rewinds && t->writes == writes_of(k) && t->epoch == c->epoch;
     /* A cursor that is in it already keeps its snapshot alive; else the address may be another transaction's by now. */
@@ -335,20 +337,14 @@ static int has_stepped_enough(rst_cursor *k, rst_automatic *automatic) {
     return SQLITE_NOTFOUND;
 }
 
-int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
-    const int bounds = (k->plan->lower != 0) + (k->plan->upper != 0);
+/* What the plan has come to. An index that does not show what the cursor must see is gone. Null: none can be had. */
+static rst_automatic *state_of(rst_cursor *k) {
     rst_automatic *automatic = k->plan->state;
-    uint32_t hash;
-    int code = SQLITE_OK;
-    if (k->ranges.count != 1) {
-        rst_automatic_leave(k);
-        return SQLITE_NOTFOUND;
-    }
     if (automatic == NULL) {
         rst_plan *plan = k->table->plans[0];
         for (int i = 0; plan != k->plan; i++) plan = k->table->plans[i];
         automatic = rst_realloc64_unwatched(NULL, sizeof *automatic);
-        if (automatic == NULL) return SQLITE_NOTFOUND;
+        if (automatic == NULL) return NULL;
         memset(automatic, 0, sizeof *automatic);
         plan->state = automatic;
     }
@@ -365,7 +361,20 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
         if (automatic->wait < WAIT_LIMIT) automatic->wait *= 2;
     }
     rst_automatic_leave(k);
-    if (automatic->refused) return SQLITE_NOTFOUND;
+    return automatic->refused ? NULL : automatic;
+}
+
+int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
+    const int bounds = (k->plan->lower != 0) + (k->plan->upper != 0);
+    rst_automatic *automatic;
+    uint32_t hash;
+    int code;
+    if (k->ranges.count != 1) {
+        rst_automatic_leave(k);
+        return SQLITE_NOTFOUND;
+    }
+    automatic = state_of(k);
+    if (automatic == NULL) return SQLITE_NOTFOUND;
     code = rst_automatic_hash_arguments(k, values + bounds, &hash);
     if (code == SQLITE_DONE) {
         k->eof = true;
@@ -387,4 +396,44 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
     k->transient->references++;
     k->transient_place = k->transient->heads[hash & k->transient->mask];
     return give(k, hash);
+}
+
+/*
+** Of a number that is looked up among texts. The rows of the number's hash are few; like the whole range they are copied and put in order,
+** so no index is left under the cursor.
+*/
+int rst_automatic_candidates(rst_cursor *k, const rst_part *parts, sqlite3_value **values) {
+    rst_automatic *automatic = state_of(k);
+    const int count = k->ranges.count, range = k->range;
+    uint32_t hash;
+    int code;
+    if (automatic == NULL) return SQLITE_NOTFOUND;
+    code = rst_automatic_hash_arguments(k, values, &hash);
+    if (code == SQLITE_DONE) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != SQLITE_OK) return code;
+    if (automatic->transient == NULL) {
+        code = has_stepped_enough(k, automatic);
+        if (code != SQLITE_OK) return code;
+        k->ranges.count = 1;
+        k->range = 0;
+        code = make(k, automatic);
+        k->ranges.count = count;
+        k->range = range;
+        if (code != SQLITE_OK) return code;
+    }
+    k->walking = false;
+    k->transient = automatic->transient;
+    k->transient->references++;
+    k->transient_place = k->transient->heads[hash & k->transient->mask];
+    k->candidate = -1;
+    for (code = give(k, hash); code == SQLITE_OK && !k->eof; code = rst_automatic_next(k)) {
+        code = rst_cursor_add_candidate(k, parts);
+        if (code != SQLITE_OK) break;
+    }
+    rst_automatic_leave(k);
+    k->borrowed = false; /* what is under the cursor from now on is its own */
+    return code == SQLITE_OK ? rst_cursor_candidates_known(k) : code;
 }

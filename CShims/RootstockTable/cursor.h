@@ -212,6 +212,9 @@ int rst_cursor_skip(rst_cursor *k, sqlite3_value *offset);
 /* ---- cursor_candidates.c ---- */
 /* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
 int rst_cursor_collect(rst_cursor *k, const rst_part *parts);
+/* The entry under the cursor is one of them; all are known, and the first one is due. */
+int rst_cursor_add_candidate(rst_cursor *k, const rst_part *parts);
+int rst_cursor_candidates_known(rst_cursor *k);
 /* The candidate that is due is put under the cursor; eof after the last one. */
 int rst_cursor_give_candidate(rst_cursor *k);
 void rst_cursor_free_candidates(rst_cursor *k);
@@ -222,6 +225,8 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values);
 int rst_automatic_next(rst_cursor *k);
 /* The rows that the cursor has gone by are its plan's. */
 void rst_automatic_count(rst_cursor *k);
+/* The candidates of an ambiguous equality, by a transient index. SQLITE_NOTFOUND: there is none, collect them. */
+int rst_automatic_candidates(rst_cursor *k, const rst_part *parts, sqlite3_value **values);
 /* The cursor leaves its index. */
 void rst_automatic_leave(rst_cursor *k);
 /* The last cursor on the table was closed, and no program runs. */

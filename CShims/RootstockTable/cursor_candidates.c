@@ -69,40 +69,49 @@ static int sort_candidates(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+int rst_cursor_add_candidate(rst_cursor *k, const rst_part *parts) {
+    enum { FIRST = 16 };
+    const int count = k->candidate_count;
+    rst_candidate *candidate;
+    size_t offset = 0;
+    if (count == 0 || (count >= FIRST && (count & (count - 1)) == 0)) { /* as many as there is room for */
+        rst_candidate *more = sqlite3_realloc64(
+            k->candidates, (sqlite3_uint64)(count == 0 ? FIRST : 2 * (sqlite3_uint64)count) * sizeof *more);
+        if (more == NULL) return SQLITE_NOMEM;
+        k->candidates = more;
+    }
+    candidate = &k->candidates[count];
+    candidate->key_size = k->entry_key.size;
+    candidate->value_size = k->entry_value.size;
+    candidate->bytes = sqlite3_malloc64(candidate->key_size + candidate->value_size + 1);
+    if (candidate->bytes == NULL) return SQLITE_NOMEM;
+    memcpy(candidate->bytes, k->entry_key.data, candidate->key_size);
+    memcpy(candidate->bytes + candidate->key_size, k->entry_value.data, candidate->value_size);
+    k->candidate_count++;
+    for (int p = 0; p < k->plan->equals && !k->plan->whole; p++) {
+        if (rootstock_key_skip(candidate->bytes, candidate->key_size, &offset, &parts[p].key) != SQLITE_OK)
+            return rst_cursor_corrupt(k, "malformed key");
+    }
+    candidate->order_from = offset;
+    return SQLITE_OK;
+}
+
+int rst_cursor_candidates_known(rst_cursor *k) {
+    int code = sort_candidates(k);
+    if (code != SQLITE_OK) return code;
+    k->candidate = 0;
+    return rst_cursor_give_candidate(k);
+}
+
 int rst_cursor_collect(rst_cursor *k, const rst_part *parts) {
-    int capacity = 0;
     int code;
     k->candidate = -1; /* none is given out yet: rst_cursor_next walks the tree */
     code = rst_cursor_enter_range(k);
     while (code == SQLITE_OK && !k->eof) {
-        rst_candidate *candidate;
-        size_t offset = 0;
-        if (k->candidate_count == capacity) {
-            rst_candidate *more;
-            capacity = capacity == 0 ? 16 : capacity * 2;
-            more = sqlite3_realloc64(k->candidates, (sqlite3_uint64)capacity * sizeof *more);
-            if (more == NULL) return SQLITE_NOMEM;
-            k->candidates = more;
-        }
-        candidate = &k->candidates[k->candidate_count];
-        candidate->key_size = k->entry_key.size;
-        candidate->value_size = k->entry_value.size;
-        candidate->bytes = sqlite3_malloc64(candidate->key_size + candidate->value_size + 1);
-        if (candidate->bytes == NULL) return SQLITE_NOMEM;
-        memcpy(candidate->bytes, k->entry_key.data, candidate->key_size);
-        memcpy(candidate->bytes + candidate->key_size, k->entry_value.data, candidate->value_size);
-        k->candidate_count++;
-        for (int p = 0; p < k->plan->equals && !k->plan->whole; p++) {
-            if (rootstock_key_skip(candidate->bytes, candidate->key_size, &offset, &parts[p].key) != SQLITE_OK) {
-                return rst_cursor_corrupt(k, "malformed key");
-            }
-        }
-        candidate->order_from = offset;
-        code = rst_cursor_next(&k->base);
+        code = rst_cursor_add_candidate(k, parts);
+        if (code == SQLITE_OK) code = rst_cursor_next(&k->base);
     }
     if (code != SQLITE_OK) return code;
-    code = sort_candidates(k);
-    if (code != SQLITE_OK) return code;
-    k->candidate = 0;
-    return rst_cursor_give_candidate(k);
+    k->stepped += (uint32_t)k->candidate_count;
+    return rst_cursor_candidates_known(k);
 }

@@ -98,7 +98,7 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
 
 /* To the first row of the ranges, or of those in them that the arguments of an automatic plan find. */
 static inline int enter(rst_cursor *k, sqlite3_value **values) {
-    if (k->plan->automatic > 0) {
+    if (k->plan->automatic > 0 && !k->plan->automatic_spelled) {
         int code = rst_automatic_filter(k, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
@@ -285,7 +285,10 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
                         : rst_ranges_make(table, plan, parts, values, &k->ranges);
     if (code != SQLITE_OK) return code;
     k->range = plan->descending ? k->ranges.count - 1 : 0;
-    if (k->ranges.ambiguous && k->ranges.count > 0) return rst_cursor_collect(k, parts);
+    if (k->ranges.ambiguous && k->ranges.count > 0) {
+        code = plan->automatic_spelled ? rst_automatic_candidates(k, parts, values) : SQLITE_NOTFOUND;
+        return code != SQLITE_NOTFOUND ? code : rst_cursor_collect(k, parts);
+    }
     k->walking = !k->on_writer || plan->source != PLAN_INDEX;
     code = enter(k, values);
     if (plan->unique && code == SQLITE_OK && !k->eof && !k->on_writer && k->walker.run == NULL &&

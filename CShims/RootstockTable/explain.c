@@ -89,9 +89,10 @@ static bool worth_an_index(levels *all, int64_t parent, const rst_table *table, 
     double depth = rst_log_estimate(rows / 10), look_up = rst_log_add(depth, 43);
     level *here = level_of(all, parent);
     double runs = here->rows;
-    bool worth = plan->automatic > 0 && all->automatic && !table->without_rowid && runs >= RUNS_AT_LEAST &&
+    const bool automatic = plan->automatic > 0 && !plan->automatic_spelled;
+    bool worth = automatic && all->automatic && !table->without_rowid && runs >= RUNS_AT_LEAST &&
                  rst_log_add(depth + rows + 28, look_up + runs) <= plan->cost + runs;
-    if (plan->automatic == 0)
+    if (!automatic)
         here->rows += plan->rows;
     else
         here->rows += worth ? 43 : rows > 20 ? rows - 20 : 0;
@@ -127,7 +128,7 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     if (made != NULL) {
         bool worth = worth_an_index(all, parent, table, made);
         size_t own = strlen(made->description);
-        if (made->automatic > 0 && strncmp(plan, made->description, own) == 0) {
+        if (made->scan != NULL && strncmp(plan, made->description, own) == 0) {
             behind = plan + own;
             plan = worth ? made->description : made->scan;
         }

@@ -14,7 +14,7 @@
 ** | PLAN_ENCODED | the table          | hidden column `key`    | -                  | one row at most          |
 **
 ** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a transient index
-** looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c). Any walk may have comparisons as arguments that
+** looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c); so may look-ups be that numbers make long ones. Any walk may have comparisons as arguments that
 ** leave rows out before SQLite sees them (plan_reject.c, cursor_reject.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, cursor_top.c).
 **
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
@@ -208,6 +208,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     plan.rows = k->rows;
     code = describe(table, k, &plan);
     if (code == SQLITE_OK && k->automatic > 0) code = rst_plan_automatic_fill(table, info, k, &plan);
+    if (k->automatic_spelled) rst_plan_spelled_fill(table, info, k, &plan);
     if (code == SQLITE_OK) code = intern(table, &plan, &number);
     if (code != SQLITE_OK) return code;
     info->idxNum = (int)(c->epoch & PLAN_EPOCHS) << PLAN_NUMBER_BITS | number;
@@ -420,5 +421,6 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     }
     /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
     if (hinted == NULL) rst_plan_automatic(table, info, &best);
+    best.automatic_spelled = hinted == NULL;
     return choose(table, info, &best);
 }

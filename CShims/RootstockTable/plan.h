@@ -31,6 +31,7 @@ typedef struct rst_candidate {
     int automatic_terms[AUTOMATIC_COLUMNS];
     bool automatic_partial; /* SQLite would leave out of it what a constant excludes */
     bool automatic_whole;   /* as in rst_plan */
+    bool automatic_spelled; /* as in rst_plan */
     double cost;            /* logarithmic */
     double rows;            /* logarithmic */
 } rst_candidate;
@@ -62,6 +63,8 @@ bool rst_plan_skips(const sqlite3_index_info *info, const rst_candidate *k);
 /* plan_automatic.c */
 /* Lets a scan that has equalities on columns look them up in a transient index. */
 void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_candidate *k);
+/* The same of the equalities that the plan looks up, columns of them alone. */
+void rst_plan_spelled_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
 /* Puts it into the plan: columns, collations, words. SQLITE_OK or SQLITE_NOMEM. */
 int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
 

@@ -75,6 +75,24 @@ void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_ca
     }
 }
 
+void rst_plan_spelled_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan) {
+    bool texts = false;
+    if (k->equals == 0 || k->equals > AUTOMATIC_COLUMNS || k->in > 0 || plan->exact) return;
+    for (int i = 0; i < k->equals; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
+        if ((constraint->op != SQLITE_INDEX_CONSTRAINT_EQ && constraint->op != SQLITE_INDEX_CONSTRAINT_IS) ||
+            constraint->iColumn < 0 || constraint->iColumn >= table->column_count ||
+            constraint->iColumn == table->rowid_column ||
+            !built_in(sqlite3_vtab_collation(info, k->equal[i]), &plan->automatic_collations[i]))
+            return;
+        plan->automatic_columns[i] = (int16_t)constraint->iColumn;
+        texts |= rst_plan_affinity_at(table, constraint->iColumn) < AFFINITY_NUMERIC && !is_constant(info, k->equal[i]);
+    }
+    if (!texts) return;
+    plan->automatic = k->equals;
+    plan->automatic_spelled = true;
+}
+
 int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "USING AUTOMATIC %sCOVERING INDEX (", k->automatic_partial ? "PARTIAL " : "");

@@ -105,6 +105,8 @@ typedef struct rst_plan {
     /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
     int automatic;
     bool automatic_whole; /* the scan has bounds that are others each time: the index is of the scan without them */
+    bool
+        automatic_spelled; /* no scan, but a look-up that a number makes one through all texts (ranges.c): the index finds those that spell it */
     int16_t automatic_columns[AUTOMATIC_COLUMNS];
     uint8_t automatic_collations[AUTOMATIC_COLUMNS];
     int rejecting;
