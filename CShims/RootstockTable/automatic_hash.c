@@ -91,6 +91,25 @@ static uint32_t hash_value(uint32_t hash, const rootstock_value *value, uint8_t 
     return mix(mix(hash, VALUE_INTEGER), bits);
 }
 
+/*
+** A real that a comparison makes a text has 15 digits: it is equal to texts of another number where these are not all that it has. SQLITE_NOTFOUND: so
+** it is.
+*/
+static int is_whole_text(rst_connection *c, double real) {
+    char digits[32];
+    sqlite3_stmt *asks = NULL;
+    rootstock_value value = {.type = VALUE_TEXT};
+    int code;
+    sqlite3_snprintf(sizeof digits, digits, "%!.15g", real);
+    value.as.data = digits;
+    value.size = strlen(digits);
+    code = number_of(c, &asks, &value);
+    if (asks != NULL) rst_statement_done(c, asks);
+    if (code != SQLITE_OK) return code;
+    if (value.type == VALUE_INTEGER) return (double)value.as.integer == real ? SQLITE_OK : SQLITE_NOTFOUND;
+    return value.type == VALUE_REAL && value.as.real == real ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
 int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash) {
     *hash = 0;
     for (int i = 0; i < k->plan->automatic; i++) {
@@ -100,8 +119,11 @@ int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, ui
         if (value.type == VALUE_NULL && !k->plan->null_equal[i]) return SQLITE_DONE;
         if (value.type == VALUE_TEXT && may_be_number(&value))
             (void)rst_value_affinity(&value, values[i], AFFINITY_NUMERIC, &hold);
-        else if (value.type == VALUE_REAL && k->table->columns[k->plan->automatic_columns[i]].affinity == AFFINITY_TEXT)
-            return SQLITE_NOTFOUND;
+        else if (value.type == VALUE_REAL &&
+                 k->table->columns[k->plan->automatic_columns[i]].affinity == AFFINITY_TEXT) {
+            int code = is_whole_text(k->connection, value.as.real);
+            if (code != SQLITE_OK) return code;
+        }
         *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
     }
     return SQLITE_OK;

@@ -234,7 +234,7 @@ void rst_automatics_rest(rst_table *table);
 
 /* ---- automatic_hash.c ---- */
 /* Of the values that arrived. SQLITE_DONE: nothing equals them; SQLITE_NOTFOUND: they may equal values of another
-** hash. That is a real against a TEXT column: without an affinity of its own it becomes the text of its first 15 digits. */
+** hash. That is a real of more than 15 digits against a TEXT column: without an affinity of its own it becomes the text of the first of them. */
 int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash);
 /* Of the row under the cursor. *asks: a statement for numbers, null at first, the connection's. */
 int rst_automatic_hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash);
