@@ -5,7 +5,8 @@
 ** first P bytes and an 8-byte number that makes it unique among its like: exactly P + 8 bytes, a size that no short key
 ** has, so the two cannot be mistaken for each other. The value then begins with the length (8 bytes, little-endian) and the
 ** bytes of the key's rest. Long keys that share their first P bytes form a run; runs stand in the right place among all
-** other keys, and inside a run the order is made by sorting its few entries when a walker enters it. No key is ever hashed.
+** other keys, and inside a run the order is made by sorting its few entries when a walker enters it; who seeks one entry to
+** change looks through the run where it lies. No key is ever hashed.
 **
 ** Invariant: a walker gives logical keys in memcmp order, each once.
 */
@@ -249,39 +250,44 @@ int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *ke
     return run_leave(w, true, key, value);
 }
 
-/* Finds a long key's stored form: *physical gets P + 8 bytes; next_number one above the run's highest. */
-static int long_find(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
-                     unsigned char *physical, uint64_t *next_number, rootstock_buffer *hold, rootstock_slice *value) {
+/* Finds a long key's stored form: *physical gets P + 8 bytes; where it is absent, *next_number one above the run's highest. The run is
+** looked through where it lies: an insert into it has nothing to sort. */
+static int long_find(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
+                     const rootstock_slice *sought, unsigned char *physical, uint64_t *next_number,
+                     rootstock_buffer *hold, rootstock_slice *value) {
+    const size_t limit = c->long_key_limit;
+    const rootstock_slice end = {sought->size - limit, (const unsigned char *)sought->data + limit};
+    rootstock_slice key = {limit, physical}, bytes;
     rootstock_cursor *cursor;
-    rst_run *run = NULL;
     int found = SQLITE_DONE;
     int code = c->engine->cursor_open(transaction, tree->handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    code = run_load(c, tree, cursor, key->data, &run);
-    c->engine->cursor_close(cursor);
-    if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    memcpy(physical, key->data, c->long_key_limit);
+    memcpy(physical, sought->data, limit);
     *next_number = 1;
-    for (int i = 0; i < run->count; i++) {
-        const run_entry *entry = &run->entries[i];
+    code = c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &bytes);
+    while (code == ROOTSTOCK_OK && key.size == limit + 8 && memcmp(key.data, physical, limit) == 0) {
+        const unsigned char *digits = (const unsigned char *)key.data + limit;
+        rootstock_slice rest, payload;
         uint64_t number = 0;
-        for (int k = 0; k < 8; k++) number = number << 8 | entry->number[k];
+        code = rst_checked(c, tree, ROOTSTOCK_OK, &key, &bytes);
+        if (code == ROOTSTOCK_OK) code = split_value(&bytes, &rest, &payload);
+        if (code != ROOTSTOCK_OK) break;
+        for (int k = 0; k < 8; k++) number = number << 8 | digits[k];
         if (number >= *next_number) *next_number = number + 1;
-        if (entry->key_size == key->size && memcmp(entry->bytes, key->data, key->size) == 0) {
-            memcpy(physical + c->long_key_limit, entry->number, 8);
+        if (rest.size == end.size && memcmp(rest.data, end.data, end.size) == 0) {
             found = SQLITE_ROW;
-            if (hold != NULL) {
-                hold->size = 0;
-                if (rootstock_buffer_append(hold, entry->bytes + entry->key_size, entry->value_size) != SQLITE_OK) {
-                    found = SQLITE_NOMEM;
-                    break;
-                }
-                value->size = hold->size;
-                value->data = hold->data;
-            }
+            memcpy(physical + limit, digits, 8);
+            if (hold == NULL) break;
+            hold->size = 0;
+            if (rootstock_buffer_append(hold, payload.data, payload.size) != SQLITE_OK) found = SQLITE_NOMEM;
+            value->size = hold->size;
+            value->data = hold->data;
+            break;
         }
+        code = c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &bytes);
     }
-    run_free(run);
+    c->engine->cursor_close(cursor);
+    if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
     return found;
 }
 
