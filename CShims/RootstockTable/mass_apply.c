@@ -120,10 +120,11 @@ static int clear(rst_table *table) {
 }
 
 /* Nor can anything refuse the rows of a DELETE, or of an UPDATE that puts bytes in their places, once all of them are gathered: what fails then ends
-** the transaction, as it does natively. */
+** the transaction, as it does natively. A statement that was kept may meet a trigger or a foreign key that has come since, and these refuse. */
 static bool goes_unlogged(const rst_mass *mass, bool patches) {
     const rst_connection *c = mass->connection;
-    return mass->last && (patches || mass->deletes) && c->mark_count == 1 && c->forced_logging == 0;
+    return mass->last && (patches || (mass->deletes && !rst_needs_mark(mass->table))) && c->mark_count == 1 &&
+           c->forced_logging == 0;
 }
 
 int rst_mass_apply(rst_mass *mass, char **message) {

@@ -84,6 +84,12 @@ import Testing
             """)
         #expect(throws: (any Error).self) { try connection.execute(kept) }
         #expect(try connection.queryValue("SELECT count(*) FROM t") == 2)
+        // What is refused is undone, and the transaction goes on.
+        try connection.executeScript("BEGIN; INSERT INTO log VALUES ('three')")
+        #expect(throws: (any Error).self) { try connection.execute(kept) }
+        #expect(try connection.queryValue("SELECT count(*) FROM t") == 2)
+        try connection.execute("COMMIT")
+        #expect(try connection.queryValue("SELECT count(*) FROM log") == 3)
     }
 
     /// A text that spells a number has the kept statements looked at, and that may not set what SQLite counted.
