@@ -35,7 +35,8 @@ private let everywhere: [String?] = [nil] + storeEngines
     @Test(arguments: everywhere) func aStatementThatBeginsToReadAnewKeepsItsSnapshot(_ engine: String?) throws {
         let database = try Database.filled(engine)
         let (reader, writer) = (try database.session(), try database.session())
-        let steps = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT a + 1 FROM t JOIN r ON t.a = r.i) SELECT i FROM r"
+        let steps =
+            "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT a + 1 FROM t JOIN r ON t.a = r.i) SELECT i FROM r"
         let counts = "WITH r(i) AS (VALUES (7), (8), (9)) SELECT (SELECT count(*) FROM t WHERE a <> r.i) FROM r"
         _ = reader.open(0, counts)
         #expect(reader.step(0, 1).rows == ["8"])

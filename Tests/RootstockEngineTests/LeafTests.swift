@@ -26,7 +26,8 @@ import Testing
                 options.map_size = 1 << 30
                 var message = [CChar](repeating: 0, count: Int(LEAVES_PROBE_MESSAGE))
                 let wrong = leaves_probe_run(scratch.path(), &options, seed, 20, &message)
-                try #require(wrong == 0, "\(message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }), durability \(durability), \(writeMap)")
+                let said = message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+                try #require(wrong == 0, "\(said), durability \(durability), \(writeMap)")
                 seed &+= 1
             } while Date() < end && seed &- first < environmentPrograms()
         }
