@@ -61,7 +61,7 @@ test: extension ## every test that ends in minutes
 	Tests/Extension/run.sh $(EXTENSION)
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
-	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
