@@ -8,6 +8,7 @@
 ** compares with rowids as they are; of anything else, and where t is not what it was, it says nothing, and SQLite judges the term itself. t's rows
 ** are those of the statement's begin, because no row is changed before all conditions have been evaluated.
 */
+#include "hints.h"
 #include "mass.h"
 #include "runner.h"
 
@@ -20,14 +21,13 @@ enum { MOST_ROWS = 4 << 20 };
 
 /* Whether AND at depth 0 stands between terms, and nothing binds looser. */
 static bool is_conjunction(rst_span where) {
-    static const char *const words[] = {"OR", "BETWEEN", "CASE", "SELECT", "NOTNULL", "ESCAPE", "COLLATE"};
+    static const char *const words[] = {"OR", "BETWEEN", "CASE", "SELECT", "NOTNULL", "ESCAPE", "COLLATE", NULL};
     const char *p = where.start;
     for (;;) {
         rst_token token = rst_token_next(&p, where.end);
         if (token.type == TOKEN_END) return true;
         if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) return false;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (rst_token_is(&token, words[i])) return false;
+        if (rst_is_among(&token, words)) return false;
     }
 }
 
@@ -65,7 +65,6 @@ static int term_at(rst_connection *c, const rst_table *table, const char *start,
     from = rst_token_next(&p, end);
     if (!is_name(&from) || !takes_mark(&p, end, ")")) return 0;
     *stop = p;
-    from.type = from.type == TOKEN_WORD ? TOKEN_WORD : TOKEN_NAME;
     name = rst_token_name(&from);
     other = name == NULL ? NULL : rst_table_find(c, name);
     sqlite3_free(name);
