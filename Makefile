@@ -21,9 +21,12 @@ TEST_PROGRAMS ?= 300
 TEST_SEED ?= 50000
 
 EXTENSION = build/rootstock.so
-C_SOURCES = $(wildcard CShims/RootstockEngine/*.c) $(wildcard CShims/RootstockTable/*.c) CShims/Extension/extension.c
+# The C library: the plug, the built-in engines, module kv, the table layer.
+C_TARGETS = RootstockEngine Engines/LMDB Engines/SQLiteBTree RootstockKV RootstockTable
+C_SOURCES = $(sort $(shell find $(C_TARGETS:%=CShims/%) -name '*.c'))
+C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR)/CShims/%,Engines/LMDB RootstockTable)
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
-	-ICShims/RootstockEngine/include -ICShims/RootstockTable/include -ICShims/RootstockTable
+	$(C_INCLUDES)
 
 .PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension lint format asan tsan ubsan \
 	sanitized docs clean
@@ -120,7 +123,7 @@ results-table: ## what `make results` found for suites engine, queries and objec
 extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 
 # An object a source, so that a change compiles what it touches; `make -j2 extension` compiles two at once.
-EXTENSION_OBJECTS = $(C_SOURCES:%.c=build/objects/%.o)
+EXTENSION_OBJECTS = $(C_SOURCES:%.c=build/objects/%.o) build/objects/CShims/Extension/extension.o
 
 build/objects/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -131,6 +134,13 @@ $(EXTENSION): $(EXTENSION_OBJECTS)
 	@$(CC) -shared $(CFLAGS) $(EXTENSION_OBJECTS) -o $@ $(LDFLAGS) -llmdb -lpthread
 
 -include $(EXTENSION_OBJECTS:.o=.d)
+
+# For scripts that compile the C library in their own way.
+.PHONY: c-sources c-flags
+c-sources:
+	@echo $(C_SOURCES:%=$(CURDIR)/%)
+c-flags:
+	@echo $(C_INCLUDES)
 
 # Files that git knows or would add: build products never count.
 OURS = git ls-files --cached --others --exclude-standard --deduplicate --

@@ -37,9 +37,22 @@ let package = Package(
             name: "CLMDB", path: "CShims/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
 
         // The engines' plug, and the table layer on it.
-        .target(name: "RootstockEngine", dependencies: ["CLMDB", "CSQLite"], path: "CShims/RootstockEngine"),
+        .target(name: "RootstockEngine", path: "CShims/RootstockEngine"),
         .target(
-            name: "RootstockTable", dependencies: ["CSQLite", "RootstockEngine"], path: "CShims/RootstockTable"),
+            name: "RootstockLMDB", dependencies: ["CLMDB", "RootstockEngine"], path: "CShims/Engines/LMDB",
+            cSettings: [.headerSearchPath(".")]),
+        .target(
+            name: "RootstockSQLiteBTree", dependencies: ["CSQLite", "RootstockEngine"],
+            path: "CShims/Engines/SQLiteBTree"),
+        // Module kv lies over the table layer's lower folders and below its interface, which registers it.
+        .target(
+            name: "RootstockKV", dependencies: ["CSQLite", "RootstockEngine", "RootstockLMDB"],
+            path: "CShims/RootstockKV",
+            cSettings: [.headerSearchPath("../RootstockTable"), .headerSearchPath("../RootstockTable/include")]),
+        .target(
+            name: "RootstockTable",
+            dependencies: ["CSQLite", "RootstockEngine", "RootstockLMDB", "RootstockSQLiteBTree", "RootstockKV"],
+            path: "CShims/RootstockTable", cSettings: [.headerSearchPath(".")]),
 
         // The Swift API and what is built on it.
         .target(
@@ -72,15 +85,16 @@ let package = Package(
 
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.
         .target(
-            name: "RootstockEngineProbe", dependencies: ["CSQLite", "RootstockEngine"],
-            path: "Tests/RootstockEngineProbe"),
+            name: "RootstockEngineProbe", dependencies: ["CSQLite", "CLMDB", "RootstockEngine", "RootstockLMDB"],
+            path: "Tests/RootstockEngineProbe", cSettings: [.headerSearchPath("../../CShims/Engines/LMDB")]),
         .testTarget(
             name: "RootstockEngineTests",
             dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe", "TestSupport"],
             path: "Tests/RootstockEngineTests"),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .target(
-            name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/RootstockTableInternals"),
+            name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/RootstockTableInternals",
+            cSettings: [.headerSearchPath("../../CShims/RootstockTable")]),
         .testTarget(
             name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "TestSupport", "CSQLite"],
             path: "Tests/RootstockTableTests"),
@@ -113,7 +127,8 @@ let package = Package(
         // What happens when memory, files, the process or the power fail: a program of its own, because it takes the place of
         // the C library's functions; CrashTests run it.
         .executableTarget(
-            name: "rootstock-fault-harness", dependencies: ["RootstockEngine", "RootstockTable", "CSQLite"],
+            name: "rootstock-fault-harness",
+            dependencies: ["RootstockEngine", "RootstockLMDB", "RootstockTable", "CSQLite"],
             path: "Tests/FaultHarness"),
         .testTarget(name: "CrashTests", dependencies: ["TestSupport"], path: "Tests/CrashTests"),
         .testTarget(

@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine_internal.h"
+#include "rootstock_engine_support.h"
+#include "writer_queue.h"
 
 /* Room for engines; a program has a handful. */
 #define ENGINE_LIMIT 64
@@ -38,8 +39,8 @@ typedef struct shared_environment {
 } shared_environment;
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-static const rootstock_engine *engines[ENGINE_LIMIT] = {&rootstock_engine_lmdb, &rootstock_engine_sqlite_btree};
-static size_t engine_count = 2;
+static const rootstock_engine *engines[ENGINE_LIMIT];
+static size_t engine_count;
 static shared_environment *environments;
 
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;

@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine_internal.h"
+#include "rootstock_engine_support.h"
+#include "writer_queue.h"
 
 /* A thread in line, or one of the queue's spare places: it stays when its thread has gone, because whoever calls it does so when he has let go of the
 ** mutex. A thread that is called under it would run into it. */

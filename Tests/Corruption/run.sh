@@ -6,14 +6,14 @@ set -eu
 seconds=${1:-20}
 seed=${2:-${ROOTSTOCK_TEST_SEED:-$(date +%s)}}
 here=$(cd "$(dirname "$0")" && pwd)
-shims=$here/../../CShims
+top=$here/../..
+sources=$(make -s --no-print-directory -C "$top" c-sources)
+flags=$(make -s --no-print-directory -C "$top" c-flags)
 out=$here/../../build/corruption
 mkdir -p "$out"
 sanitize=${SANITIZE:+-fsanitize=address -fno-omit-frame-pointer}
 # shellcheck disable=SC2086
-${CC:-cc} $sanitize -std=c11 -O1 -g -Wall -Wextra -Werror -I"$shims/RootstockTable/include" -I"$shims/RootstockTable" \
-    -I"$shims/RootstockEngine" -I"$shims/RootstockEngine/include" "$here/corrupt.c" "$shims"/RootstockEngine/*.c \
-    "$shims"/RootstockTable/*.c -o "$out/corrupt" -lsqlite3 -llmdb -lpthread -ldl
+${CC:-cc} $sanitize -std=c11 -O1 -g -Wall -Wextra -Werror $flags "$here/corrupt.c" $sources -o "$out/corrupt" -lsqlite3 -llmdb -lpthread -ldl
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$out/corrupt" "$folder" "$seconds" "$seed"

@@ -16,6 +16,7 @@
 #include "harness.h"
 #include "images.h"
 #include "rootstock_engine.h"
+#include "rootstock_lmdb.h"
 
 #include <errno.h>
 #include <pthread.h>

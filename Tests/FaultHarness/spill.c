@@ -10,6 +10,7 @@
 */
 #define _GNU_SOURCE
 #include "harness.h"
+#include "rootstock_lmdb.h"
 
 #include <errno.h>
 #include <rootstock_engine.h>
@@ -63,7 +64,7 @@ static int put_around_failures(const rootstock_engine *engine, rootstock_transac
 }
 
 bool spill_pages(const char *path, spill_fault fault, uint64_t *seed) {
-    const rootstock_engine *engine = rootstock_engine_find("lmdb");
+    const rootstock_engine *engine = &rootstock_engine_lmdb;
     const rootstock_options none = {0};
     rootstock_shared *shared;
     rootstock_transaction *transaction;

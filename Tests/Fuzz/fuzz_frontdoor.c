@@ -14,7 +14,7 @@
 
 #include <rootstock.h>
 
-#include "internal.h"
+#include "interface/internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#include "keys.h"
+#include "common/keys.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

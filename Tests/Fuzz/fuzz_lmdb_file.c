@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine_lmdb.h"
+#include "plain/engine.h"
 
 /* Magic numbers and page sizes are not found by chance: a whole file's frame is laid around the input. */
 static void frame(uint8_t *bytes, size_t size) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_lmdb_pages.h"
+#include "read/pages.h"
 
 #define PAGE 256
 

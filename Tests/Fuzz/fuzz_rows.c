@@ -8,7 +8,7 @@
 
 #include <sqlite3.h>
 
-#include "rows.h"
+#include "common/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,20 +8,22 @@ seconds=${1:-20}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 table=$root/CShims/RootstockTable
-engine=$root/CShims/RootstockEngine
+lmdb=$root/CShims/Engines/LMDB
+all_sources=$(make -s --no-print-directory -C "$root" c-sources)
+flags=$(make -s --no-print-directory -C "$root" c-flags)
 out=$root/build/fuzz
 clang=${CLANG:-$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang}
 [ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file fuzz_pages fuzz_frontdoor fuzz_catalog
 mkdir -p "$out"
 for target in "$@"; do
     case $target in
-    fuzz_lmdb_file) sources=$engine/engine_lmdb_file.c ;;
-    fuzz_pages) sources="$engine/engine_lmdb_pages.c $engine/engine_lmdb_several.c $engine/engine_lmdb_memory.c" ;;
-    fuzz_frontdoor | fuzz_catalog) sources="$engine/*.c $table/*.c" ;;
-    *) sources="$table/values.c $table/keys.c $table/rows.c" ;;
+    fuzz_lmdb_file) sources=$lmdb/plain/file.c ;;
+    fuzz_pages) sources="$lmdb/read/pages.c $lmdb/read/multiget.c $lmdb/read/readahead.c" ;;
+    fuzz_frontdoor | fuzz_catalog) sources=$all_sources ;;
+    *) sources="$table/common/values.c $table/common/keys.c $table/common/rows.c" ;;
     esac
     "$clang" -std=c11 -g -O1 -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=fuzzer,address,undefined -fuse-ld=lld \
-        -I"$table" -I"$table/include" -I"$engine" -I"$engine/include" "$here/$target.c" $sources -lsqlite3 -llmdb -lpthread -o "$out/$target"
+        $flags "$here/$target.c" $sources -lsqlite3 -llmdb -lpthread -o "$out/$target"
     mkdir -p "$out/corpus-$target" "$here/seeds/$target"
     dictionary=
     [ ! -f "$here/$target.dict" ] || dictionary=-dict=$here/$target.dict

@@ -6,13 +6,14 @@ set -eu
 seconds=${1:-10}
 seed=${2:-${ROOTSTOCK_TEST_SEED:-$(date +%s)}}
 here=$(cd "$(dirname "$0")" && pwd)
-shims=$here/../../CShims
+top=$here/../..
+sources=$(make -s --no-print-directory -C "$top" c-sources)
+flags=$(make -s --no-print-directory -C "$top" c-flags)
 out=$here/../../build/locks${SANITIZE:+-$SANITIZE}
 mkdir -p "$out"
 sanitize=${SANITIZE:+-fsanitize=$SANITIZE -fno-omit-frame-pointer}
 # shellcheck disable=SC2086
-${CC:-cc} $sanitize -std=c11 -O1 -g -Wall -Wextra -Werror -I"$shims/RootstockEngine/include" -I"$shims/RootstockTable/include" \
-    -I"$shims/RootstockTable" "$here"/*.c "$shims"/RootstockEngine/*.c "$shims"/RootstockTable/*.c -o "$out/locks" -lsqlite3 -llmdb -lpthread
+${CC:-cc} $sanitize -std=c11 -O1 -g -Wall -Wextra -Werror $flags "$here"/*.c $sources -o "$out/locks" -lsqlite3 -llmdb -lpthread
 folder=$(mktemp -d "${TMPDIR:-/dev/shm}/locks-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 for engine in ${ENGINE:-lmdb sqlite-btree}; do

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../CShims/RootstockEngine/engine_lmdb.h"
-#include "../../CShims/RootstockEngine/engine_lmdb_format.h"
-#include "../../CShims/RootstockEngine/engine_lmdb_layout.h"
+#include "plain/engine.h"
+#include "read/format.h"
+#include "write/layout.h"
 
 enum { TREES = 4, KEYS = 2400, CURSORS = 3, MOST_VALUE = 20000, NONE = -1 };
 

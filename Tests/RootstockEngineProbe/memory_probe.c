@@ -3,7 +3,7 @@
 */
 #include "memory_probe.h"
 
-#include "../../CShims/RootstockEngine/engine_lmdb_memory.h"
+#include "read/readahead.h"
 
 uint64_t memory_probe_limit(const char *root) {
     return rootstock_lmdb_memory_limit(root);

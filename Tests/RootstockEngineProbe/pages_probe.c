@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../CShims/RootstockEngine/engine_lmdb.h"
+#include "plain/engine.h"
 
 typedef struct comparison {
     rootstock_transaction *transaction;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../../CShims/RootstockTable/internal.h"
+#include "interface/internal.h"
 
 char *rootstock_test_glance_missed(struct sqlite3 *db, const char *sql) {
     rst_connection *c = rst_connection_of(db);

@@ -5,8 +5,10 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-${CC:-cc} -std=c11 -O2 -g -I"$top/CShims/RootstockEngine/include" -I"$top/CShims/RootstockTable/include" \
-    -I"$top/CShims/RootstockTable" "$top"/CShims/RootstockEngine/*.c "$top"/CShims/RootstockTable/*.c \
+sources=$(make -s --no-print-directory -C "$top" c-sources)
+flags=$(make -s --no-print-directory -C "$top" c-flags)
+# shellcheck disable=SC2086
+${CC:-cc} -std=c11 -O2 -g $flags $sources \
     "$top/Tests/RowCost/row_cost.c" -o "$work/row_cost" -lsqlite3 -llmdb -lpthread
 for engine in native lmdb; do "$work/row_cost" $engine "$work/$engine" fill 0; done
 

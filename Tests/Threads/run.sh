@@ -7,16 +7,17 @@ extension=${1:-}
 seconds=${2:-10}
 seed=${3:-${ROOTSTOCK_TEST_SEED:-$(date +%s)}}
 here=$(cd "$(dirname "$0")" && pwd)
-shims=$here/../../CShims
+top=$here/../..
+sources=$(make -s --no-print-directory -C "$top" c-sources)
+flags=$(make -s --no-print-directory -C "$top" c-flags)
 out=$here/../../build/threads${SANITIZE:+-$SANITIZE}
 mkdir -p "$out"
 sanitize=${SANITIZE:+-fsanitize=$SANITIZE -fno-omit-frame-pointer}
 # shellcheck disable=SC2086
 if [ -n "$sanitize" ]; then
     extension=$out/rootstock.so
-    ${CC:-cc} $sanitize -std=c11 -O1 -g -fPIC -shared -fvisibility=hidden -DROOTSTOCK_LOADABLE -I"$shims/RootstockEngine/include" \
-        -I"$shims/RootstockTable/include" -I"$shims/RootstockTable" "$shims"/RootstockEngine/*.c "$shims"/RootstockTable/*.c \
-        "$shims/Extension/extension.c" -o "$extension" -llmdb -lpthread
+    ${CC:-cc} $sanitize -std=c11 -O1 -g -fPIC -shared -fvisibility=hidden -DROOTSTOCK_LOADABLE $flags $sources \
+        "$top/CShims/Extension/extension.c" -o "$extension" -llmdb -lpthread
     # LMDB is not built under the sanitizer: it does not see what orders a reader's page after the writer that made it. Each
     # connection that loads an extension stores the same pointer to SQLite's calls.
     printf 'race:liblmdb.so\nrace:sqlite3_rootstock_init\n' >"$out/suppressions"

@@ -389,13 +389,6 @@ void rootstock_writer_settled(rootstock_shared *shared, const rootstock_turn *tu
 /* Name of a code in lower case ("read only"), for messages. Never null. */
 const char *rootstock_code_name(int code);
 
-/* The engine on the system's liblmdb. */
-extern const rootstock_engine rootstock_engine_lmdb;
-
-/* SQLite's own B-tree and pager behind the plug: the control that tells what the table layer costs from what an engine
-** costs. "sqlite-btree" is there from the start, too. */
-extern const rootstock_engine rootstock_engine_sqlite_btree;
-
 #ifdef __cplusplus
 }
 #endif

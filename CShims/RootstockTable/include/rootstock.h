@@ -51,6 +51,10 @@ extern "C" {
 /* Version of Rootstock, "major.minor.patch". */
 const char *rootstock_version(void);
 
+/* Registers the built-in engines, "lmdb" and "sqlite-btree", with the plug (rootstock_engine.h). rootstock_register does so first. Idempotent,
+** from any thread. SQLITE_OK; SQLITE_INTERNAL where another engine took one of their names. */
+int rootstock_register_engines(void);
+
 /* Registers the modules (one per registered engine, by its name) and the SQL functions rootstock_open and rootstock_rewrite
 ** on the connection. Idempotent. SQLITE_OK, SQLITE_NOMEM. */
 int rootstock_register(sqlite3 *db);

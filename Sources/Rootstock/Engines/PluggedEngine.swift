@@ -5,6 +5,7 @@
 
 import Foundation
 import RootstockEngine
+import RootstockTable
 
 extension Engine {
     /// Makes an engine written in Swift known under its name, for every connection of this process.
@@ -42,8 +43,9 @@ extension Engine {
     static func registerBuiltIns() { _ = builtIns }
 
     private static let builtIns: [Engine] = {
+        _ = rootstock_register_engines()
         // Refused only if the program registered an engine of that name before, which is then the one that it wants.
-        [try? Engine.register(MemoryEngine())].compactMap { $0 }
+        return [try? Engine.register(MemoryEngine())].compactMap { $0 }
     }()
 }
 

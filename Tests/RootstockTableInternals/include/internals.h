@@ -6,10 +6,10 @@
 #ifndef ROOTSTOCK_TABLE_INTERNALS_H
 #define ROOTSTOCK_TABLE_INTERNALS_H
 
-#include "../../../CShims/RootstockTable/checksum.h"
-#include "../../../CShims/RootstockTable/keys.h"
-#include "../../../CShims/RootstockTable/rows.h"
-#include "../../../CShims/RootstockTable/values.h"
+#include "storage/checksum.h"
+#include "common/keys.h"
+#include "common/rows.h"
+#include "common/values.h"
 
 struct sqlite3;
 

@@ -1,0 +1,18 @@
+/*
+** rootstock_lmdb.h - the engine "lmdb": a store in one file of the system's liblmdb.
+*/
+#ifndef ROOTSTOCK_LMDB_H
+#define ROOTSTOCK_LMDB_H
+
+#include "rootstock_engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const rootstock_engine rootstock_engine_lmdb;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

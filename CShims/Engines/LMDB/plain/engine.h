@@ -1,0 +1,420 @@
+/*
+** engine.h - the LMDB engine's own structs, shared by its files:
+**
+**   engine_lmdb.c               codes, get/put, cursors, the engine struct
+**   engine_lmdb_pages.c         entries found in the pages themselves, in read transactions
+**   engine_lmdb_several.c       several at once
+**   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
+**   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
+**   engine_lmdb_flush.c         flushes of the file, and commits that share them
+**   engine_lmdb_seal.c          commits of one flush and less (engine_lmdb_changed.c: their pages)
+**   engine_lmdb_later.c         flushes of class normal, which nobody waits for
+**   engine_lmdb_mend.c          what a power loss leaves of them
+**   engine_lmdb_open.c          opening, closing
+**   engine_lmdb_statistics.c    what a store takes, and its readers
+**   engine_lmdb_reopen.c        what happens after a meta page could not be written
+**   engine_lmdb_trees.c         tree handles
+**   engine_lmdb_cursors.c       cursors of the plug
+**   engine_lmdb_kept.c          a write transaction's cursors that stay on their trees
+**   engine_lmdb_balance.c       a full leaf's entries moved to the leaf beside it
+**   engine_lmdb_append.c        entries put behind the last one
+**   engine_lmdb_find.c          a kept cursor moved to a key
+**   engine_lmdb_edit.c          entries overwritten, put and taken out where they lie
+**   engine_lmdb_reuse.c         free pages used again one commit sooner
+**   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
+**   engine_lmdb_space.c         disk space under a write map
+**   engine_lmdb_lock.c          its lock file
+**   engine_lmdb_compact.c       the file rewritten without free pages, and what an opener has to know of that
+**   engine_lmdb_pack.c          that file's content, written key by key
+**   engine_lmdb_memory.c        a store that is larger than the memory there is for it
+**   engine_lmdb_slices.c        is what a page points to inside the file?
+**   engine_lmdb_verify.c        what holds a store's pages together, for the check
+**   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
+**   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
+**
+** Invariants
+**  1. Every transaction of this process that is live is counted in environment.live, so that the map is only moved when
+**     the count is 0 (LMDB itself would unmap it under a reader).
+**  2. A transaction handed out knows the handle of every tree in its snapshot: begin compares the number of records in
+**     the unnamed tree with the number of handles, and opens what another process has added before anybody uses the
+**     snapshot. LMDB gives a transaction no handle that was opened after it began.
+**  3. mdb_dbi_open never runs in two transactions at once: it runs under trees_mutex, and in a private read transaction
+**     only for trees that are committed, in a write transaction only for trees that are not.
+*/
+#ifndef ROOTSTOCK_ENGINE_LMDB_H
+#define ROOTSTOCK_ENGINE_LMDB_H
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "rootstock_engine_support.h"
+#include "rootstock_lmdb.h"
+#include "sync/flush.h"
+#include "write/write_cursor.h"
+#include "read/pages.h"
+#include "sync/commit_record.h"
+
+/* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
+#define LMDB_KEY_ROOM 512
+/* A value's size has to fit SQLite's int, whatever LMDB could take. */
+#define MAXIMUM_VALUE_SIZE ((size_t)0x7fffffff)
+
+typedef struct lmdb_tree {
+    char *name;
+    MDB_dbi handle;
+} lmdb_tree;
+
+/* Trees by name, sorted. */
+typedef struct lmdb_tree_list {
+    lmdb_tree *items;
+    size_t count;
+    size_t room;
+} lmdb_tree_list;
+
+/* See engine_lmdb_space.c. All but mapped belongs to whoever has the write transaction. */
+typedef struct lmdb_space {
+    int mapped;           /* this process writes through the map */
+    int stretched;        /* LMDB has stretched the file to the map's size */
+    uint64_t floor;       /* bytes that it had before */
+    uint64_t page_bytes;  /* size of a page */
+    uint64_t reserved;    /* bytes from the file's start that are known to be allocated */
+    uint64_t page_limit;  /* a transaction whose next page is below it may go on without asking */
+    uint64_t ready;       /* pages below were brought to memory ahead of their use; UINT64_MAX: no more are */
+    uint64_t pages_ready; /* how many were */
+} lmdb_space;
+
+struct rootstock_environment {
+    MDB_env *env;
+    char *path;      /* resolved */
+    char *lock_path; /* of LMDB's lock file */
+    long process;    /* that opened it */
+    int read_only;
+    int lock_descriptor; /* carries the writer's lock among processes; -1 for none */
+    size_t page_bytes;
+    void *first_page;               /* of the file, and the second: mapped for the mark and the meta pages */
+    const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
+    /* in the two meta pages, the commit that wrote each; [0] null: not known to stand there */
+    const volatile uint64_t *commits[2];
+    size_t page_mask;                   /* of addresses inside a page: its size less 1 */
+    MDB_dbi unnamed;                    /* handle of the tree that lists the trees */
+    _Atomic(const unsigned char *) map; /* where LMDB's begins; null: not known. See engine_lmdb_snapshot.c */
+    atomic_uint_fast64_t era;           /* counts the maps */
+    atomic_uint_fast64_t file_pages;    /* that the file had at least, when somebody looked */
+    atomic_int pages_by_one;            /* they are read so: see engine_lmdb_memory.c */
+    atomic_uint_fast64_t memory_limit;  /* of this process, in bytes; 0: not asked for yet */
+    atomic_uint_fast64_t pages_at_ease; /* a store of more is to be weighed */
+    atomic_int must_reopen;             /* a meta page could not be written: see engine_lmdb_reopen.c */
+    rootstock_options options;
+    char *name;    /* what LMDB was given to open: the file, or its directory */
+    unsigned form; /* MDB_NOSUBDIR or 0 */
+    atomic_int writing;
+    atomic_long live;        /* transactions holding a snapshot, this process's */
+    atomic_int map_was_full; /* a change found no page */
+    atomic_int moving;       /* the map is being moved: do not begin */
+    pthread_mutex_t map_mutex;
+    pthread_mutex_t trees_mutex;
+    pthread_mutex_t readers_mutex;
+    rootstock_transaction *readers; /* every read transaction, live or reset; guarded by readers_mutex */
+    lmdb_tree_list trees;           /* guarded by trees_mutex */
+    atomic_size_t known_records;    /* of the unnamed tree, accounted for in trees */
+    lmdb_space space;
+    lmdb_flushes flushes;
+};
+
+/* The meta page that the commit wrote, or the next but one has since. A compaction maps no other file under this environment: the two pages
+** stay the ones that LMDB writes. */
+static inline const lmdb_meta_page *lmdb_meta_of(const rootstock_environment *environment, uint64_t commit) {
+    return (const lmdb_meta_page *)((const char *)environment->first_page + (commit & 1) * environment->page_bytes);
+}
+
+struct rootstock_transaction {
+    MDB_txn *txn; /* null: the environment was opened anew since it was reset */
+    rootstock_environment *environment;
+    rootstock_transaction *next, **link; /* in environment.readers */
+    int write;
+    int live;                         /* counted in environment.live */
+    int broken;                       /* no room was left for a change: fit for abort only */
+    int failed;                       /* a change did, for whatever reason: what follows is LMDB's to do or to refuse */
+    uint64_t changes;                 /* puts, removes and clears so far */
+    int dirty;                        /* a page was changed for certain: the commit will flush */
+    int may_spill;                    /* nothing that it stands on would be undone by a power loss */
+    int unnamed_changed;              /* records of the unnamed tree were put or removed (kv_lmdb.c) */
+    struct rootstock_cursor *cursors; /* open ones of a write transaction */
+    lmdb_kept kept[LMDB_KEPT];        /* see engine_lmdb_kept.c */
+    unsigned kept_count, kept_oldest;
+    lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
+    lmdb_snapshot snapshot; /* of a read transaction */
+};
+
+struct rootstock_cursor {
+    MDB_cursor *cursor; /* of a read transaction: null until it is needed, because the tree cannot be walked */
+    rootstock_transaction *transaction;
+    MDB_dbi tree;
+    int positioned;
+    int write;
+    int walking;    /* root and path are those of the transaction's snapshot */
+    int attached;   /* the MDB_cursor is the transaction's */
+    uint64_t stamp; /* of the snapshot that root and path are of; 0: none */
+    uint64_t root;
+    lmdb_path path;
+    int in_leaf; /* of a write transaction: path.places[0] is where the cursor stands (engine_lmdb_leaves.c) */
+    rootstock_cursor *next, **link; /* in transaction.cursors; of a write transaction, as what follows */
+    int disturbed;                  /* its tree was changed since the MDB_cursor was opened */
+    int remembered;                 /* the last key returned stands in key; else last points to it, in its page */
+    int behind;                     /* in_leaf, and the MDB_cursor is not there */
+    unsigned steps;                 /* of the MDB_cursor, one after the other */
+    MDB_val last;
+    size_t key_size;
+    unsigned char key[LMDB_KEY_ROOM]; /* the last key returned */
+};
+
+/* What the file says of itself. */
+typedef struct lmdb_file_facts {
+    uint64_t file_bytes;
+    uint64_t page_bytes;
+    uint64_t map_bytes; /* that its last writer mapped */
+    uint64_t trees;     /* records in the unnamed tree */
+} lmdb_file_facts;
+
+/* engine_lmdb.c */
+/* Turns LMDB's or the system's code into ours and keeps the text for describe. */
+int rootstock_lmdb_failure(rootstock_environment *environment, int code);
+/* The same for a code of our own and a text. */
+int rootstock_lmdb_refusal(rootstock_environment *environment, int code, const char *text);
+int rootstock_lmdb_code(int code);
+int rootstock_lmdb_refuse_forked(rootstock_environment *environment);
+
+static inline int lmdb_is_forked(const rootstock_environment *environment) {
+    return environment->process != atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
+}
+
+/* The paths taken most have their own test; all else is worth a call. */
+static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
+    if (lmdb == MDB_SUCCESS) return ROOTSTOCK_OK;
+    if (lmdb == MDB_NOTFOUND) return ROOTSTOCK_NOT_FOUND;
+    return rootstock_lmdb_failure(environment, lmdb);
+}
+
+/* engine_lmdb_reuse.c */
+/* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
+int rootstock_lmdb_frees_many(const rootstock_transaction *transaction);
+/* Makes it. The caller has the writer's lock, and its transaction of LMDB's has ended but is counted live. */
+void rootstock_lmdb_commit_again(rootstock_environment *environment);
+
+/* engine_lmdb_transactions.c */
+int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
+                             void *busy_context, rootstock_transaction **transaction);
+int rootstock_lmdb_commit(rootstock_transaction *transaction);
+int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket);
+void rootstock_lmdb_abort(rootstock_transaction *transaction);
+void rootstock_lmdb_reset(rootstock_transaction *transaction);
+int rootstock_lmdb_renew(rootstock_transaction *transaction);
+uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction);
+uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment);
+int rootstock_lmdb_commit_words(rootstock_environment *environment, rootstock_commit_words *words);
+/* Takes the writer's lock, which nobody of this process or another has, without waiting: 0 if somebody has. Gives it back. */
+int rootstock_lmdb_try_writer_lock(rootstock_environment *environment);
+void rootstock_lmdb_writer_unlock(rootstock_environment *environment);
+/* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
+** Returns LMDB's code. */
+int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
+/* Makes the map larger if the store has outgrown three quarters of it, or a transaction all of it, and nothing is live. */
+void rootstock_lmdb_grow(rootstock_environment *environment);
+/* Counts it no longer live; it has ended. */
+void rootstock_lmdb_leave(rootstock_environment *environment);
+
+/* engine_lmdb_open.c */
+int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                        rootstock_environment **environment, char **message);
+void rootstock_lmdb_close(rootstock_environment *environment);
+
+/* Creates and opens LMDB's environment on the checked file, by environment.options. Returns LMDB's code, with environment.env null
+** where it is not MDB_SUCCESS or *code says that the refusal is ours. */
+int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+                         char **message);
+
+/* engine_lmdb_statistics.c */
+int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
+
+/* engine_lmdb_reopen.c */
+/* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */
+int rootstock_lmdb_reopen(rootstock_environment *environment);
+/* A read transaction comes, and goes. */
+void rootstock_lmdb_add_reader(rootstock_transaction *transaction);
+void rootstock_lmdb_remove_reader(rootstock_transaction *transaction);
+
+/* engine_lmdb_trees.c */
+/* Opens handles for the trees that the last commit has and we do not: *count of them. Returns LMDB's code. */
+int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count);
+/* The same, and environment.unnamed, when the environment has just been opened. */
+int rootstock_lmdb_open_trees(rootstock_environment *environment);
+int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags,
+                             rootstock_tree *tree);
+/* Ends a write transaction that created trees or changed the unnamed one. Returns LMDB's code. */
+int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
+void rootstock_lmdb_free_trees(lmdb_tree_list *list);
+/* Name of a committed tree, the environment's as long as that is open; null for a handle that is none's. */
+const char *rootstock_lmdb_tree_name(rootstock_environment *environment, MDB_dbi handle);
+/* Is this record of the unnamed tree LMDB's own, of a named tree? */
+int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value);
+
+/* engine_lmdb_space.c */
+/* Takes the lock of the one process that writes through the map, without waiting; gives it back. */
+int rootstock_lmdb_own_map(int descriptor);
+void rootstock_lmdb_disown_map(int descriptor);
+/* Is this liblmdb one whose transactions tell how many pages they took? */
+int rootstock_lmdb_map_is_known(void);
+/* Numbers of pages that the transaction knows are below it. 0: it is not to be had, or is no number of a page of the map. */
+uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn);
+/* The environment has been opened with a write map, on a file that had so many bytes before. Returns LMDB's code. */
+int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_bytes);
+/* LMDB has mapped the file anew, and stretched it. */
+void rootstock_lmdb_stretched(rootstock_environment *environment, uint64_t file_bytes);
+/* A write transaction has begun. Returns LMDB's code or an errno. */
+int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn *txn);
+/* Before a change that stores a value of so many bytes (0 for none): reserves what it and the commit can take. */
+int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t bytes);
+/* The environment is about to be closed. */
+void rootstock_lmdb_close_space(rootstock_environment *environment);
+
+/* LMDB keeps 131,071 changed pages in memory, an overflow run as one, before it writes some; it reckons twice the pages of a value that is
+** put. Until so many changes, of 128 pages each, none is written. */
+#define LMDB_CHANGES_UNSPILLED 1000
+static inline int lmdb_may_spill(const rootstock_transaction *transaction, uint64_t bytes) {
+    return transaction->changes + (bytes >> 17) >= LMDB_CHANGES_UNSPILLED;
+}
+
+/* Before a change that stores a value of so many bytes (0 for none). Returns LMDB's code or an errno. */
+static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t bytes) {
+    rootstock_environment *environment = transaction->environment;
+    if (!environment->space.mapped)
+        return lmdb_may_spill(transaction, bytes) && !transaction->may_spill ? rootstock_lmdb_prepare_spill(transaction)
+                                                                             : MDB_SUCCESS;
+    if (transaction->broken) return MDB_BAD_TXN;
+    int code = rootstock_lmdb_reserve(environment, transaction->txn, bytes);
+    if (code != MDB_SUCCESS) transaction->broken = 1;
+    return code;
+}
+
+/* engine_lmdb_verify.c */
+int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
+                          char words[ROOTSTOCK_VERIFY_WORDS]);
+
+/* engine_lmdb_snapshot.c */
+/* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer snapshot. Returns
+** LMDB's code; if it is not MDB_SUCCESS the transaction of LMDB's is reset or live, and has to be ended. */
+int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction);
+/* Sets environment.map if it is not known and can be. Inside a live transaction. */
+void rootstock_lmdb_learn_map(rootstock_environment *environment);
+/* LMDB has mapped the file anew, or is about to: nothing is live. */
+void rootstock_lmdb_forget_map(rootstock_environment *environment);
+/* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's code. */
+int rootstock_lmdb_find_root(rootstock_transaction *transaction, MDB_dbi tree, lmdb_root **root);
+
+/* engine_lmdb_slices.c */
+/* A value that does not lie inside its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. */
+int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB_val *value);
+
+/* Are pages that the transaction changed copies in the heap, where an address tells nothing of a page? */
+static inline int lmdb_has_copies(const rootstock_transaction *transaction) {
+    return transaction->write && !transaction->environment->space.mapped;
+}
+
+/* Whether a slice that is not in such a copy lies inside its page: any key, and a value that is no overflow run's. */
+static inline int lmdb_in_page(const rootstock_environment *environment, const MDB_val *slice) {
+    return ((uintptr_t)slice->mv_data & environment->page_mask) + slice->mv_size <= environment->page_mask + 1;
+}
+
+/* MDB_SUCCESS if the value lies inside its page (as far as that can be told) or is an overflow run, else MDB_CORRUPTED. */
+static inline int lmdb_check_value(const rootstock_transaction *transaction, const MDB_val *value) {
+    const rootstock_environment *environment = transaction->environment;
+    int inside =
+        lmdb_has_copies(transaction) ? value->mv_size <= environment->page_mask / 2 : lmdb_in_page(environment, value);
+    return inside ? MDB_SUCCESS : rootstock_lmdb_check_run(transaction, value);
+}
+
+/* engine_lmdb_lock.c */
+/* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and, where the lock
+** file is something else, *why a static text. */
+int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
+
+/* engine_lmdb_leaves.c: of a cursor of a write transaction that stores to the map. */
+/* The MDB_cursor has stepped onto the entry of this key. */
+void rootstock_lmdb_learn_leaf(rootstock_cursor *cursor, const MDB_val *key);
+/* Brings the MDB_cursor to where the cursor stands. Returns LMDB's code. */
+int rootstock_lmdb_leave_leaf(rootstock_cursor *cursor);
+/* Before any change of the transaction: cursors keep the keys that lie in pages. */
+static inline void lmdb_remember_places(rootstock_transaction *transaction) {
+    for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next) {
+        if (!cursor->positioned || cursor->remembered) continue;
+        cursor->key_size = cursor->last.mv_size;
+        memcpy(cursor->key, cursor->last.mv_data, cursor->key_size);
+        cursor->remembered = 1;
+    }
+}
+
+/* The tree's cursor that stays, or null. */
+static inline lmdb_kept *lmdb_find_kept(rootstock_transaction *transaction, MDB_dbi tree) {
+    for (unsigned i = 0; i < transaction->kept_count; i++)
+        if (transaction->kept[i].tree == tree) return &transaction->kept[i];
+    return NULL;
+}
+
+/* engine_lmdb_cursors.c: the plug's functions of those names. */
+int rootstock_lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
+int rootstock_lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_cursor *cursor);
+void rootstock_lmdb_cursor_close(rootstock_cursor *cursor);
+int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
+                               rootstock_slice *value);
+uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys,
+                                    uint32_t limit);
+uint64_t rootstock_lmdb_cursor_skip(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
+
+/* engine_lmdb_file.c */
+/* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
+** CORRUPT or IO, and *why a static text. */
+int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
+/* Each returns an errno. All of the bytes, or EIO. */
+int rootstock_lmdb_write_all(int descriptor, const void *bytes, size_t size, off_t at);
+int rootstock_lmdb_flush(int descriptor);
+/* The writer's lock, for whom no busy handler waits: EBUSY after five seconds. */
+int rootstock_lmdb_lock_patiently(int descriptor);
+/* Are there so many bytes? If they cannot be read, *error is why; else it stays. */
+int rootstock_lmdb_read_all(int descriptor, void *bytes, size_t size, off_t at, int *error);
+/* Makes the names in the path's directory survive a power loss, where the directory may be opened and synced: as SQLite, which
+** lets the rest be. Returns an errno. */
+int rootstock_lmdb_sync_directory(const char *path);
+
+/* engine_lmdb_compact.c */
+/* Before LMDB opens the path's files: keeps an exchange of files out until end_opening, finishes one that was interrupted.
+** 0; ESTALE if the path names another file than the open one: open it again; EBUSY if an exchange does not end;
+** EINPROGRESS if one was interrupted and a reader cannot finish it; another errno. Not 0: there is nothing to end. */
+int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
+                         const lmdb_file_facts *facts);
+void rootstock_lmdb_end_opening(int descriptor);
+/* Waits until nobody is opening the file, and keeps openers out until end_opening. Returns 0 or an errno: EBUSY. */
+int rootstock_lmdb_exclude_openers(int descriptor);
+/* Maps the mark of an environment that LMDB has open. Returns LMDB's code. */
+int rootstock_lmdb_map_mark(rootstock_environment *environment);
+void rootstock_lmdb_unmap_mark(rootstock_environment *environment);
+/* Is another file the store by now? */
+/* In the last 8 bytes of the first page. LMDB writes there once, zeroes, when it makes the file. */
+#define ROOTSTOCK_LMDB_MOVED_MARK UINT64_C(0x4445564f4d545352)
+static inline int rootstock_lmdb_is_moved(const rootstock_environment *environment) {
+    return *environment->moved == ROOTSTOCK_LMDB_MOVED_MARK;
+}
+int rootstock_lmdb_refuse_moved(rootstock_environment *environment);
+int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
+
+/* engine_lmdb_pack.c */
+/* Writes what the transaction sees to the empty file at path, with full pages, unsynced. LMDB's code; MDB_INCOMPATIBLE, and
+** nothing written, if the file holds more than trees of stores; ECANCELED if the caller says stop. */
+int rootstock_lmdb_pack(rootstock_transaction *transaction, const char *path, rootstock_stop stop, void *stop_context);
+int rootstock_lmdb_copy(rootstock_environment *environment, const char *path, rootstock_stop stop, void *stop_context);
+
+#endif

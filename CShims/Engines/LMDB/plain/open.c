@@ -1,0 +1,362 @@
+/*
+** open.c - opening and closing a store of the LMDB engine.
+**
+** Invariant: LMDB is given a file only after its bytes were checked and its path resolved. The lock file's name is made
+** from the path, so two names of one file (a symbolic link) must not lead to two lock files.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "read/readahead.h"
+#include "rootstock_kv.h"
+
+/* Address space, not disk: LMDB cannot grow a map under live snapshots, so it is made larger than any store at once. */
+#if SIZE_MAX > 0xffffffffu
+#define DEFAULT_MAP_SIZE ((uint64_t)64 << 30)
+#else
+#define DEFAULT_MAP_SIZE ((uint64_t)1 << 30)
+#endif
+#define DEFAULT_READERS 510 /* with the header they fill 8 pages; every pooled snapshot of every process holds one */
+#define DEFAULT_TREES 4096
+#define TREES_BEYOND_EXISTING 1024
+#define TREES_LIMIT 1000000
+#define DEFAULT_FILE_MODE 0644
+
+static int cannot(char **message, int code, const char *path, const char *why, const char *remedy) {
+    rootstock_message(message, "cannot open %s: %s%s%s", path, why, remedy[0] ? "; " : "", remedy);
+    return code;
+}
+
+static int cannot_errno(char **message, int error, const char *path) {
+    switch (error) {
+    case ENOENT:
+        return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "no such file or directory",
+                      "make the directory first (a read-only store must exist, too)");
+    case EACCES:
+    case EPERM:
+        return cannot(message, ROOTSTOCK_PERMISSION, path, "permission denied",
+                      "open it read-only, or give this user the right to write the file and its directory");
+    case EROFS: return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
+    case EISDIR: return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
+    case ENOMEM:
+        return cannot(message, ROOTSTOCK_NO_MEMORY, path, "not enough memory or address space",
+                      "ask for a smaller map");
+    case ENOSPC:
+    case EDQUOT: return cannot(message, ROOTSTOCK_FULL, path, strerror(error), "make room on the disk");
+    default: return cannot(message, rootstock_lmdb_code(error), path, mdb_strerror(error), "");
+    }
+}
+
+/* Opens (and creates) the file for ourselves: to check it, and to carry the writer's lock. */
+static int open_descriptor(const char *path, const rootstock_options *options, int *descriptor, char **message) {
+    struct stat status;
+    /* Not by opening: that would wait for the other end of a pipe. */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return S_ISDIR(status.st_mode) ? cannot_errno(message, EISDIR, path)
+                                       : cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is not a regular file", "");
+    mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
+    int flags = options->read_only ? O_RDONLY : O_RDWR | O_CREAT;
+    do *descriptor = open(path, flags | O_CLOEXEC, mode);
+    while (*descriptor < 0 && errno == EINTR);
+    return *descriptor < 0 ? cannot_errno(message, errno, path) : ROOTSTOCK_OK;
+}
+
+static int check_descriptor(int descriptor, const char *path, const rootstock_options *options, lmdb_file_facts *facts,
+                            char **message) {
+    const char *why = "";
+    int code = rootstock_lmdb_check_file(descriptor, facts, &why);
+    switch (code) {
+    case ROOTSTOCK_OK:
+        if (facts->file_bytes == 0 && options->read_only)
+            return cannot(message, ROOTSTOCK_NOT_A_STORE, path, "it is empty",
+                          "open it for writing once, which makes it a store");
+        return ROOTSTOCK_OK;
+    case ROOTSTOCK_NOT_A_STORE:
+        rootstock_message(message, "cannot open %s: it is not an LMDB file (%s); name another file", path, why);
+        return code;
+    case ROOTSTOCK_CORRUPT: return cannot(message, code, path, why, "restore it from a copy");
+    case ROOTSTOCK_VERSION:
+        return cannot(message, code, path, why, "dump it with that version's mdb_dump and load it with mdb_load");
+    default: return cannot(message, code, path, why, "");
+    }
+}
+
+/* Is the store to be written through the map? By default where nothing is synced: a synced commit waits for the disk
+** anyway. One process at a time: whoever comes second writes by system calls. */
+static int wants_map(const rootstock_options *options) {
+    if (options->read_only || options->write_map == ROOTSTOCK_WRITE_MAP_NEVER) return 0;
+    return options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF;
+}
+
+static unsigned environment_flags(rootstock_environment *environment, const lmdb_file_facts *facts) {
+    const rootstock_options *options = &environment->options;
+    unsigned flags = MDB_NOTLS | MDB_NOSUBDIR;
+    if (facts->file_bytes > rootstock_lmdb_bytes_at_ease(environment, facts->file_bytes)) flags |= MDB_NORDAHEAD;
+    if (options->read_only) return flags | MDB_RDONLY;
+    if (environment->space.mapped) flags |= MDB_WRITEMAP;
+    if (options->durability == ROOTSTOCK_DURABILITY_NORMAL) flags |= MDB_NOMETASYNC;
+    if (options->durability == ROOTSTOCK_DURABILITY_OFF) flags |= MDB_NOSYNC;
+    return flags;
+}
+
+/* The options, with the defaults put in and what the file needs respected. Returns LMDB's code. */
+static int configure(MDB_env *env, const rootstock_options *options, const lmdb_file_facts *facts) {
+    uint64_t map = options->map_size;
+    if (map == ROOTSTOCK_KV_MAP_AS_WRITTEN) map = facts->map_bytes;
+    if (map == 0) map = facts->map_bytes > DEFAULT_MAP_SIZE ? facts->map_bytes : DEFAULT_MAP_SIZE;
+    /* With a write map LMDB truncates the file to the map's size: never below what is there. */
+    if (wants_map(options) && map < facts->file_bytes) map = facts->file_bytes;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    map = (map + page - 1) / page * page;
+    if (map > SIZE_MAX) return ENOMEM;
+    uint64_t trees = options->maximum_trees != 0 ? options->maximum_trees : DEFAULT_TREES;
+    /* Every tree there is gets a handle. A file of another program may have plain records by the million instead. */
+    if (facts->trees < TREES_LIMIT && facts->trees + TREES_BEYOND_EXISTING > trees && options->maximum_trees == 0)
+        trees = facts->trees + TREES_BEYOND_EXISTING;
+    int code = mdb_env_set_mapsize(env, (size_t)map);
+    if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(env, (MDB_dbi)trees);
+    if (code == MDB_SUCCESS)
+        code = mdb_env_set_maxreaders(env, options->maximum_readers != 0 ? options->maximum_readers : DEFAULT_READERS);
+    return code;
+}
+
+/* What is left to do with LMDB's environment open. Returns LMDB's code. */
+static int settle(rootstock_environment *environment, const lmdb_file_facts *facts) {
+    MDB_stat page;
+    int descriptor;
+    /* LMDB leaves this one open across exec; the other descriptors it closes. */
+    if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    MDB_stat statistics;
+    environment->page_bytes = mdb_env_stat(environment->env, &statistics) == MDB_SUCCESS ? statistics.ms_psize : 4096;
+    int code = environment->space.mapped ? rootstock_lmdb_open_space(environment, facts->file_bytes) : MDB_SUCCESS;
+    if (code == MDB_SUCCESS) code = mdb_env_stat(environment->env, &page);
+    /* Pages larger than the system's (a file from another machine) do not stand at addresses that tell them apart. */
+    if (code == MDB_SUCCESS)
+        environment->page_mask = page.ms_psize <= (size_t)sysconf(_SC_PAGESIZE) ? page.ms_psize - 1 : SIZE_MAX >> 1;
+    if (code == MDB_SUCCESS) code = mdb_reader_check(environment->env, NULL);
+    return code == MDB_SUCCESS ? rootstock_lmdb_open_trees(environment) : code;
+}
+
+/* A file data.mdb may be LMDB's directory form: then its lock file is called lock.mdb, and a second lock file of our own beside
+** it would exclude nobody. Without any lock file it is taken for that form, since the name is LMDB's own. */
+static int choose_form(const char *real, const char *path, char *name, unsigned *flags, char **message) {
+    struct stat status;
+    size_t length = strlen(real);
+    strcpy(name, real);
+    if (length < strlen("/data.mdb") || strcmp(real + length - strlen("/data.mdb"), "/data.mdb") != 0)
+        return ROOTSTOCK_OK;
+    strcpy(name + length - strlen("data.mdb"), "lock.mdb");
+    int is_directory_form = stat(name, &status) == 0;
+    snprintf(name, length + sizeof "-lock", "%s-lock", real);
+    int is_file_form = stat(name, &status) == 0;
+    strcpy(name, real);
+    if (is_directory_form && is_file_form)
+        return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it has two lock files, lock.mdb and data.mdb-lock",
+                      "remove the one that its other users do not take");
+    if (is_file_form) return ROOTSTOCK_OK;
+    name[length - strlen("/data.mdb")] = 0;
+    if (name[0] == 0) strcpy(name, "/");
+    *flags &= ~(unsigned)MDB_NOSUBDIR;
+    return ROOTSTOCK_OK;
+}
+
+/* name: what LMDB is to open, a file or a directory. */
+static int prepare_lock(const rootstock_environment *environment, const char *name, unsigned flags, const char *path,
+                        char **message) {
+    char lock[PATH_MAX + 32];
+    const char *why;
+    snprintf(lock, sizeof lock, flags & MDB_NOSUBDIR ? "%s-lock" : "%s/lock.mdb", name);
+    int code = rootstock_lmdb_prepare_lock(lock, environment->lock_descriptor, &why);
+    if (code == 0) return ROOTSTOCK_OK;
+    if (*why == 0) return cannot_errno(message, code, path);
+    return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, why, "remove it, if no process uses the store");
+}
+
+static void free_environment(rootstock_environment *environment) {
+    if (environment->space.mapped && environment->process == rootstock_process())
+        rootstock_lmdb_disown_map(environment->lock_descriptor);
+    if (environment->lock_descriptor >= 0) close(environment->lock_descriptor);
+    rootstock_lmdb_free_trees(&environment->trees);
+    /* In a forked child a thread of the parent may seem to wait there, for ever. */
+    if (environment->process == rootstock_process()) rootstock_lmdb_close_flushes(&environment->flushes);
+    pthread_mutex_destroy(&environment->map_mutex);
+    pthread_mutex_destroy(&environment->trees_mutex);
+    rootstock_lmdb_unmap_mark(environment);
+    pthread_mutex_destroy(&environment->readers_mutex);
+    free(environment->path);
+    free(environment->name);
+    free(environment->lock_path);
+    free(environment);
+}
+
+/* A file as LMDB is to be given it: open for ourselves, checked, and with no exchange of files under way (end_opening). */
+typedef struct opening {
+    int descriptor;
+    lmdb_file_facts facts;
+    char *real; /* the path, resolved */
+    char name[PATH_MAX + 16];
+    unsigned form; /* MDB_NOSUBDIR or 0 */
+    char *lock_path;
+} opening;
+
+static void free_opening(opening *file) {
+    if (file->descriptor >= 0) close(file->descriptor);
+    free(file->real);
+    free(file->lock_path);
+}
+
+static int mend_descriptor(const opening *file, const char *path, const rootstock_options *options, int *endured,
+                           char **message) {
+    lmdb_advice advice;
+    int error = rootstock_lmdb_mend(file->descriptor, file->lock_path, options->read_only, endured, &advice);
+    if (error == 0) return ROOTSTOCK_OK;
+    if (advice.why == NULL) return cannot_errno(message, error, path);
+    int code = error == EBUSY ? ROOTSTOCK_BUSY : error == EROFS ? ROOTSTOCK_CANNOT_OPEN : ROOTSTOCK_CORRUPT;
+    return cannot(message, code, path, advice.why, advice.remedy);
+}
+
+/* Once. ESTALE in *error: the file was exchanged meanwhile, or has to be mended. */
+static int enter_once(const char *path, const rootstock_options *options, opening *file, int *error, char **message) {
+    int code = open_descriptor(path, options, &file->descriptor, message), endured = 0;
+    if (code != ROOTSTOCK_OK) return code;
+    file->real = realpath(path, NULL);
+    if (file->real == NULL) {
+        *error = errno == ENOENT ? ESTALE : errno;
+        return ROOTSTOCK_OK;
+    }
+    file->form = MDB_NOSUBDIR;
+    code = choose_form(file->real, path, file->name, &file->form, message);
+    if (code != ROOTSTOCK_OK) return code;
+    if (asprintf(&file->lock_path, file->form & MDB_NOSUBDIR ? "%s-lock" : "%s/lock.mdb", file->name) < 0) {
+        file->lock_path = NULL;
+        *error = ENOMEM;
+        return ROOTSTOCK_OK;
+    }
+    code = mend_descriptor(file, path, options, &endured, message);
+    if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
+    if (code != ROOTSTOCK_OK) return code;
+    *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
+    /* A writer may have been killed in the meantime. From here on nobody undoes what it left. */
+    if (*error == 0 && !endured && rootstock_lmdb_is_broken(file->descriptor)) {
+        rootstock_lmdb_end_opening(file->descriptor);
+        *error = ESTALE;
+        return ROOTSTOCK_OK;
+    }
+    /* A commit is as durable as the file's name. While the file is empty everybody who opens it sees to that, and so whoever finds
+    ** bytes in it need not ask. */
+    if (*error == 0 && file->facts.file_bytes == 0 && !options->read_only) {
+        *error = rootstock_lmdb_sync_directory(file->real);
+        if (*error != 0) rootstock_lmdb_end_opening(file->descriptor);
+    }
+    return ROOTSTOCK_OK;
+}
+
+static int enter_file(const char *path, const rootstock_options *options, opening *file, char **message) {
+    for (int attempts = 0;; attempts++) {
+        int error = 0;
+        *file = (opening){.descriptor = -1};
+        int code = enter_once(path, options, file, &error, message);
+        if (code == ROOTSTOCK_OK && error == 0) return ROOTSTOCK_OK;
+        free_opening(file);
+        if (code != ROOTSTOCK_OK) return code;
+        if (error == ESTALE && attempts < 1000) continue;
+        if (error == ESTALE || error == EBUSY)
+            return cannot(message, ROOTSTOCK_BUSY, path, "a VACUUM is exchanging its file", "try again");
+        if (error == EINPROGRESS)
+            return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "a VACUUM of it was interrupted",
+                          "open it for writing once, which finishes that");
+        return cannot_errno(message, error, path);
+    }
+}
+
+int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+                         char **message) {
+    const rootstock_options *options = &environment->options;
+    int lmdb = mdb_env_create(&environment->env);
+    if (lmdb != MDB_SUCCESS) return lmdb;
+    mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
+    lmdb = configure(environment->env, options, facts);
+    environment->space.mapped =
+        wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(environment->lock_descriptor);
+    unsigned flags = environment_flags(environment, facts);
+    if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
+    if (lmdb == MDB_SUCCESS) *code = prepare_lock(environment, environment->name, flags, path, message);
+    if (lmdb == MDB_SUCCESS && *code == ROOTSTOCK_OK)
+        lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
+    if (lmdb != MDB_SUCCESS || *code != ROOTSTOCK_OK) {
+        mdb_env_close(environment->env);
+        environment->env = NULL;
+    }
+    return lmdb;
+}
+
+int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                        rootstock_environment **result, char **message) {
+    (void)engine;
+    opening file;
+    int code = enter_file(path, options, &file, message);
+    if (code != ROOTSTOCK_OK) return code;
+    rootstock_environment *environment = calloc(1, sizeof *environment);
+    if (environment == NULL) {
+        free_opening(&file);
+        return cannot_errno(message, ENOMEM, path);
+    }
+    environment->process = rootstock_process();
+    environment->read_only = options->read_only;
+    environment->lock_descriptor = file.descriptor;
+    environment->path = file.real;
+    environment->lock_path = file.lock_path;
+    if (rootstock_lmdb_open_flushes(&environment->flushes) != 0) {
+        free(environment);
+        free_opening(&file);
+        return cannot_errno(message, ENOMEM, path);
+    }
+    pthread_mutex_init(&environment->map_mutex, NULL);
+    pthread_mutex_init(&environment->trees_mutex, NULL);
+    pthread_mutex_init(&environment->readers_mutex, NULL);
+    rootstock_lmdb_forget_map(environment);
+    environment->options = *options;
+    environment->form = file.form;
+    environment->name = strdup(file.name);
+    int lmdb =
+        environment->name == NULL ? ENOMEM : rootstock_lmdb_start(environment, path, &file.facts, &code, message);
+    if (code != ROOTSTOCK_OK) {
+        free_environment(environment);
+        return code;
+    }
+    if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &file.facts);
+    if (lmdb == MDB_SUCCESS) lmdb = rootstock_lmdb_map_mark(environment);
+    if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
+        lmdb = MDB_VERSION_MISMATCH;
+    if (lmdb != MDB_SUCCESS && environment->env != NULL) mdb_env_close(environment->env);
+    if (lmdb != MDB_SUCCESS) {
+        code = lmdb == MDB_READERS_FULL
+                   ? cannot(message, ROOTSTOCK_READERS_FULL, path, "every reader slot of its lock file is taken",
+                            "end some readers, or open it everywhere with more")
+                   : cannot_errno(message, lmdb, path);
+        free_environment(environment);
+        return code;
+    }
+    rootstock_lmdb_end_opening(environment->lock_descriptor);
+    *result = environment;
+    return ROOTSTOCK_OK;
+}
+
+void rootstock_lmdb_close(rootstock_environment *environment) {
+    if (environment->process == rootstock_process()) rootstock_lmdb_end_later(environment);
+    /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
+    ** locks that this process may hold on the same file through an environment of its own. */
+    if (environment->process == rootstock_process() && environment->env != NULL) {
+        if (environment->space.mapped) rootstock_lmdb_close_space(environment);
+        rootstock_lmdb_drop_pin(environment);
+        mdb_env_close(environment->env);
+    }
+    free_environment(environment);
+}

@@ -1,0 +1,247 @@
+/*
+** snapshot.c - what a read transaction's snapshot consists of: where the map is, which page is the root of the main tree,
+** how far the file goes, and the roots of the named trees.
+**
+** LMDB keeps all of that to itself. The root stands in the meta page that the snapshot's commit wrote (commits take turns at the
+** two); the next commit but one writes it over. The map's address follows from an entry's that LMDB hands out and its page's number,
+** which is taken from the bytes of the file, by the same way down the tree, and not from the page itself.
+**
+** Invariants
+**  1. What is read of a meta page is the snapshot's: the page bore its number before and after, and either the other meta page did not
+**     yet bear the following one, or LMDB still began a snapshot of that number afterwards; so nobody had begun to write it anew.
+**  2. A stamp names a commit and a map: where one of them changes, so does it. environment.era counts the maps.
+**  3. Where something does not fit, snapshot.walks is 0 and LMDB's own functions read.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "read/readahead.h"
+
+#define PAGE_HEADER 16
+#define BRANCH_PAGE 0x01u
+#define LEAF_PAGE 0x02u
+#define TREE_VALUE 0x02u
+
+/* Is the format that of this machine, and does an address tell where its page begins? */
+static int is_readable(const rootstock_environment *environment) {
+    const union {
+        uint16_t number;
+        unsigned char first;
+    } order = {1};
+    return sizeof(size_t) == sizeof(uint64_t) && order.first == 1 && environment->page_mask <= UINT16_MAX;
+}
+
+/* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. Returns an errno. */
+static int count_pages(rootstock_environment *environment, uint64_t last_page, uint64_t *pages) {
+    struct stat status;
+    uint64_t known = atomic_load_explicit(&environment->file_pages, memory_order_relaxed);
+    if (last_page >= known) {
+        if (fstat(environment->lock_descriptor, &status) != 0) return errno;
+        known = (uint64_t)status.st_size / environment->page_bytes;
+        atomic_store_explicit(&environment->file_pages, known, memory_order_relaxed);
+    }
+    *pages = last_page < known ? last_page + 1 : known;
+    return 0;
+}
+
+/* Reads a whole page of the file. Returns LMDB's code or an errno. */
+static int read_page(const rootstock_environment *environment, uint64_t number, unsigned char *page) {
+    size_t size = environment->page_bytes;
+    int error = MDB_CORRUPTED; /* it ends before */
+    return rootstock_lmdb_read_all(environment->lock_descriptor, page, size, (off_t)(number * size), &error)
+               ? MDB_SUCCESS
+               : error;
+}
+
+/* Sets *result to the number of the main tree's first leaf. Returns LMDB's code or an errno. */
+static int find_first_leaf(const rootstock_environment *environment, uint64_t root, uint64_t pages, uint64_t *result) {
+    uint64_t number = root;
+    size_t size = environment->page_bytes;
+    int code = MDB_SUCCESS, found = 0;
+    unsigned char *page = malloc(size);
+    if (page == NULL) return ENOMEM;
+    for (int depth = 0; !found && depth < LMDB_DEPTH_LIMIT && number >= 2 && number < pages; depth++) {
+        uint16_t parts[4], offset, child[3];
+        uint64_t own;
+        code = read_page(environment, number, page);
+        if (code != MDB_SUCCESS) break;
+        memcpy(&own, page, sizeof own);
+        memcpy(parts, page + 8, sizeof parts); /* padding, flags, the ends of both lists */
+        int leaf = (parts[1] & 0x6f) == LEAF_PAGE;
+        if (own != number || (!leaf && (parts[1] & 0x6f) != BRANCH_PAGE)) break;
+        if (parts[2] < PAGE_HEADER + (leaf ? 2 : 4) || parts[2] > parts[3] || parts[3] > size) break;
+        memcpy(&offset, page + PAGE_HEADER, sizeof offset);
+        if (offset > size - 8) break;
+        found = leaf;
+        *result = number;
+        memcpy(child, page + offset, sizeof child);
+        number = child[0] | (uint64_t)child[1] << 16 | (uint64_t)child[2] << 32;
+    }
+    free(page);
+    return code == MDB_SUCCESS && !found ? MDB_CORRUPTED : code;
+}
+
+/* Sets environment.map from the address of the main tree's first entry. Called inside a live transaction, which keeps the map where it
+** is; threads that do it at once find the same. Returns LMDB's code. */
+static int find_map(rootstock_environment *environment, MDB_txn *txn, const lmdb_tree_record *tree, uint64_t pages) {
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    uint64_t number = 0, own;
+    int code = find_first_leaf(environment, tree->root, pages, &number);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(txn, environment->unnamed, &cursor);
+    if (code != MDB_SUCCESS) return code;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    mdb_cursor_close(cursor);
+    if (code != MDB_SUCCESS) return code;
+    if (key.mv_size == 0 || !lmdb_in_page(environment, &key)) return MDB_CORRUPTED;
+    const unsigned char *page = (const unsigned char *)((uintptr_t)key.mv_data & ~(uintptr_t)environment->page_mask);
+    memcpy(&own, page, sizeof own);
+    if (own != number) return MDB_CORRUPTED;
+    atomic_store(&environment->map, page - number * environment->page_bytes);
+    return MDB_SUCCESS;
+}
+
+void rootstock_lmdb_forget_map(rootstock_environment *environment) {
+    atomic_store(&environment->map, NULL);
+    rootstock_lmdb_forget_memory(environment);
+    atomic_fetch_add(&environment->era, 1);
+}
+
+/* Copies the main tree's record and the number of the last page out of the snapshot's meta page. 1: they are the snapshot's; 0: if a
+** snapshot begun from now on has the same number, they are; -1: they are not. */
+static int read_meta(const rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
+                     uint64_t *last_page) {
+    const lmdb_meta_page *meta = lmdb_meta_of(environment, identifier),
+                         *other = lmdb_meta_of(environment, identifier + 1);
+    if (meta->commit != identifier) return -1;
+    atomic_thread_fence(memory_order_acquire);
+    *tree = meta->trees[1];
+    *last_page = meta->last_page;
+    atomic_thread_fence(memory_order_acquire);
+    if (meta->commit != identifier) return -1;
+    return other->commit != identifier + 1;
+}
+
+/* Attempts to catch a meta page that writers leave alone meanwhile. */
+#define ATTEMPTS 8
+
+/* The snapshot that the transaction sees is another than the one known, or the map is. */
+__attribute__((noinline)) static int learn(rootstock_transaction *transaction, uint64_t era) {
+    rootstock_environment *environment = transaction->environment;
+    lmdb_snapshot *snapshot = &transaction->snapshot;
+    lmdb_tree_record tree;
+    uint64_t last_page = 0, identifier = mdb_txn_id(transaction->txn);
+    int sure = read_meta(environment, identifier, &tree, &last_page);
+    snapshot->stamp = 0;
+    for (int attempt = 0; sure != 1; attempt++) {
+        if (attempt == ATTEMPTS) return MDB_SUCCESS;
+        mdb_txn_reset(transaction->txn);
+        int code = mdb_txn_renew(transaction->txn);
+        if (code != MDB_SUCCESS) return code;
+        uint64_t again = mdb_txn_id(transaction->txn);
+        if (again == identifier && sure == 0) break;
+        identifier = again;
+        sure = read_meta(environment, identifier, &tree, &last_page);
+    }
+    if (tree.flags != 0) return MDB_SUCCESS; /* another program's main tree, of another kind */
+    uint64_t pages = 0;
+    int error = count_pages(environment, last_page, &pages);
+    if (error != 0) return error;
+    const unsigned char *map = atomic_load(&environment->map);
+    if (tree.root != UINT64_MAX && map == NULL) {
+        int code = find_map(environment, transaction->txn, &tree, pages);
+        if (code != MDB_SUCCESS) return code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
+        map = atomic_load(&environment->map);
+    }
+    if (pages > atomic_load_explicit(&environment->pages_at_ease, memory_order_relaxed))
+        rootstock_lmdb_weigh(environment, map, pages);
+    snapshot->pages_by_one = atomic_load_explicit(&environment->pages_by_one, memory_order_relaxed);
+    snapshot->base = map;
+    snapshot->pages = pages;
+    snapshot->page_bytes = environment->page_bytes;
+    snapshot->main_root = tree.root;
+    snapshot->main_entries = tree.entries;
+    snapshot->identifier = identifier;
+    snapshot->stamp = identifier << 16 | (era & 0xffff);
+    return MDB_SUCCESS;
+}
+
+int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    lmdb_snapshot *snapshot = &transaction->snapshot;
+    uint64_t era = atomic_load_explicit(&environment->era, memory_order_relaxed);
+    int code = MDB_SUCCESS;
+    if (environment->first_page == NULL || environment->commits[0] == NULL || !is_readable(environment))
+        return MDB_SUCCESS;
+    if (snapshot->stamp == 0 || snapshot->identifier != mdb_txn_id(transaction->txn) ||
+        (snapshot->stamp & 0xffff) != (era & 0xffff))
+        code = learn(transaction, era);
+    snapshot->walks = code == MDB_SUCCESS && snapshot->stamp != 0;
+    return code;
+}
+
+void rootstock_lmdb_learn_map(rootstock_environment *environment) {
+    if (atomic_load_explicit(&environment->map, memory_order_relaxed) != NULL) return;
+    rootstock_transaction *probe = calloc(1, sizeof *probe);
+    if (probe == NULL) return;
+    probe->environment = environment;
+    if (mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &probe->txn) == MDB_SUCCESS) {
+        (void)rootstock_lmdb_take_snapshot(probe);
+        mdb_txn_abort(probe->txn);
+    }
+    free(probe);
+}
+
+/*
+** ROOTS
+*/
+
+/* Sets root.page, walks and exists from the main tree. Returns LMDB's code. */
+static int look_up(rootstock_transaction *transaction, lmdb_root *root) {
+    const lmdb_snapshot *snapshot = &transaction->snapshot;
+    lmdb_tree_record tree;
+    MDB_val key = {0, NULL}, value;
+    unsigned flags = 0;
+    root->near.page = NULL;
+    root->misses = 0;
+    root->walks = root->exists = 1;
+    root->page = LMDB_NO_ROOT;
+    if (root->name == NULL) {
+        root->page = snapshot->main_root;
+    } else {
+        key = (MDB_val){strlen(root->name), (void *)root->name};
+        int code = rootstock_lmdb_pages_find(snapshot, snapshot->main_root, &key, &value, &flags);
+        root->exists = code == MDB_SUCCESS;
+        if (code == MDB_NOTFOUND)
+            root->walks = 0; /* a handle that is younger than the snapshot: LMDB knows what to say */
+        if (code != MDB_SUCCESS && code != MDB_NOTFOUND) return code;
+        if (code == MDB_SUCCESS) {
+            if (flags != TREE_VALUE || value.mv_size != sizeof tree) return MDB_CORRUPTED;
+            memcpy(&tree, value.mv_data, sizeof tree);
+            root->page = tree.root;
+            root->walks = tree.flags == 0;
+        }
+    }
+    root->stamp = snapshot->stamp;
+    return MDB_SUCCESS;
+}
+
+int rootstock_lmdb_find_root(rootstock_transaction *transaction, MDB_dbi tree, lmdb_root **result) {
+    lmdb_root *root = &transaction->snapshot.roots[tree & (LMDB_ROOTS_KEPT - 1)];
+    *result = root;
+    if (root->stamp == transaction->snapshot.stamp && root->tree == tree) return MDB_SUCCESS;
+    root->stamp = 0;
+    if (root->tree != tree || root->name == NULL) {
+        root->tree = tree;
+        root->name = NULL;
+        if (tree != transaction->environment->unnamed) {
+            root->name = rootstock_lmdb_tree_name(transaction->environment, tree);
+            if (root->name == NULL) return MDB_BAD_DBI;
+        }
+    }
+    return look_up(transaction, root);
+}

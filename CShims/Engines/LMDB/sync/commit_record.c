@@ -1,0 +1,325 @@
+/*
+** commit_record.c - synced commits of one flush, or of one flush for several.
+**
+** LMDB makes a commit durable by two flushes, its pages before the meta page that names them, because it takes the newest meta page
+** for whole. Here both go in one flush, and the commit says in the file which pages are its own, with a checksum of each: its
+** seal. After a power loss a last commit whose pages are not all there is told by that, and undone (engine_lmdb_mend.c). LMDB leaves the rest of a meta
+** page's 4096 bytes alone; there stand, behind what it writes,
+**
+**   at 256       the announcement  the commit's number: it is to be believed by its seal only. And the meta page of the last durable commit, D
+**   512 to 4080  seals             the number again, the pages that it sees and D does not, with their checksums, and a checksum of all that
+**
+** A commit of this kind, N:
+**   1. N is announced            in the page that its meta page is, in the same sector
+**   2. LMDB commits, MDB_NOSYNC  its pages, then its meta page, to the system's memory
+**   3. N is sealed
+**   4. one flush                 then the writer's lock is given up
+** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one.
+** While others wait to write, and in class normal, there is no step 4: N is published, and the next one stands on the same D. Such a row of commits, a chain, is flushed once, by
+** its last, or by one of those who wait for it (engine_lmdb_flush.c).
+**
+** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D is never there without
+** an announcement, which is older and in its meta page's sector. If the newest one's seal is whole and every page has its checksum, so is
+** the commit, with all before it. If not, the one before it may be by its own seal, which stands in the other meta page: a process that was killed between
+** 2 and 3 leaves that. If that is not, either, nothing since D was acknowledged, since no flush that began after a 3 ended well; and D is whole:
+**  - Its pages are not written to. LMDB gives transaction N pages that N-2 did not see any more, and none that a reader sees: one stands at D from the
+**    chain's second commit on.
+**  - D's meta page is written over by D+2. So it stands in the announcements.
+**  - Where D was itself sealed and nothing newer is there, its seal must be: that of D+2, in the same page, is put beside it.
+**
+** Invariants
+**  1. A commit is sealed only on top of one that this environment knows durable, or of a chain that it has published on one, with nobody between.
+**  2. A commit that is not sealed is not announced: what an attempt that failed has announced is withdrawn before its number is used.
+**  3. Nobody writes to the file while the last commit is announced and not known to be durable, but for the chain's next one, and that one
+**     not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
+**  4. No commit of a chain is published while a flush is under way: what that acknowledges would be undone with it.
+**  5. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a commit is believed; that this
+**     is due stands in the announcement, for other processes.
+*/
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plain/engine.h"
+#include "rootstock_crc.h"
+
+/* Changes of a transaction whose pages a seal will likely hold. */
+#define MANY_CHANGES 100
+
+void rootstock_lmdb_read_boot(uint64_t boot[2]) {
+    char text[64] = "";
+    int digits = 0;
+    boot[0] = boot[1] = 0;
+    int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    ssize_t got = read(descriptor, text, sizeof text - 1);
+    close(descriptor);
+    for (ssize_t i = 0; i < got && digits < 32; i++) {
+        const char *hexadecimal = "0123456789abcdef", *digit = strchr(hexadecimal, text[i]);
+        if (digit == NULL || *digit == 0) continue;
+        boot[digits / 16] = boot[digits / 16] << 4 | (uint64_t)(digit - hexadecimal);
+        digits++;
+    }
+}
+
+/*
+** ANNOUNCEMENTS
+*/
+
+static off_t page_start(const rootstock_environment *environment, uint64_t commit) {
+    return (off_t)((commit & 1) * environment->page_bytes);
+}
+
+static int write_announcement(const rootstock_environment *environment, uint64_t commit,
+                              const lmdb_announcement *says) {
+    return rootstock_lmdb_write_all(environment->lock_descriptor, says, sizeof *says,
+                                    page_start(environment, commit) + LMDB_ANNOUNCEMENT_AT);
+}
+
+/* Is the commit to be believed by its seal only? *stands: what its meta page says of that. */
+static int read_announcement(const rootstock_environment *environment, uint64_t commit, lmdb_announcement *stands) {
+    if (environment->first_page == NULL || environment->commits[0] == NULL) return 0;
+    memcpy(stands, (const char *)lmdb_meta_of(environment, commit) + LMDB_ANNOUNCEMENT_AT, sizeof *stands);
+    return stands->mark == LMDB_ANNOUNCED && stands->commit == commit;
+}
+
+static int withdraw(const rootstock_environment *environment, uint64_t commit) {
+    static const lmdb_announcement nothing;
+    lmdb_announcement stands;
+    return read_announcement(environment, commit, &stands) ? write_announcement(environment, commit, &nothing) : 0;
+}
+
+int rootstock_lmdb_is_lost(rootstock_environment *environment) {
+    lmdb_announcement stands;
+    return read_announcement(environment, rootstock_lmdb_last_commit(environment), &stands) && stands.lost != 0;
+}
+
+int rootstock_lmdb_tell_lost(rootstock_environment *environment, uint64_t commit) {
+    lmdb_announcement stands;
+    if (!read_announcement(environment, commit, &stands)) return 0;
+    stands.lost = 1;
+    return write_announcement(environment, commit, &stands);
+}
+
+/*
+** WHAT AN EARLIER COMMIT LEFT
+*/
+
+/* Writes every page of the last commit anew and flushes. Returns an errno. */
+static int write_anew(rootstock_environment *environment) {
+    struct stat status;
+    MDB_envinfo info;
+    rootstock_lmdb_learn_map(environment);
+    const unsigned char *base = atomic_load_explicit(&environment->map, memory_order_relaxed);
+    if (base == NULL || mdb_env_info(environment->env, &info) != MDB_SUCCESS) return EIO;
+    if (fstat(environment->lock_descriptor, &status) != 0) return errno;
+    uint64_t pages = (uint64_t)status.st_size / environment->page_bytes;
+    if (pages > (uint64_t)info.me_last_pgno + 1) pages = (uint64_t)info.me_last_pgno + 1;
+    for (uint64_t page = 0; page < pages; page++) {
+        size_t at = page * environment->page_bytes;
+        int error =
+            rootstock_lmdb_write_all(environment->lock_descriptor, base + at, environment->page_bytes, (off_t)at);
+        if (error != 0) return error;
+    }
+    return rootstock_lmdb_flush(environment->lock_descriptor);
+}
+
+/* The commit's pages are on the disk now. If that cannot be said, they are written once more. */
+static void tell_found(rootstock_environment *environment, uint64_t commit) {
+    lmdb_announcement stands;
+    if (!read_announcement(environment, commit, &stands) || stands.lost == 0) return;
+    stands.lost = 0;
+    (void)write_announcement(environment, commit, &stands);
+}
+
+/* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have forgotten. */
+static int flush_or_write_anew(rootstock_environment *environment) {
+    int error = rootstock_lmdb_flush(environment->lock_descriptor);
+    return error != 0 && write_anew(environment) == 0 ? 0 : error;
+}
+
+/* Makes the last commit durable that somebody else announced, or this environment before a failure. Returns an errno. */
+static int settle_last(rootstock_environment *environment, uint64_t last) {
+    lmdb_announcement stands;
+    lmdb_seal says;
+    int error = flush_or_write_anew(environment);
+    if (error != 0 || !read_announcement(environment, last, &stands) ||
+        rootstock_lmdb_read_seal((const unsigned char *)lmdb_meta_of(environment, last), &stands, &says))
+        return error;
+    /* Its writer was killed before he could seal it. */
+    error = withdraw(environment, last);
+    return error != 0 ? error : flush_or_write_anew(environment);
+}
+
+int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t commit) {
+    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_announcement stands;
+    int error = 0, settled = 1;
+    int left_over = read_announcement(environment, commit, &stands);
+    if (environment->options.durability != ROOTSTOCK_DURABILITY_OFF) {
+        pthread_mutex_lock(&flushes->mutex);
+        int lost = flushes->lost, durable = flushes->known + 1 == commit;
+        /* In doubt a failure may have been the chain's, told to LMDB's descriptor: ours is asked. */
+        int chained = flushes->chain.pinned && flushes->chain.tip + 1 == commit && !flushes->doubt;
+        pthread_mutex_unlock(&flushes->mutex);
+        if (lost || rootstock_lmdb_is_lost(environment))
+            error = write_anew(environment);
+        else if (!durable && (left_over || !chained) && read_announcement(environment, commit - 1, &stands))
+            error = settle_last(environment, commit - 1);
+        else
+            settled = 0;
+        if (settled) rootstock_lmdb_settled(environment, commit - 1, error);
+        if (settled && error == 0) tell_found(environment, commit - 1);
+    }
+    return error == 0 && left_over ? withdraw(environment, commit) : error;
+}
+
+/*
+** COMMITTING
+*/
+
+int rootstock_lmdb_is_sealable(const rootstock_transaction *transaction) {
+    const rootstock_environment *environment = transaction->environment;
+    const lmdb_flushes *flushes = &environment->flushes;
+    if (!transaction->dirty || transaction->changes > MANY_CHANGES || environment->options.foreign) return 0;
+    if ((flushes->boot[0] | flushes->boot[1]) == 0) return 0;
+    return environment->first_page != NULL && environment->commits[0] != NULL && environment->page_bytes >= 4096;
+}
+
+int rootstock_lmdb_can_seal(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    const lmdb_flushes *flushes = &environment->flushes;
+    uint64_t before = mdb_txn_id(transaction->txn) - 1;
+    if (!rootstock_lmdb_is_sealable(transaction)) return 0;
+    if (flushes->known != before && flushes->chain.tip != before) return 0;
+    rootstock_lmdb_learn_map(environment);
+    return atomic_load_explicit(&environment->map, memory_order_relaxed) != NULL;
+}
+
+/* A chain begins on the commit, which is durable. */
+static int begin_chain(rootstock_environment *environment, uint64_t commit) {
+    lmdb_chain *chain = &environment->flushes.chain;
+    lmdb_announcement stands;
+    lmdb_seal says;
+    memcpy(&chain->before, lmdb_meta_of(environment, commit), sizeof chain->before);
+    chain->after = chain->before;
+    chain->count = 0;
+    chain->seal_bytes = 0;
+    if (chain->before.commit != commit) return EIO;
+    if (read_announcement(environment, commit, &stands) &&
+        rootstock_lmdb_read_seal((const unsigned char *)lmdb_meta_of(environment, commit), &stands, &says)) {
+        chain->seal_at = (size_t)stands.seal_at;
+        chain->seal_bytes = lmdb_seal_bytes(says.count);
+    }
+    return 0;
+}
+
+/* Where the commit's seal may lie in its page: [*from, *to). */
+static void find_room(const lmdb_chain *chain, uint64_t commit, size_t *from, size_t *to) {
+    *from = LMDB_SEALS_FROM;
+    *to = LMDB_SEALS_TO;
+    if (chain->seal_bytes == 0 || (commit & 1) != (chain->before.commit & 1)) return;
+    if (chain->seal_at - *from > *to - chain->seal_at - chain->seal_bytes)
+        *to = chain->seal_at;
+    else
+        *from = chain->seal_at + chain->seal_bytes;
+}
+
+static int announce(const rootstock_environment *environment, uint64_t commit, size_t seal_at) {
+    const lmdb_flushes *flushes = &environment->flushes;
+    lmdb_announcement says = {
+        .mark = LMDB_ANNOUNCED, .commit = commit, .boot = {flushes->boot[0], flushes->boot[1]}, .seal_at = seal_at};
+    memcpy(&says.whole, &flushes->chain.before.map_size, sizeof says.whole);
+    return write_announcement(environment, commit, &says);
+}
+
+static int is_among(uint32_t number, const uint32_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number) return 1;
+    return 0;
+}
+
+/* Seals the commit that LMDB has just published: its seal names what that of the chain's commit before did, less what it has done away with, and its own
+** pages. Nobody has written to the others since they were summed up. Returns 0, E2BIG if that cannot be, or an errno; then the chain goes no further. */
+static int put_seal(rootstock_environment *environment, uint64_t commit, size_t from, size_t to) {
+    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_chain *chain = &flushes->chain;
+    const unsigned char *base = atomic_load_explicit(&environment->map, memory_order_relaxed);
+    lmdb_meta_page after;
+    lmdb_seal says = {.mark = LMDB_SEALED, .commit = commit};
+    size_t count, gone_count, total = 0;
+    const unsigned char *where[LMDB_SEALED_PAGES];
+    uint32_t sums[LMDB_SEALED_PAGES];
+    memcpy(&after, lmdb_meta_of(environment, commit), sizeof after);
+    if (flushes->changes == NULL) flushes->changes = rootstock_lmdb_changes_new();
+    if (flushes->changes == NULL || base == NULL || after.commit != commit) return E2BIG;
+    const uint32_t *pages =
+        rootstock_lmdb_changes_find(flushes->changes, base, environment->page_bytes, &chain->after, &after, &count);
+    if (pages == NULL) return E2BIG;
+    const uint32_t *gone = rootstock_lmdb_changes_gone(flushes->changes, &gone_count);
+    for (size_t i = 0; i < chain->count; i++)
+        if (!is_among(chain->pages[i].number, gone, gone_count)) says.pages[total++] = chain->pages[i];
+    if (lmdb_seal_bytes(total + count) > to - from) return E2BIG;
+    for (size_t i = 0; i < count; i++) where[i] = base + pages[i] * environment->page_bytes;
+    rootstock_crc_of_pieces(where, count, environment->page_bytes, sums);
+    for (size_t i = 0; i < count; i++) says.pages[total++] = (lmdb_sealed_page){pages[i], sums[i]};
+    says.count = (uint32_t)total;
+    says.checksum = rootstock_crc_best()(0, &says, lmdb_seal_bytes(total));
+    int error = rootstock_lmdb_write_all(environment->lock_descriptor, &says, lmdb_seal_bytes(total),
+                                         page_start(environment, commit) + (off_t)from);
+    if (error != 0) return error;
+    chain->after = after;
+    chain->count = total;
+    memcpy(chain->pages, says.pages, total * sizeof *says.pages);
+    return 0;
+}
+
+/* A commit that was announced could not be made. Under its announcement the chain's commit in the same page is not believed: that is flushed first. */
+static void take_back(rootstock_environment *environment, uint64_t commit) {
+    int error = environment->flushes.chain.tip + 1 == commit ? flush_or_write_anew(environment) : 0;
+    if (error == 0)
+        (void)withdraw(environment, commit);
+    else
+        rootstock_lmdb_settled(environment, commit - 1, error);
+}
+
+void rootstock_lmdb_save_chain(rootstock_environment *environment, uint64_t tip) {
+    rootstock_lmdb_settled(environment, tip, write_anew(environment));
+}
+
+int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *deferred, int *published) {
+    rootstock_environment *environment = transaction->environment;
+    uint64_t commit = mdb_txn_id(transaction->txn);
+    lmdb_chain *chain = &environment->flushes.chain;
+    size_t from, to;
+    *published = 0;
+    int error = chain->tip + 1 == commit ? 0 : begin_chain(environment, commit - 1);
+    find_room(chain, commit, &from, &to);
+    if (error == 0) error = announce(environment, commit, from);
+    if (error != 0) {
+        mdb_txn_abort(transaction->txn);
+        take_back(environment, commit);
+        return error;
+    }
+    mdb_env_set_flags(environment->env, MDB_NOSYNC, 1);
+    int code = rootstock_lmdb_commit_changes(transaction);
+    mdb_env_set_flags(environment->env, MDB_NOSYNC, 0);
+    if (code != MDB_SUCCESS) {
+        take_back(environment, commit);
+        return code;
+    }
+    *published = 1;
+    int sealed = put_seal(environment, commit, from, to) == 0;
+    if (!sealed) *deferred = 0;
+    if (*deferred) return MDB_SUCCESS;
+    error = sealed ? flush_or_write_anew(environment) : rootstock_lmdb_flush(environment->lock_descriptor);
+    if (error == 0 && !sealed) {
+        error = withdraw(environment, commit);
+        if (error == 0) error = rootstock_lmdb_flush(environment->lock_descriptor);
+    }
+    if (error != 0) (void)rootstock_lmdb_tell_lost(environment, commit);
+    return error;
+}

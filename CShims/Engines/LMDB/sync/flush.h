@@ -1,0 +1,98 @@
+/*
+** flush.h - which commits of an environment are on the disk, and who flushes those that are not: engine_lmdb_flush.c,
+** engine_lmdb_later.c. A part of engine_lmdb.h, which includes it; what it asks of callers stands in these files.
+*/
+#ifndef ROOTSTOCK_ENGINE_LMDB_FLUSH_H
+#define ROOTSTOCK_ENGINE_LMDB_FLUSH_H
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rootstock_engine_support.h"
+#include "sync/commit_record.h"
+
+#define LMDB_NONE_KNOWN UINT64_MAX
+
+/* Commits that were published and are not flushed yet, and the durable one that they stand on: see engine_lmdb_seal.c. Guarded by the mutex; no flush
+** ends a chain while a commit of it is made. */
+typedef struct lmdb_chain {
+    uint64_t tip; /* the last of them; LMDB_NONE_KNOWN: there are none */
+    int length;
+    uint64_t began;             /* when the first of them was published: nanoseconds, as rootstock_lmdb_nanoseconds */
+    lmdb_meta_page before;      /* of that one */
+    size_t seal_at, seal_bytes; /* its seal in that page; 0 bytes: it needs none */
+    lmdb_meta_page after;       /* of the tip, or of that one: what the next commit is compared with */
+    size_t count;               /* of the pages that the tip's seal names */
+    lmdb_sealed_page pages[LMDB_SEALED_PAGES];
+    MDB_txn *pin; /* reads that one, so that its pages stay, while pinned is set. Null until it is needed */
+    int pinned;
+} lmdb_chain;
+
+/* See engine_lmdb_later.c. Guarded by the mutex. */
+typedef struct lmdb_later {
+    pthread_t thread;
+    int running, joinable;
+    int ending;            /* the environment is closed */
+    int writing;           /* it has the writer's lock, to write anew what a flush lost */
+    uint64_t again, pause; /* when it tries that once more, and how long it has waited for that: nanoseconds */
+    pthread_cond_t ends;   /* these two */
+} lmdb_later;
+
+/* See engine_lmdb_flush.c. What has no other guard is guarded by mutex. */
+typedef struct lmdb_flushes {
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;       /* a commit or a flush has ended */
+    int waiting;                /* threads, for that */
+    pthread_cond_t settled;     /* a flush has ended, or something failed */
+    int settling;               /* threads that wait for that, each for a time */
+    uint64_t published;         /* commits that were given a ticket: numbered from 1 */
+    uint64_t durable;           /* all up to this one are on the disk */
+    int committing;             /* a commit is under way */
+    uint64_t covered;           /* all up to this one are flushed with it, if it flushes */
+    int flushing;               /* a thread flushes the file for those that wait */
+    uint64_t failures;          /* commits and flushes that failed */
+    int doubt;                  /* what a flush says of meta pages written before cannot be believed */
+    int lost;                   /* a flush of a chain failed: its pages are to be written anew */
+    uint64_t flush_nanoseconds; /* that the last flush took, or the last commit that flushed */
+    uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
+    uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
+    lmdb_chain chain;
+    lmdb_later later;
+    uint64_t boot[2];      /* zeroes: commits are not sealed */
+    lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
+} lmdb_flushes;
+
+/* engine_lmdb_flush.c */
+/* 0 or ENOMEM. */
+int rootstock_lmdb_open_flushes(lmdb_flushes *flushes);
+void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
+/* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and *ticket is set
+** then. Returns LMDB's code; LMDB's transaction is gone. */
+int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
+/* LMDB's commit itself, and that of the trees. Returns LMDB's code. */
+int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
+int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
+int rootstock_lmdb_sync(rootstock_environment *environment);
+/* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
+void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
+/* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an errno. */
+int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);
+/* Flushes for all commits of the chain, if that is there still when others have ended theirs. Under the mutex, which is let go meanwhile. Returns an
+** errno. */
+int rootstock_lmdb_flush_chain(rootstock_environment *environment);
+/* By a clock that only goes on. */
+uint64_t rootstock_lmdb_nanoseconds(void);
+/* LMDB's environment is about to be closed. */
+void rootstock_lmdb_drop_pin(rootstock_environment *environment);
+
+/* engine_lmdb_later.c */
+/* A chain that begins, or is there, will be flushed without anybody's doing. 0 if that cannot be. Under the mutex. */
+int rootstock_lmdb_flush_later(rootstock_environment *environment);
+/* Somebody writes already: this waits while that is the thread. Is `writing` the caller's now? */
+int rootstock_lmdb_await_later(rootstock_environment *environment);
+/* The environment is about to be closed: flushes what was left to be flushed, and writes anew what flushes have lost. */
+void rootstock_lmdb_end_later(rootstock_environment *environment);
+
+#endif

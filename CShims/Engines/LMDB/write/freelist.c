@@ -1,0 +1,72 @@
+/*
+** freelist.c - pages that a large transaction left free are there for the next one, not for the next but one.
+**
+** A change of LMDB's copies the page, and the old one is free for transactions two commits later, so that one whose commit did not
+** reach the disk whole still finds its own. A store written in large transactions at random keys thus keeps twice a transaction's pages free: of a
+** million rows with two indexes, 10,000 a transaction, two fifths of the file. So behind a commit that freed many, a small one is
+** made that changes nothing: an entry is put again as it is.
+**
+** Only where nothing is flushed: elsewhere it would cost a flush.
+**
+** Invariant: no entry is changed. What fails here changes nothing of the commit before, which stands.
+*/
+#include <string.h>
+
+#include "plain/engine.h"
+
+/* Pages that are worth a commit, which takes as long as the changing of some ten. */
+#define MANY_PAGES 256
+/* An entry that is put again has at most so many bytes. */
+#define SMALL_VALUE 1000
+
+/* A transaction of LMDB 0.9, from its beginning. */
+typedef struct transaction_layout {
+    const void *parent, *child;
+    size_t next_page, identifier;
+    const MDB_env *env;
+    const size_t *freed; /* how many pages, then their numbers */
+} transaction_layout;
+
+int rootstock_lmdb_frees_many(const rootstock_transaction *transaction) {
+    const rootstock_environment *environment = transaction->environment;
+    const transaction_layout *layout = (const transaction_layout *)transaction->txn;
+    return transaction->changes >= MANY_PAGES / 8 && environment->options.durability == ROOTSTOCK_DURABILITY_OFF &&
+           !environment->options.foreign && rootstock_lmdb_map_is_known() && layout->env == environment->env &&
+           layout->identifier == mdb_txn_id(transaction->txn) && layout->freed[0] >= MANY_PAGES;
+}
+
+/* Puts the first entry of the tree again. MDB_NOTFOUND: it has none, or none so small. */
+static int put_again(MDB_txn *txn, MDB_dbi tree) {
+    unsigned char copy[SMALL_VALUE];
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    int code = mdb_cursor_open(txn, tree, &cursor);
+    if (code != MDB_SUCCESS) return code;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+    if (code == MDB_SUCCESS && value.mv_size > sizeof copy) code = MDB_NOTFOUND;
+    if (code == MDB_SUCCESS) {
+        memcpy(copy, value.mv_data, value.mv_size);
+        value.mv_data = copy;
+        code = mdb_cursor_put(cursor, &key, &value, MDB_CURRENT);
+    }
+    mdb_cursor_close(cursor);
+    return code;
+}
+
+void rootstock_lmdb_commit_again(rootstock_environment *environment) {
+    MDB_txn *txn = NULL;
+    int code = mdb_txn_begin(environment->env, NULL, 0, &txn);
+    if (code != MDB_SUCCESS) return;
+    if (environment->space.mapped) code = rootstock_lmdb_reserve(environment, txn, 0);
+    if (code == MDB_SUCCESS) {
+        code = MDB_NOTFOUND;
+        pthread_mutex_lock(&environment->trees_mutex);
+        for (size_t i = 0; i < environment->trees.count && code == MDB_NOTFOUND; i++)
+            code = put_again(txn, environment->trees.items[i].handle);
+        pthread_mutex_unlock(&environment->trees_mutex);
+    }
+    if (code == MDB_SUCCESS)
+        (void)mdb_txn_commit(txn);
+    else
+        mdb_txn_abort(txn);
+}

@@ -1,0 +1,51 @@
+/*
+** describe.h - how a table is described from the catalog, between schema.c and schema_clauses.c.
+*/
+#ifndef ROOTSTOCK_DESCRIBE_H
+#define ROOTSTOCK_DESCRIBE_H
+
+#include "interface/internal.h"
+
+/* ---- schema.c ---- */
+/* A copy from sqlite3_malloc; null for null. */
+char *rst_text_duplicate(const char *text);
+/* The array with room for one more, zeroed, behind `count`; null: no memory, and the array is as it was. */
+void *rst_array_grown(void *array, int count, size_t size);
+/* Whether the text has the word, given in lower case, anywhere, in a string or a comment perhaps. */
+bool rst_text_has(const char *text, const char *word);
+/* Prepares a statement on the mirror; format takes the name. A SQLite code. */
+int rst_mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format, const char *name);
+/* A column's text, or null; as sqlite3_column_text. */
+static inline const char *rst_text_at(sqlite3_stmt *statement, int column) {
+    return (const char *)sqlite3_column_text(statement, column);
+}
+/* Finalizes it; the code, or what finalizing says where that is an error. */
+int rst_mirror_finished(sqlite3_stmt *statement, int code);
+
+/* ---- schema_clauses.c ---- */
+/* Expressions and WHERE of a CREATE INDEX text. */
+int rst_describe_expressions(rst_index *index, const char *sql);
+/* The table's foreign keys, from the mirror. */
+int rst_describe_foreign_keys(rst_table *table, char **message);
+/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
+int rst_describe_clauses(rst_table *table);
+
+/* defaults.c: what rows older than a column show, of every column with a DEFAULT. */
+int rst_describe_defaults(rst_table *table);
+
+/* ---- describe_again.c ---- */
+/* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they belong to the catalogs. */
+typedef struct rst_changed_tables {
+    const char **names;
+    int count;
+} rst_changed_tables;
+/* SQLITE_OK or SQLITE_NOMEM; changed, zeroed before, is freed with rst_changed_tables_free either way. */
+int rst_changed_tables_find(const rst_catalog *before, const rst_catalog *now, rst_changed_tables *changed);
+bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name);
+void rst_changed_tables_free(rst_changed_tables *changed);
+/* Whether nothing was done with the table since it was described: it holds then what a copy would hold. */
+bool rst_table_is_unused(const rst_table *table);
+/* What rst_table_describe would make of an unchanged table. SQLITE_OK or SQLITE_NOMEM. */
+int rst_table_describe_again(const rst_table *from, rst_table **out);
+
+#endif

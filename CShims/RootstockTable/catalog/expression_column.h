@@ -1,0 +1,34 @@
+/*
+** expression_column.h - indexed expressions as hidden columns of their table: see shown.c.
+*/
+#ifndef ROOTSTOCK_SHOWN_H
+#define ROOTSTOCK_SHOWN_H
+
+#include "interface/internal.h"
+
+/* An expression that is or was indexed since the connection was opened. Lives as long as the connection. */
+typedef struct rst_shown {
+    struct rst_shown *next;
+    int64_t table; /* number in the catalog */
+    int number;    /* among the table's, never given twice */
+    rst_part part; /* a copy of the index's */
+} rst_shown;
+
+/* Gives the table its hidden columns: those that it had in earlier descriptions, and one for each expression indexed since.
+** SQLITE_OK or SQLITE_NOMEM. */
+int rst_shown_load(rst_table *table);
+void rst_shown_free(rst_connection *c);
+/* Column definitions of the hidden columns, each behind a comma. */
+void rst_shown_declare(const rst_table *table, sqlite3_str *text);
+/* The expression that a column of the table shows, or null. */
+const rst_shown *rst_shown_at(const rst_table *table, int column);
+/* Whether the part of an index is that expression, in its order. */
+bool rst_shown_is(const rst_shown *shown, const rst_part *part);
+/* The name of the hidden column that shows the index's part, into name[size]; false if none does. */
+bool rst_shown_name(const rst_table *table, const rst_part *part, char *name, int size);
+/* Its value for the row of that rowid, computed by SQLite. */
+int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sqlite3_context *context);
+/* Whether the hidden columns of some table are not those that SQLite was told of. */
+bool rst_shown_stale(rst_connection *c, const rst_table *table);
+
+#endif

@@ -1,0 +1,308 @@
+/*
+** function_proxy.c - the application's functions and collations on the mirror.
+**
+** CHECKs, generated columns and index expressions are judged on the mirror (mirror.c), a connection of our own that knows
+** nothing of what the application has registered on its own one. So each of its functions and collations has a stand-in there
+** that asks the application's connection: SELECT "f"(?1, ...). What PRAGMA function_list and collation_list tell is compared when a
+** schema statement runs, when the first twin of a schema is prepared, and when one cannot be prepared. Invariant: a stand-in
+** has the name, number of arguments and flags of what it stands for, so SQLite refuses or takes it as it would the original.
+*/
+#include "interface/internal.h"
+
+#include <string.h>
+
+typedef struct rst_forward {
+    struct rst_forward *next;
+    rst_connection *connection;
+    char *name;
+    int count; /* of arguments; -1: any */
+    int flags;
+    char kind; /* 's', 'a', 'w' as in function_list; 'c': a collation */
+    bool seen, placeholder;
+    bool own; /* the mirror has the function itself, and nothing was installed */
+} rst_forward;
+
+static void call(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_forward *forward = sqlite3_user_data(context);
+    rst_connection *c = forward->connection;
+    struct rst_program *program = c->program;
+    sqlite3_stmt *statement = NULL;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *sql;
+    int code = SQLITE_OK;
+    sqlite3_str_appendf(text, "SELECT \"%w\"(", forward->name);
+    for (int i = 0; i < count; i++) sqlite3_str_appendf(text, "%s?%d", i > 0 ? "," : "", i + 1);
+    sqlite3_str_appendall(text, ")");
+    sql = sqlite3_str_finish(text);
+    if (sql == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    code = rst_statement_get(c, sql, &statement);
+    sqlite3_free(sql);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(statement, i + 1, values[i]);
+    if (code == SQLITE_OK) {
+        c->program = NULL; /* whatever the function does is no part of it */
+        code = sqlite3_step(statement);
+        c->program = program;
+        if (code == SQLITE_ROW) {
+            sqlite3_result_value(context, sqlite3_column_value(statement, 0));
+            code = SQLITE_OK;
+        } else {
+            code = sqlite3_reset(statement);
+            if (code == SQLITE_OK) code = SQLITE_INTERNAL;
+        }
+    }
+    if (code == SQLITE_NOMEM)
+        sqlite3_result_error_nomem(context);
+    else if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(c->db);
+        sqlite3_result_error(context, sqlite3_errmsg(c->db), -1);
+        sqlite3_result_error_code(context, code);
+    }
+    if (statement != NULL) rst_statement_done(c, statement);
+}
+
+/* Aggregates and window functions have no place in what the mirror judges: SQLite must know them to say so. */
+static void no_step(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(context);
+    UNUSED(count);
+    UNUSED(values);
+}
+
+static void no_final(sqlite3_context *context) {
+    UNUSED(context);
+}
+
+static void unknown(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    UNUSED(values);
+    sqlite3_result_error(context, "unknown function", -1); /* a placeholder is gone before anything runs */
+}
+
+static int compare_unknown(void *context, int left_size, const void *left, int right_size, const void *right) {
+    UNUSED(context);
+    UNUSED(left_size);
+    UNUSED(left);
+    UNUSED(right_size);
+    UNUSED(right);
+    return 0;
+}
+
+static int compare(void *context, int left_size, const void *left, int right_size, const void *right) {
+    rst_forward *forward = context;
+    rst_connection *c = forward->connection;
+    struct rst_program *program = c->program;
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT CASE WHEN ?1<?2 COLLATE \"%w\" THEN -1 ELSE ?1>?2 COLLATE \"%w\" END",
+                                forward->name, forward->name);
+    int code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(c, sql, &statement), result = 0;
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 1, left, left_size, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, right, right_size, SQLITE_STATIC);
+    if (code == SQLITE_OK) {
+        c->program = NULL;
+        code = sqlite3_step(statement);
+        c->program = program;
+        result = sqlite3_column_int(statement, 0);
+    }
+    if (code != SQLITE_ROW) c->compare_failed = true; /* a comparison cannot say so itself: twin.c refuses the row */
+    if (statement != NULL) rst_statement_done(c, statement);
+    return result;
+}
+
+static int install(sqlite3 *mirror, rst_forward *forward) {
+    int flags = SQLITE_UTF8 | (forward->flags & (SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY | SQLITE_INNOCUOUS));
+    switch (forward->kind) {
+    case 'c':
+        return sqlite3_create_collation(mirror, forward->name, SQLITE_UTF8, forward,
+                                        forward->placeholder ? compare_unknown : compare);
+    case 's':
+        return sqlite3_create_function(mirror, forward->name, forward->count, flags, forward,
+                                       forward->placeholder ? unknown : call, NULL, NULL);
+    default:
+        return sqlite3_create_function(mirror, forward->name, forward->count, flags, forward, NULL, no_step, no_final);
+    }
+}
+
+static int uninstall(sqlite3 *mirror, const rst_forward *forward) {
+    if (forward->kind == 'c') return sqlite3_create_collation(mirror, forward->name, SQLITE_UTF8, NULL, NULL);
+    return sqlite3_create_function(mirror, forward->name, forward->count, SQLITE_UTF8, NULL, NULL, NULL, NULL);
+}
+
+static void forward_free(rst_forward *forward) {
+    sqlite3_free(forward->name);
+    sqlite3_free(forward);
+}
+
+void rst_forwards_free(rst_forward **list) {
+    while (*list != NULL) {
+        rst_forward *forward = *list;
+        *list = forward->next;
+        forward_free(forward);
+    }
+}
+
+static int add(rst_connection *c, sqlite3 *mirror, rst_forward **list, const char *name, int count, int flags,
+               char kind, bool placeholder, bool own) {
+    rst_forward *forward = sqlite3_malloc64(sizeof *forward);
+    int code;
+    if (forward == NULL) return SQLITE_NOMEM;
+    memset(forward, 0, sizeof *forward);
+    forward->connection = c;
+    forward->name = sqlite3_mprintf("%s", name);
+    forward->count = count;
+    forward->flags = flags;
+    forward->kind = kind;
+    forward->seen = true;
+    forward->placeholder = placeholder;
+    forward->own = own;
+    code = forward->name == NULL ? SQLITE_NOMEM : own ? SQLITE_OK : install(mirror, forward);
+    if (code != SQLITE_OK) {
+        forward_free(forward);
+        return code;
+    }
+    forward->next = *list;
+    *list = forward;
+    return SQLITE_OK;
+}
+
+static rst_forward *find(rst_forward *list, const char *name, int count, char kind) {
+    for (rst_forward *forward = list; forward != NULL; forward = forward->next) {
+        bool collation = kind == 'c';
+        if (collation == (forward->kind == 'c') && (collation || forward->count == count) &&
+            sqlite3_stricmp(forward->name, name) == 0) {
+            return forward;
+        }
+    }
+    return NULL;
+}
+
+bool rst_collation_known(rst_connection *c, const char *name) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT ''='' COLLATE \"%w\"", name);
+    bool known = sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK;
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return known;
+}
+
+/* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each time. *list:
+** the mirror's, a line each, made at the first question; there are hundreds, and dozens are asked about. */
+static bool mirror_has(sqlite3 *mirror, char **list, const char *name, int count) {
+    sqlite3_stmt *statement = NULL;
+    char *line = sqlite3_mprintf("\n%s/%d\n", name, count);
+    bool found;
+    if (*list == NULL && sqlite3_prepare_v2(mirror, "PRAGMA function_list", -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        sqlite3_str_appendall(text, "\n");
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            if (sqlite3_column_int(statement, 1) != 0) continue;
+            sqlite3_str_appendf(text, "%s/%d\n", sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 4));
+        }
+        sqlite3_finalize(statement);
+        *list = sqlite3_str_finish(text);
+    }
+    found = line != NULL && *list != NULL && strstr(*list, line) != NULL;
+    sqlite3_free(line);
+    return found;
+}
+
+/* A list that ended early (sqlite3_interrupt) is none: what it leaves out is not gone. */
+static int finished(sqlite3_stmt *statement, int code) {
+    int result = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? result : code;
+}
+
+static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
+    sqlite3_stmt *statement = NULL;
+    char *mirrors = NULL;
+    int code = sqlite3_prepare_v2(c->db, "PRAGMA function_list", -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        const char *type = (const char *)sqlite3_column_text(statement, 2);
+        int count = sqlite3_column_int(statement, 4), flags = sqlite3_column_int(statement, 5);
+        rst_forward *forward;
+        if (sqlite3_column_int(statement, 1) != 0 || name == NULL || type == NULL) continue;
+        if (sqlite3_strnicmp(name, "rootstock_", 10) == 0) continue;
+        forward = find(*list, name, count, type[0]);
+        if (forward == NULL) {
+            bool own = mirror_has(mirror, &mirrors, name, count);
+            code = add(c, mirror, list, name, count, flags, type[0], false, own);
+        } else if (forward->kind != type[0] || forward->flags != flags) {
+            rst_forward was = *forward;
+            forward->kind = type[0];
+            forward->flags = flags;
+            code = install(mirror, forward);
+            if (code == SQLITE_OK)
+                forward->own = false;
+            else
+                *forward = was;
+        }
+        if (forward != NULL) forward->seen = true;
+        if (code == SQLITE_BUSY) code = SQLITE_OK; /* a statement of the mirror runs: as it was, until the next time */
+    }
+    sqlite3_free(mirrors);
+    return finished(statement, code);
+}
+
+static int sync_collations(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->db, "PRAGMA collation_list", -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 1);
+        rst_forward *forward;
+        if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0 || sqlite3_stricmp(name, "NOCASE") == 0 ||
+            sqlite3_stricmp(name, "RTRIM") == 0 || !rst_collation_known(c, name))
+            continue;
+        forward = find(*list, name, 0, 'c');
+        if (forward == NULL)
+            code = add(c, mirror, list, name, 0, 0, 'c', false, false);
+        else
+            forward->seen = true;
+    }
+    return finished(statement, code);
+}
+
+/* What is gone from the application's connection, and placeholders, go here too; what a running statement uses stays. */
+static void sweep(sqlite3 *mirror, rst_forward **list, bool placeholders) {
+    for (rst_forward **link = list; *link != NULL;) {
+        rst_forward *forward = *link;
+        bool goes = placeholders ? forward->placeholder : !forward->seen;
+        if (goes && (forward->own || uninstall(mirror, forward) == SQLITE_OK)) {
+            *link = forward->next;
+            forward_free(forward);
+        } else {
+            link = &forward->next;
+        }
+    }
+}
+
+int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
+    int code, on = 1;
+    for (rst_forward *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
+    if (sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) == SQLITE_OK)
+        sqlite3_db_config(mirror, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
+    code = sync_functions(c, mirror, list);
+    if (code == SQLITE_OK) code = sync_collations(c, mirror, list);
+    if (code == SQLITE_OK) sweep(mirror, list, false);
+    /* An authorizer may keep the lists from us: then what is not known is called unknown when it is needed. */
+    return code == SQLITE_NOMEM ? code : SQLITE_OK;
+}
+
+/* A schema that was stored may name what this connection has not registered yet: SQLite loads such a schema, and refuses the
+** statements that need it. While the mirror is built, placeholders stand in. */
+bool rst_forwards_placeholder(rst_connection *c, sqlite3 *mirror, rst_forward **list, const char *words) {
+    if (strncmp(words, "no such function: ", 18) == 0 && find(*list, words + 18, -1, 's') == NULL)
+        return add(c, mirror, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true, false) ==
+               SQLITE_OK;
+    if (strncmp(words, "no such collation sequence: ", 28) == 0 && find(*list, words + 28, 0, 'c') == NULL)
+        return add(c, mirror, list, words + 28, 0, 0, 'c', true, false) == SQLITE_OK;
+    return false;
+}
+
+void rst_forwards_end_placeholders(sqlite3 *mirror, rst_forward **list) {
+    sweep(mirror, list, true);
+}

@@ -1,0 +1,322 @@
+/*
+** row_validator.c - rows on a mirror (mirror.c): each table has an empty native twin there.
+**
+** A row inserted into its twin meets affinity, STRICT, NOT NULL, CHECK and generated columns exactly as on a native table, and the twin's
+** expressions give the entries of partial and expression indexes. Tables that need none of this never come here. Invariant: outside
+** rst_twin_insert .. rst_twin_clear every twin is empty.
+*/
+#include "interface/internal.h"
+
+#include <string.h>
+
+static void twin_finalize(rst_twin *twin) {
+    sqlite3_finalize(twin->insert);
+    sqlite3_finalize(twin->insert_old);
+    sqlite3_finalize(twin->row);
+    sqlite3_finalize(twin->select);
+    sqlite3_finalize(twin->remove);
+    sqlite3_finalize(twin->loose);
+    sqlite3_finalize(twin->loose_row);
+    sqlite3_finalize(twin->loose_remove);
+    memset(twin, 0, sizeof *twin);
+}
+
+void rst_twin_finalize(rst_table *table) {
+    twin_finalize(&table->twins[0]);
+    twin_finalize(&table->twins[1]);
+}
+
+void rst_twin_finalize_unchecked(rst_table *table) {
+    twin_finalize(&table->twins[1]);
+}
+
+void rst_twin_rest(rst_table *table) {
+    for (int i = 0; i < 2; i++) {
+        if (table->twins[i].row != NULL) sqlite3_reset(table->twins[i].row);
+        if (table->twins[i].select != NULL) sqlite3_reset(table->twins[i].select);
+    }
+}
+
+static sqlite3 *mirror_of(const rst_table *table) {
+    return table->twin_used == 1 ? table->connection->unchecked : table->connection->mirror;
+}
+
+static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
+    rst_connection *c = table->connection;
+    sqlite3 *mirror = mirror_of(table);
+    struct rst_forward **forwards = table->twin_used == 1 ? &c->unchecked_forwards : &c->forwards;
+    char *sql = sqlite3_str_finish(text);
+    int code = SQLITE_OK;
+    if (sql == NULL) return SQLITE_NOMEM;
+    /* What the application has registered since the schema was loaded. */
+    if (c->forwards_epochs[table->twin_used] != c->epoch) {
+        c->forwards_epochs[table->twin_used] = c->epoch;
+        code = rst_forwards_sync(c, mirror, forwards);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v3(mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if ((code & 0xff) == SQLITE_ERROR && rst_forwards_sync(c, mirror, forwards) == SQLITE_OK)
+            code = sqlite3_prepare_v3(mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    }
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+    }
+    sqlite3_free(sql);
+    return code;
+}
+
+static const char *conflict_word(int conflict) {
+    switch (conflict) {
+    case SQLITE_IGNORE: return " OR IGNORE";
+    case SQLITE_REPLACE: return " OR REPLACE";
+    case CONFLICT_DEFAULT: return "";
+    default:
+        return " OR ABORT"; /* FAIL and ROLLBACK differ outside the row only; each overrides the constraints' clauses */
+    }
+}
+
+/* The word for the rowid: a CHECK or the WHERE of an index may ask for it. Null: none, or it is a column's. */
+static const char *rowid_word(const rst_table *table) {
+    return table->without_rowid || table->rowid_column >= 0 ? NULL : rst_rowid_word(table);
+}
+
+/* INSERT of the rowid and of every column that is not generated. */
+static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **statement, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *rowid = rowid_word(table);
+    bool any = rowid != NULL;
+    sqlite3_str_appendf(text, "INSERT%s INTO main.\"%w\"(%s", conflict_word(conflict), table->name, any ? rowid : "");
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) continue;
+        sqlite3_str_appendf(text, "%s\"%w\"", any ? "," : "", table->columns[i].name);
+        any = true;
+    }
+    sqlite3_str_appendall(text, ") VALUES(");
+    if (rowid != NULL) sqlite3_str_appendf(text, "?%d", table->column_count + 1);
+    any = rowid != NULL;
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) continue;
+        sqlite3_str_appendf(text, "%s?%d", any ? "," : "", i + 1);
+        any = true;
+    }
+    sqlite3_str_appendall(text, ")");
+    return prepare_mirror(table, text, statement, message);
+}
+
+/*
+** The row as it was stored. Not by RETURNING, which gives some numbers before their affinity and, in a table with a REAL
+** column, large integers of the other columns rounded to reals.
+*/
+static int prepare_row(rst_table *table, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "SELECT ");
+    for (int i = 0; i < table->column_count; i++) {
+        sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "", table->columns[i].name);
+    }
+    sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
+    return prepare_mirror(table, text, &table->twins[table->twin_used].row, message);
+}
+
+static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
+                      char **message) {
+    rst_connection *c = table->connection;
+    rst_twin *twin = &table->twins[table->twin_used];
+    sqlite3 *mirror = mirror_of(table);
+    sqlite3_stmt **slot = old ? &twin->insert_old : &twin->insert;
+    sqlite3_stmt *statement;
+    int code;
+    /* The statement for new rows is remade when the statement's conflict mode changes. */
+    if (!old && *slot != NULL && twin->conflict != conflict) {
+        sqlite3_finalize(*slot);
+        *slot = NULL;
+    }
+    if (*slot == NULL) {
+        code = prepare_insert(table, old ? CONFLICT_DEFAULT : conflict, slot, message);
+        if (code != SQLITE_OK) return code;
+        if (!old) twin->conflict = conflict;
+    }
+    statement = *slot;
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) continue;
+        if (i == table->rowid_column)
+            code = sqlite3_bind_int64(statement, i + 1, rowid);
+        else
+            code = rst_bind(statement, i + 1, &values[i]);
+        if (code != SQLITE_OK) return code;
+    }
+    if (sqlite3_bind_parameter_count(statement) > table->column_count)
+        (void)sqlite3_bind_int64(statement, table->column_count + 1, rowid);
+    (void)sqlite3_step(statement);
+    code = sqlite3_reset(statement);
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+        return code;
+    }
+    if (twin->row == NULL) code = prepare_row(table, message);
+    if (code != SQLITE_OK) return code;
+    /* It stays on its row, which the values point to, until the twin is cleared. No row: OR IGNORE dropped it. */
+    sqlite3_reset(twin->row);
+    code = sqlite3_step(twin->row);
+    if (code == SQLITE_ROW) {
+        for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
+        if (!c->compare_failed) return SQLITE_OK;
+        rst_set_message(message, "a collation of the application failed while table %s was judged: is it registered?",
+                        table->name);
+        return SQLITE_ERROR;
+    }
+    code = sqlite3_reset(twin->row);
+    if (code == SQLITE_OK) return SQLITE_DONE;
+    rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+    return code;
+}
+
+int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message) {
+    rst_connection *c = table->connection;
+    int code = SQLITE_OK;
+    c->compare_failed = false;
+    if (old && table->has_check) code = rst_mirror_unchecked(c, message);
+    table->twin_used = old && table->has_check;
+    return code == SQLITE_OK ? insert_row(table, values, rowid, conflict, old, message) : code;
+}
+
+int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
+    rst_connection *c = table->connection;
+    int code = rst_mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=1", message);
+    table->twin_used = 0;
+    c->compare_failed = false;
+    if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
+    rst_twin_rest(table);
+    if (!c->ignores_checks) (void)rst_mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=0", NULL);
+    return code;
+}
+
+/* The statement of an UPDATE is made for the one row: few rows come here, those that violate a CHECK. */
+int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
+                    int64_t rowid, int conflict, uint64_t changed, char **message) {
+    rst_connection *c = table->connection;
+    rst_twin *twin = &table->twins[0];
+    rootstock_value *copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
+    sqlite3_stmt *statement = NULL;
+    sqlite3_str *text;
+    bool any = false;
+    int code;
+    if (copy == NULL) return SQLITE_NOMEM;
+    rst_twin_clear(table);
+    memcpy(copy, old, (size_t)table->column_count * sizeof *copy);
+    code = rst_twin_lend(table, copy, old_rowid, message);
+    sqlite3_free(copy);
+    if (code != SQLITE_OK) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "UPDATE%s main.\"%w\" SET ", conflict_word(conflict), table->name);
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated || (changed & ((uint64_t)1 << (i < 63 ? i : 63))) == 0) continue;
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d", any ? "," : "", table->columns[i].name, i + 1);
+        any = true;
+    }
+    if (rowid_word(table) != NULL && rowid != old_rowid) {
+        sqlite3_str_appendf(text, "%s%s=?%d", any ? "," : "", rowid_word(table), table->column_count + 1);
+        any = true;
+    }
+    /* Nothing is another: SET rowid = rowid, of which no CHECK of a column is asked. */
+    if (!any && rowid_word(table) != NULL)
+        sqlite3_str_appendf(text, "%s=%s", rowid_word(table), rowid_word(table));
+    else if (!any)
+        sqlite3_str_appendf(text, "\"%w\"=\"%w\"", table->columns[0].name, table->columns[0].name);
+    code = prepare_mirror(table, text, &statement, message);
+    if (code != SQLITE_OK) return code;
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        if (i >= sqlite3_bind_parameter_count(statement)) break;
+        code = i == table->rowid_column ? sqlite3_bind_int64(statement, i + 1, rowid)
+                                        : rst_bind(statement, i + 1, &values[i]);
+    }
+    if (sqlite3_bind_parameter_count(statement) > table->column_count)
+        sqlite3_bind_int64(statement, table->column_count + 1, rowid);
+    if (code == SQLITE_OK) {
+        sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) {
+            code = sqlite3_extended_errcode(c->mirror);
+            rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        } else if (sqlite3_changes64(c->mirror) == 0) {
+            code = SQLITE_DONE; /* OR IGNORE */
+        }
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_step(twin->row);
+    if (code != SQLITE_ROW) return sqlite3_reset(twin->row) == SQLITE_OK ? SQLITE_INTERNAL : SQLITE_ERROR;
+    for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
+    return SQLITE_OK;
+}
+
+/* One SELECT gives the parts and WHERE clauses of all evaluated indexes, in order. */
+static int prepare_select(rst_table *table, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    bool any = false;
+    sqlite3_str_appendall(text, "SELECT ");
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        if (!index->evaluated) continue;
+        sqlite3_str_appendf(text, "%s(%s)", any ? "," : "", index->where == NULL ? "1" : index->where);
+        any = true;
+        for (int k = 0; k < index->part_count; k++) {
+            const rst_part *part = &index->parts[k];
+            if (part->column == -2 && index->where != NULL) /* elsewhere it is not computed: it could fail there */
+                sqlite3_str_appendf(text, ",CASE WHEN %s THEN (%s) END", index->where, part->expression);
+            else if (part->column == -2)
+                sqlite3_str_appendf(text, ",(%s)", part->expression);
+            else if (part->column == -1)
+                sqlite3_str_appendall(text, ",NULL");
+            else
+                sqlite3_str_appendf(text, ",\"%w\"", table->columns[part->column].name);
+        }
+    }
+    sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
+    return prepare_mirror(table, text, &table->twins[table->twin_used].select, message);
+}
+
+int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message) {
+    rst_twin *twin = &table->twins[table->twin_used];
+    int column = 0, code;
+    if (twin->select == NULL) {
+        code = prepare_select(table, message);
+        if (code != SQLITE_OK) return code;
+    }
+    if (!sqlite3_stmt_busy(twin->select)) {
+        code = sqlite3_step(twin->select);
+        if (code != SQLITE_ROW) {
+            code = sqlite3_reset(twin->select);
+            rst_set_message(message, "%s", sqlite3_errmsg(mirror_of(table)));
+            return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(mirror_of(table));
+        }
+    }
+    for (int i = 0; i < number; i++) {
+        if (table->indexes[i].evaluated) column += 1 + table->indexes[i].part_count;
+    }
+    {
+        double truth = sqlite3_column_double(twin->select, column);
+        *included = sqlite3_column_type(twin->select, column) != SQLITE_NULL && truth != 0.0;
+    }
+    for (int k = 0; k < table->indexes[number].part_count; k++) {
+        rst_column_value(twin->select, column + 1 + k, &parts[k]);
+    }
+    return SQLITE_OK;
+}
+
+void rst_twin_clear(rst_table *table) {
+    rst_twin *twin = &table->twins[table->twin_used];
+    if (mirror_of(table) == NULL) return;
+    if (twin->select != NULL) sqlite3_reset(twin->select);
+    if (twin->row != NULL) sqlite3_reset(twin->row);
+    if (twin->insert != NULL) sqlite3_clear_bindings(twin->insert);
+    if (twin->insert_old != NULL) sqlite3_clear_bindings(twin->insert_old);
+    if (twin->remove == NULL) {
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", table->name);
+        if (prepare_mirror(table, text, &twin->remove, NULL) != SQLITE_OK) return;
+    }
+    sqlite3_step(twin->remove);
+    sqlite3_reset(twin->remove);
+}

@@ -1,0 +1,251 @@
+/*
+** schema_db_image.c - the tables and indexes of a store put into a new mirror as a file's are: by the rows of its schema table.
+**
+** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database that is opened parses
+** each text once. So a mirror begins as the image of a database whose pages are empty trees and the rows of its schema table (schema_image.c),
+** which are the catalog's texts, and SQLite reads them as it reads those of a file. Views and triggers, whose texts reach further, are made by their texts
+** (untrusted.c), and get the place in the list that is the catalog's.
+** Invariant: what is put in so is, word by word, what SQLite itself would have listed for it: one CREATE TABLE or INDEX of that name, with
+** nothing before, behind or beside. Whatever is not plainly so, or is refused, leaves the whole mirror to be made by the texts.
+*/
+#include "interface/internal.h"
+#include "catalog/schema_db_image.h"
+#include "catalog/schema_image.h"
+#include "parser/tokens.h"
+#include "catalog/schema_sandbox.h"
+
+#include <string.h>
+
+static bool is_name(const rst_token *token, const char *name) {
+    char *text = rst_token_names(token) && token->type != TOKEN_STRING ? rst_token_name(token) : NULL;
+    bool same = text != NULL && strcmp(text, name) == 0;
+    sqlite3_free(text);
+    return same;
+}
+
+/* *kind: of the leaf that is its empty tree. */
+static bool is_plain_table(const rst_object *object, unsigned char *kind) {
+    static const char words[] = "CREATE TABLE ";
+    const char *p = object->sql, *end = p + strlen(p), *last;
+    rst_token token;
+    *kind = IMAGE_TABLE;
+    if (strcmp(object->name, "sqlite_sequence") == 0)
+        return strcmp(object->sql, "CREATE TABLE sqlite_sequence(name,seq)") == 0;
+    if (strcmp(object->name, "sqlite_stat1") == 0)
+        return strcmp(object->sql, "CREATE TABLE sqlite_stat1(tbl,idx,stat)") == 0;
+    if (sqlite3_strnicmp(object->name, "sqlite_", 7) == 0 || memcmp(p, words, sizeof words - 1) != 0) return false;
+    p += sizeof words - 1;
+    token = rst_token_next(&p, end);
+    if (!is_name(&token, object->name) || strcmp(object->name, object->table_name) != 0) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, end)) return false;
+    last = p;
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_is(&token, "WITHOUT"))
+            *kind = IMAGE_INDEX;
+        else if (!rst_token_is(&token, "ROWID") && !rst_token_is(&token, "STRICT") && !rst_token_mark(&token, ","))
+            return false;
+        last = token.text + token.size;
+    }
+    return last == end;
+}
+
+static bool is_plain_index(const rst_object *object) {
+    static const char words[] = "CREATE INDEX ", unique[] = "CREATE UNIQUE INDEX ";
+    const char *p = object->sql, *end, *last;
+    rst_token token;
+    if (p == NULL) return sqlite3_strnicmp(object->name, "sqlite_autoindex_", 17) == 0;
+    if (sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) return false;
+    end = p + strlen(p);
+    if (strncmp(p, words, sizeof words - 1) == 0)
+        p += sizeof words - 1;
+    else if (strncmp(p, unique, sizeof unique - 1) == 0)
+        p += sizeof unique - 1;
+    else
+        return false;
+    token = rst_token_next(&p, end);
+    if (!is_name(&token, object->name)) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "ON")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_names(&token) || !rst_token_same_name(&token, object->table_name)) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, end)) return false;
+    last = p;
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_mark(&token, ";") || token.type == TOKEN_ILLEGAL) return false;
+        last = token.text + token.size;
+    }
+    return last == end;
+}
+
+static bool is_table(const rst_object *object) {
+    return strcmp(object->type, "table") == 0;
+}
+
+static bool is_index(const rst_object *object) {
+    return strcmp(object->type, "index") == 0;
+}
+
+/* An index is listed under its table's name as that was written when it was made. */
+static bool has_table(const rst_catalog *catalog, int index) {
+    for (int i = index - 1; i >= 0; i--) {
+        if (is_table(&catalog->objects[i]) && strcmp(catalog->objects[i].name, catalog->objects[index].table_name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The catalog's tables and indexes as rows; or null: something is not plain, or there is no memory. */
+static rst_image_row *make_rows(const rst_catalog *catalog, int *count) {
+    rst_image_row *rows = sqlite3_malloc64((sqlite3_uint64)catalog->count * sizeof *rows);
+    *count = 0;
+    if (rows == NULL) return NULL;
+    for (int i = 0; i < catalog->count; i++) {
+        const rst_object *object = &catalog->objects[i];
+        unsigned char tree = IMAGE_INDEX;
+        bool plain;
+        if (is_table(object))
+            plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &tree);
+        else if (is_index(object))
+            plain = is_plain_index(object) && has_table(catalog, i);
+        else
+            continue;
+        if (!plain) {
+            sqlite3_free(rows);
+            return NULL;
+        }
+        rows[(*count)++] = (rst_image_row){i + 1, object->type, object->name, object->table_name, object->sql, tree};
+    }
+    return rows;
+}
+
+static unsigned char *make_image(const rst_catalog *catalog, bool *listed, size_t *size) {
+    int count;
+    rst_image_row *rows = make_rows(catalog, &count);
+    unsigned char *image = rows == NULL ? NULL : rst_image_make(rows, count, listed, size);
+    sqlite3_free(rows);
+    return image;
+}
+
+/* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known then would be taken
+** later for one of a statement, and a schema may not call all that a statement may (SQLITE_DIRECTONLY). Each word before a
+** parenthesis is one, perhaps. */
+static int place_functions(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const char *sql,
+                           sqlite3_str *seen) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end), next;
+    bool is_table_name = false, was_table_name;
+    int code = SQLITE_OK;
+    for (; token.type != TOKEN_END && code == SQLITE_OK; token = next) {
+        sqlite3_stmt *asked = NULL;
+        char *name, *line, *question;
+        next = rst_token_next(&p, end);
+        was_table_name = is_table_name;
+        is_table_name =
+            rst_token_is(&token, "TABLE") || rst_token_is(&token, "ON") || rst_token_is(&token, "REFERENCES");
+        if (was_table_name) continue;
+        if (!rst_token_names(&token) || !rst_token_mark(&next, "(") || rst_token_is(&token, "CHECK") ||
+            rst_token_is(&token, "KEY") || rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "AS"))
+            continue;
+        name = rst_token_name(&token);
+        line = name == NULL ? NULL : sqlite3_mprintf("\n%s\n", name);
+        question = name == NULL ? NULL : sqlite3_mprintf("SELECT \"%w\"()", name);
+        if (line == NULL || question == NULL)
+            code = SQLITE_NOMEM;
+        else if (sqlite3_str_value(seen) == NULL || strstr(sqlite3_str_value(seen), line) == NULL) {
+            sqlite3_str_appendall(seen, line);
+            if (sqlite3_prepare_v2(mirror, question, -1, &asked, NULL) != SQLITE_OK)
+                (void)rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror));
+            sqlite3_finalize(asked);
+        }
+        sqlite3_free(question);
+        sqlite3_free(line);
+        sqlite3_free(name);
+    }
+    return code;
+}
+
+static int place_all_functions(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards,
+                               const rst_catalog *catalog) {
+    sqlite3_str *seen = sqlite3_str_new(NULL);
+    int code = SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if ((is_table(object) || is_index(object)) && object->sql != NULL)
+            code = place_functions(c, mirror, forwards, object->sql, seen);
+    }
+    sqlite3_free(sqlite3_str_finish(seen));
+    return code;
+}
+
+/* The same rows by a statement, where they are too many for the image, or one too long. */
+static int insert_rows(sqlite3 *mirror, const rst_catalog *catalog) {
+    sqlite3_stmt *insert = NULL;
+    sqlite3_int64 page = 1;
+    int code = sqlite3_prepare_v2(
+        mirror, "INSERT INTO sqlite_master(rowid, type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        -1, &insert, NULL);
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if (!is_table(object) && !is_index(object)) continue;
+        code = sqlite3_bind_int64(insert, 1, i + 1);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->type, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 3, object->name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 4, object->table_name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_int64(insert, 5, ++page);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 6, object->sql, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    return code;
+}
+
+/* Views and triggers, each at its place in the list. */
+static int make_others(sqlite3 *mirror, const rst_catalog *catalog) {
+    sqlite3_stmt *move = NULL;
+    int code = SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        if (is_table(object) || is_index(object) || !rst_untrusted_is_made(object)) continue;
+        code = rst_untrusted_create(mirror, object, NULL);
+        if (code != SQLITE_OK) break;
+        (void)rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
+        if (move == NULL)
+            code = sqlite3_prepare_v2(
+                mirror,
+                "UPDATE sqlite_master SET rowid=?1 WHERE rowid=(SELECT max(rowid) FROM sqlite_master) AND rowid<>?1",
+                -1, &move, NULL);
+        if (code == SQLITE_OK) code = sqlite3_bind_int64(move, 1, i + 1);
+        if (code == SQLITE_OK) code = sqlite3_step(move) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(move);
+        (void)rst_mirror_execute(mirror, "PRAGMA writable_schema=OFF", NULL);
+    }
+    sqlite3_finalize(move);
+    return code;
+}
+
+int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog,
+                    bool *touched) {
+    size_t size = 0;
+    bool listed = false;
+    unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &listed, &size);
+    int code;
+    *touched = image != NULL;
+    code = image == NULL ? SQLITE_NOTFOUND : rst_image_load(mirror, image, size);
+    if (code == SQLITE_OK && listed) code = place_all_functions(c, mirror, forwards, catalog);
+    /* From here on SQLite reads the schema, and judges it as that of a file. A file's pages leave the cache where they are many; those of a mirror
+    ** have no file to go to. */
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA cache_spill=OFF", NULL);
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "BEGIN", NULL);
+    if (code == SQLITE_OK && !listed) {
+        code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
+        if (code == SQLITE_OK) code = insert_rows(mirror, catalog);
+        if (code == SQLITE_OK) code = place_all_functions(c, mirror, forwards, catalog);
+        if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", NULL);
+    }
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", NULL);
+    if (code == SQLITE_OK) code = make_others(mirror, catalog);
+    return code;
+}

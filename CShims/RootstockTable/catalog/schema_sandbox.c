@@ -1,0 +1,177 @@
+/*
+** schema_sandbox.c - the text of a store's catalog is the work of whoever wrote the file.
+**
+** It is parsed by running it on the mirror, so it must be what the catalog says it is and nothing more: one statement, a CREATE
+** of a table, index, view or trigger in schema main, made under an authorizer that lets SQLite write its own schema and do nothing
+** else (no ATTACH, no PRAGMA, no SELECT that could run for ever); and what SQLite then lists must be the same text again, so that
+** nothing (a schema's name, TEMP, a second statement) was swallowed on the way (rst_untrusted_check, once all are made). Bodies of triggers and DEFAULT expressions reach
+** the connection as statements of ours, which SQLite trusts as it trusts the application: they are judged here by SQLite's rule for
+** schemas. Invariant: no text of a catalog runs that has not passed one of these.
+*/
+#include "catalog/schema_sandbox.h"
+
+#include "parser/tokens.h"
+
+#include <string.h>
+
+/* What SQLite does while it creates a table, an index, a view or a trigger. */
+static int authorize(void *context, int action, const char *first, const char *second, const char *schema,
+                     const char *trigger) {
+    UNUSED(context);
+    UNUSED(second);
+    UNUSED(trigger);
+    switch (action) {
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_CREATE_TRIGGER: return schema != NULL && strcmp(schema, "main") == 0 ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE: return first != NULL && strcmp(first, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_READ:     /* columns that a CHECK, an index or a generated column names */
+    case SQLITE_FUNCTION: /* and what they call: built-in functions only, on this connection */
+    case SQLITE_REINDEX: return SQLITE_OK;
+    default: return SQLITE_DENY;
+    }
+}
+
+static bool is_blank(const char *text) {
+    const char *p = text, *end = text + strlen(text);
+    rst_token token;
+    do token = rst_token_next(&p, end);
+    while (rst_token_mark(&token, ";"));
+    return token.type == TOKEN_END && p == end;
+}
+
+bool rst_untrusted_is_made(const rst_object *object) {
+    return object->sql != NULL && sqlite3_strnicmp(object->name, "sqlite_", 7) != 0;
+}
+
+/* One walk through both lists, which are in the order in which the objects were made: asked for one by one, each would have SQLite
+** prepare the question anew, and read all that was made before. */
+int rst_untrusted_check(sqlite3 *mirror, const rst_object *objects, int count, char **message) {
+    sqlite3_stmt *statement;
+    int code =
+        sqlite3_prepare_v2(mirror, "SELECT type, name, sql FROM sqlite_master ORDER BY rowid", -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    for (int i = 0; i < count; i++) {
+        const rst_object *object = &objects[i];
+        const char *type, *name, *sql = NULL;
+        bool found = false;
+        if (!rst_untrusted_is_made(object)) continue;
+        while (!found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            type = (const char *)sqlite3_column_text(statement, 0);
+            name = (const char *)sqlite3_column_text(statement, 1);
+            sql = (const char *)sqlite3_column_text(statement, 2);
+            found = type != NULL && name != NULL && strcmp(type, object->type) == 0 && strcmp(name, object->name) == 0;
+        }
+        if (!found && code != SQLITE_DONE) break;
+        if (found && sql != NULL && strcmp(sql, object->sql) == 0) continue;
+        sqlite3_finalize(statement);
+        rst_set_message(message, "malformed catalog: %s %s is not what its text makes", object->type, object->name);
+        return SQLITE_CORRUPT_VTAB;
+    }
+    return sqlite3_finalize(statement);
+}
+
+int rst_untrusted_create(sqlite3 *mirror, const rst_object *object, char **message) {
+    sqlite3_stmt *statement = NULL;
+    const char *tail = NULL;
+    int code;
+    sqlite3_set_authorizer(mirror, authorize, NULL);
+    code = sqlite3_prepare_v2(mirror, object->sql, -1, &statement, &tail);
+    if (code == SQLITE_OK && (statement == NULL || !is_blank(tail))) code = SQLITE_AUTH;
+    if (code == SQLITE_OK) {
+        (void)sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+    }
+    if (code == SQLITE_AUTH) {
+        rst_set_message(message, "malformed catalog: the text of %s %s is not the one CREATE that it should be",
+                        object->type, object->name);
+        code = SQLITE_CORRUPT_VTAB;
+    } else if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(mirror);
+        rst_set_message(message, "malformed catalog: %s %s: %s", object->type, object->name, sqlite3_errmsg(mirror));
+        if (code == SQLITE_ERROR) code = SQLITE_CORRUPT_VTAB;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_set_authorizer(mirror, NULL, NULL);
+    return code;
+}
+
+/* ---- what text of the schema may call ---- */
+
+static bool trusts_schema(sqlite3 *db) {
+    int on = 1;
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) != SQLITE_OK || on != 0;
+}
+
+/* Whether any function of that name is one that a schema may not call. */
+static int judge_function(rst_connection *c, const char *name, bool *unsafe) {
+    sqlite3_stmt *statement;
+    int code = rst_statement_get(c, "SELECT flags FROM pragma_function_list WHERE name=?1 COLLATE NOCASE", &statement);
+    *unsafe = false;
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int flags = sqlite3_column_int(statement, 0);
+        if ((flags & SQLITE_DIRECTONLY) != 0) *unsafe = true;
+        if ((flags & SQLITE_INNOCUOUS) == 0 && !trusts_schema(c->db)) *unsafe = true;
+    }
+    code = sqlite3_reset(statement);
+    rst_statement_done(c, statement);
+    return code;
+}
+
+/* A table that no schema may use: one of our own modules' (which of other modules' are, SQLite keeps to itself), or one that the
+** application made of somebody's LMDB file. */
+static int judge_table(rst_connection *c, const char *name, bool *unsafe) {
+    sqlite3_stmt *statement;
+    int code;
+    *unsafe = sqlite3_stricmp(name, "kv_trees") == 0;
+    if (*unsafe || (!c->has_kv && sqlite3_strnicmp(name, "rootstock_", 10) != 0)) return SQLITE_OK;
+    code = rst_statement_get(
+        c,
+        "SELECT 1 FROM pragma_module_list WHERE name=?1 COLLATE NOCASE AND name LIKE 'rootstock~_%' "
+        "ESCAPE '~' UNION ALL SELECT 1 FROM (SELECT name, sql FROM main.sqlite_master UNION ALL SELECT "
+        "name, sql FROM temp.sqlite_master) WHERE name=?1 COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL "
+        "TABLE%' AND (sql LIKE '%USING kv(%' OR sql LIKE '%USING kv (%' OR sql LIKE '%USING \"kv\"%')",
+        &statement);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    *unsafe = sqlite3_step(statement) == SQLITE_ROW;
+    code = sqlite3_reset(statement);
+    rst_statement_done(c, statement);
+    return code;
+}
+
+int rst_untrusted_judge(rst_connection *c, const char *text, const char *end, char **message) {
+    const char *p = text;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), next;
+        const char *q = p;
+        bool unsafe = false, call;
+        char *name;
+        int code = SQLITE_OK;
+        if (token.type == TOKEN_END) return SQLITE_OK;
+        if (!rst_token_names(&token)) continue;
+        next = rst_token_next(&q, end);
+        call = rst_token_mark(&next, "(");
+        name = rst_token_name(&token);
+        if (name == NULL) return SQLITE_NOMEM;
+        if (call && sqlite3_strnicmp(name, "rootstock_", 10) == 0)
+            unsafe = true;
+        else if (call)
+            code = judge_function(c, name, &unsafe);
+        if (code == SQLITE_OK && !unsafe) {
+            code = judge_table(c, name, &unsafe);
+            call = call && !unsafe;
+        }
+        if (code == SQLITE_OK && unsafe) {
+            rst_set_message(message, call ? "unsafe use of %s()" : "unsafe use of virtual table \"%s\"", name);
+            code = SQLITE_ERROR;
+        }
+        sqlite3_free(name);
+        if (code != SQLITE_OK) return code;
+    }
+}

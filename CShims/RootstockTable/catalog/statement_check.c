@@ -1,0 +1,85 @@
+/*
+** statement_check.c - SQLite's own word on a statement, from the mirror, before it is turned into what runs on the store.
+**
+** The mirror has the schema, but not what is in temp or in attached databases, nor every function: where it knows a name not, or temp has a table that
+** hides one of the store's, it says nothing about the statement. Invariant: a statement that SQLite would take is never refused here.
+*/
+#include "program/runner.h"
+
+#include <string.h>
+
+static bool has_table(sqlite3 *db, const char *schema, const char *name) {
+    return sqlite3_table_column_metadata(db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Whether the text has the name of a table or view of temp which hides the store's of that name. */
+static bool names_what_temp_hides(rst_connection *c, const char *text) {
+    const char *p = text, *end = text + strlen(text);
+    rst_token token;
+    do {
+        char *name;
+        bool found;
+        token = rst_token_next(&p, end);
+        if (!rst_token_names(&token)) continue;
+        name = rst_token_name(&token);
+        if (name == NULL) return false;
+        found = has_table(c->db, "temp", name) && has_table(c->mirror, "main", name);
+        sqlite3_free(name);
+        if (found) return true;
+    } while (token.type != TOKEN_END);
+    return false;
+}
+
+int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->mirror, text, -1, &statement, NULL);
+    const char *words;
+    sqlite3_finalize(statement);
+    *unknown = false;
+    if (code == SQLITE_OK) return SQLITE_OK;
+    words = sqlite3_errmsg(c->mirror);
+    code = sqlite3_extended_errcode(c->mirror);
+    if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
+        strncmp(words, "unknown function", 16) == 0 || strncmp(words, "no such collation", 17) == 0 ||
+        strncmp(words, "unknown database", 16) == 0 || strncmp(words, "no such module", 14) == 0 ||
+        strncmp(words, "wrong number of arguments", 25) == 0) {
+        *unknown = true;
+        return SQLITE_OK;
+    }
+    rst_set_message(message, "%s", words);
+    if (names_what_temp_hides(c, text)) { /* it asks the mirror, whose words are gone then */
+        rst_forget_message(message);
+        *unknown = true;
+        return SQLITE_OK;
+    }
+    return code;
+}
+
+int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
+    bool unknown;
+    return rst_ask_mirror_known(c, text, &unknown, message);
+}
+
+int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
+                           char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *separator = "";
+    bool unknown;
+    char *built;
+    int code;
+    sqlite3_str_appendf(text, "INSERT INTO main.\"%w\"", table->name);
+    if (parts->alias.type != TOKEN_END)
+        sqlite3_str_appendf(text, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    sqlite3_str_appendall(text, " VALUES (");
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated != 0) continue;
+        sqlite3_str_appendf(text, "%sNULL", separator);
+        separator = ",";
+    }
+    sqlite3_str_appendf(text, ") %.*s", (int)(parts->upsert.end - parts->upsert.start), parts->upsert.start);
+    built = sqlite3_str_finish(text);
+    if (built == NULL) return SQLITE_NOMEM;
+    code = rst_ask_mirror_known(c, built, &unknown, message);
+    sqlite3_free(built);
+    return code;
+}

@@ -1,0 +1,129 @@
+/*
+** validator_nullable.c - a table's twin that takes NULL everywhere: the generated columns of a row that NOT NULL will refuse.
+**
+** SQLite computes generated columns before BEFORE triggers, which see them, and asks NOT NULL behind those. So a row that the twin
+** proper (twin.c) refuses for a NULL goes into a temp table on the mirror without CHECKs, of the same name and text, but for its NOT NULL.
+** Invariant: the table is empty between two calls.
+*/
+#include "interface/internal.h"
+#include "parser/tokens.h"
+
+#include <string.h>
+
+static int prepare(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
+    char *sql = sqlite3_str_finish(text);
+    int code;
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v3(c->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if ((code & 0xff) == SQLITE_ERROR && rst_forwards_sync(c, c->unchecked, &c->unchecked_forwards) == SQLITE_OK)
+        code = sqlite3_prepare_v3(c->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->unchecked));
+    sqlite3_free(sql);
+    return code;
+}
+
+/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold, nor a STRICT one in its key. Such
+** a key is UNIQUE here: one of an INTEGER would be the rowid, and no NULL. */
+static int create(rst_connection *c, const rst_table *table, char **message) {
+    const char *p = table->sql, *end = p + strlen(p), *copied = NULL;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const bool key_is_not_null = table->without_rowid || (table->strict && table->rowid_column < 0);
+    rst_token token;
+    int depth = 0, code;
+    char *sql;
+    sqlite3_str_appendf(text, "DROP TABLE IF EXISTS temp.\"%w\"; CREATE TEMP TABLE \"%w\"", table->name, table->name);
+    while ((token = rst_token_next(&p, end)).type != TOKEN_END) {
+        const char *q = p;
+        rst_token next = rst_token_next(&q, end);
+        if (rst_token_mark(&token, "(") && depth++ == 0) copied = token.text;
+        if (rst_token_mark(&token, ")") && --depth == 0) break;
+        if (depth == 1 && rst_token_is(&token, "NOT") && rst_token_is(&next, "NULL")) {
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            copied = p;
+        }
+        if (depth == 1 && key_is_not_null && rst_token_is(&token, "PRIMARY") && rst_token_is(&next, "KEY")) {
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            sqlite3_str_appendall(text, "UNIQUE");
+            copied = p = q;
+            next = rst_token_next(&q, end);
+            if (rst_token_is(&next, "ASC") || rst_token_is(&next, "DESC")) copied = p = q;
+        }
+    }
+    if (copied != NULL) sqlite3_str_append(text, copied, (int)(p - copied));
+    if (table->strict) sqlite3_str_appendall(text, " STRICT");
+    sql = sqlite3_str_finish(text);
+    code = sql == NULL ? SQLITE_NOMEM : rst_mirror_execute(c->unchecked, sql, message);
+    sqlite3_free(sql);
+    return code;
+}
+
+static int make(rst_connection *c, rst_table *table, char **message) {
+    rst_twin *twin = &table->twins[1];
+    sqlite3_str *text = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
+    char *list;
+    int code = create(c, table, message);
+    bool any = false;
+    sqlite3_str_appendf(text, "INSERT INTO temp.\"%w\"(", table->name);
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) continue;
+        sqlite3_str_appendf(text, "%s\"%w\"", any ? "," : "", table->columns[i].name);
+        sqlite3_str_appendf(values, "%s?%d", any ? "," : "", i + 1);
+        any = true;
+    }
+    list = sqlite3_str_finish(values);
+    sqlite3_str_appendf(text, ") VALUES(%s)", list == NULL ? "" : list);
+    if (list == NULL) code = SQLITE_NOMEM;
+    sqlite3_free(list);
+    if (code == SQLITE_OK)
+        code = prepare(c, text, &twin->loose, message);
+    else
+        sqlite3_free(sqlite3_str_finish(text));
+    if (code != SQLITE_OK) return code;
+    text = sqlite3_str_new(NULL);
+    for (int i = 0; i < table->column_count; i++)
+        sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "SELECT ", table->columns[i].name);
+    sqlite3_str_appendf(text, " FROM temp.\"%w\" NOT INDEXED", table->name);
+    code = prepare(c, text, &twin->loose_row, message);
+    if (code != SQLITE_OK) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "DELETE FROM temp.\"%w\"", table->name);
+    return prepare(c, text, &twin->loose_remove, message);
+}
+
+int rst_twin_loose(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
+    rst_connection *c = table->connection;
+    rst_twin *twin = &table->twins[1];
+    int code = rst_mirror_unchecked(c, message);
+    if (code == SQLITE_OK && twin->loose_remove == NULL) {
+        sqlite3_finalize(twin->loose);
+        sqlite3_finalize(twin->loose_row);
+        twin->loose = twin->loose_row = NULL;
+        code = make(c, table, message);
+    }
+    if (code != SQLITE_OK) return code;
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        if (table->columns[i].generated) continue;
+        code = i == table->rowid_column ? sqlite3_bind_int64(twin->loose, i + 1, rowid)
+                                        : rst_bind(twin->loose, i + 1, &values[i]);
+    }
+    if (code != SQLITE_OK) return code;
+    (void)sqlite3_step(twin->loose);
+    code = sqlite3_reset(twin->loose);
+    if (code == SQLITE_OK) code = sqlite3_step(twin->loose_row);
+    if (code != SQLITE_ROW) {
+        code = sqlite3_extended_errcode(c->unchecked);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->unchecked));
+        return code;
+    }
+    for (int i = 0; i < table->column_count; i++) rst_column_value(twin->loose_row, i, &values[i]);
+    return SQLITE_OK;
+}
+
+void rst_twin_loose_clear(rst_table *table) {
+    rst_twin *twin = &table->twins[1];
+    if (twin->loose_remove == NULL) return;
+    sqlite3_reset(twin->loose_row);
+    sqlite3_clear_bindings(twin->loose);
+    sqlite3_step(twin->loose_remove);
+    sqlite3_reset(twin->loose_remove);
+}

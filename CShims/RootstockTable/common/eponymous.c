@@ -1,0 +1,37 @@
+/*
+** eponymous.c - a table-valued function's table and cursor, made and freed.
+**
+** Invariant: what is handed to SQLite is zeroed but for what is set here, as sqlite3_vtab asks.
+*/
+#include "common/eponymous.h"
+
+#include <string.h>
+
+int rst_eponymous_connect(sqlite3 *db, rst_connection *c, const char *columns, int config, const void *definition,
+                          sqlite3_vtab **out) {
+    char *sql = columns == NULL ? NULL : sqlite3_mprintf("CREATE TABLE x(%s)", columns);
+    rst_eponymous *vtab;
+    int code = sql == NULL ? SQLITE_NOMEM : rst_declare_columns(db, sql);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, config);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->connection = c;
+    vtab->definition = definition;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+int rst_eponymous_disconnect(sqlite3_vtab *vtab) {
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+int rst_eponymous_open(size_t size, sqlite3_vtab_cursor **out) {
+    *out = sqlite3_malloc64(size);
+    if (*out == NULL) return SQLITE_NOMEM;
+    memset(*out, 0, size);
+    return SQLITE_OK;
+}

@@ -1,0 +1,196 @@
+/*
+** ddl.c - CREATE, DROP and ALTER on a store, as the front door hands them over.
+**
+** What SQLite does beside the change of the schema is done here: the implied DELETE of a parent's rows, CREATE TABLE ... AS SELECT, the
+** savepoint that undoes the statement as a whole. Invariant: a statement that fails leaves schema, declarations and rows as they were.
+*/
+#include "ddl/declare.h"
+#include "executor/foreign.h"
+#include "rewriter/transform.h"
+#include "ddl/temporary.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+static int count_rows(rst_connection *c, const rst_table *table, int64_t *count, char **message) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", table->declared_name);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) *count = sqlite3_column_int64(statement, 0);
+    if (code == SQLITE_OK) code = sqlite3_finalize(statement);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    return code;
+}
+
+int rst_dropped_row(rst_connection *c, char **message) {
+    if (--c->dropping_left != 0 ||
+        (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
+        return SQLITE_OK;
+    c->dropping_refused = true;
+    rst_set_message(message, "FOREIGN KEY constraint failed");
+    return SQLITE_ERROR; /* a constraint's code OR IGNORE would pass over */
+}
+
+/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred key is violated,
+** which may be one of its own. */
+static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
+    char *text;
+    rst_table *table;
+    int64_t before = c->deferred_violations;
+    int code, column = 0;
+    if (!rst_token_is(&drop, "DROP") || !rst_token_is(&word, "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
+    name = rst_token_object(&p, end, &schema);
+    text = rst_token_name(&name);
+    if (text == NULL) return SQLITE_NOMEM;
+    table = rst_table_find(c, text);
+    sqlite3_free(text);
+    if (table == NULL) return SQLITE_OK;
+    if (!table->is_parent && (before == 0 || !rst_foreign_any_deferred(table))) return SQLITE_OK;
+    c->immediate_violations = 0;
+    rst_triggers_free(table);         /* the implied DELETE fires none */
+    c->triggers_epoch = c->epoch - 1; /* a DROP that is refused has them loaded again */
+    rst_glance_forget(c);
+    code = count_rows(c, table, &c->dropping_left, message);
+    if (code != SQLITE_OK) return code;
+    while (column < table->column_count - 1 && table->columns[column].generated) column++;
+    c->dropping_rows = true;
+    c->dropping = table;
+    c->dropping_ends = outermost;
+    c->dropping_refused = false;
+    c->dropping_violations = before;
+    /* Only an UPDATE can pass over a row uncounted: one that the action of a key into the table itself removed before its turn. */
+    code = rst_execute(c, message, "UPDATE OR IGNORE main.\"%w\" SET \"%w\"=\"%w\"", table->declared_name,
+                       table->columns[column].name, table->columns[column].name);
+    c->dropping_rows = false;
+    c->dropping = NULL;
+    if (c->dropping_refused) code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    c->immediate_violations = 0;
+    return code;
+}
+
+/* SQLite drops no table and no index while any statement of the connection reads, be it something else that it reads. */
+static int check_drop(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
+    sqlite3_stmt *find = NULL;
+    char *text;
+    int code;
+    if (!rst_token_is(&drop, "DROP") || !(rst_token_is(&word, "TABLE") || rst_token_is(&word, "INDEX")) ||
+        c->all_cursors == 0)
+        return SQLITE_OK;
+    name = rst_token_object(&p, end, &schema);
+    text = rst_token_name(&name);
+    if (text == NULL) return SQLITE_NOMEM;
+    /* What there is not, or what cannot be dropped, is refused in words of its own. */
+    code = sqlite3_prepare_v2(c->mirror,
+                              "SELECT 1 FROM sqlite_master WHERE type=?1 COLLATE NOCASE AND name=?2 COLLATE NOCASE "
+                              "AND sql NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
+                              -1, &find, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, word.text, (int)word.size, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 2, text, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
+        rst_set_message(message, "database table is locked");
+        code = SQLITE_LOCKED;
+    }
+    sqlite3_finalize(find);
+    sqlite3_free(text);
+    return code;
+}
+
+static int run_change(rst_connection *c, const char *sql, bool outermost, char **message) {
+    bool done = false;
+    int code = check_drop(c, sql, message);
+    if (code == SQLITE_OK) code = rst_create_as(c, sql, &done, message);
+    if (code == SQLITE_OK && !done) code = drop_rows(c, sql, outermost, message);
+    if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
+    return code;
+}
+
+/* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
+** prepared again. Of the savepoints that are open already SQLite tells it nothing, not even their ROLLBACK TO, until another one is
+** opened. */
+int rst_change_join(rst_connection *c, char **message) {
+    int code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+    if (code == SQLITE_OK) code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
+    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    return code;
+}
+
+/* IF [NOT] EXISTS, and the schema is such already: then SQLite compiles a statement that writes nothing, and asks for no lock. */
+static bool changes_nothing(rst_connection *c, const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    sqlite3_stmt *statement = NULL;
+    rst_token token;
+    char *explain;
+    bool nothing;
+    do {
+        token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END || rst_token_mark(&token, "(")) return false;
+    } while (!rst_token_is(&token, "IF"));
+    if (rst_schema_refresh(c, NULL) != SQLITE_OK) return false;
+    explain = sqlite3_mprintf("EXPLAIN %s", sql);
+    if (explain == NULL) return false;
+    /* sqlite3_stmt_readonly() says on purpose that it writes; whether its transaction does, only the program tells. */
+    nothing = sqlite3_prepare_v2(c->mirror, explain, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
+    sqlite3_free(explain);
+    while (nothing && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *operation = (const char *)sqlite3_column_text(statement, 1);
+        nothing = operation != NULL && (strcmp(operation, "Transaction") != 0 || sqlite3_column_int(statement, 3) == 0);
+    }
+    return sqlite3_finalize(statement) == SQLITE_OK && nothing;
+}
+
+/* What SQLite does in the place of a change that there is none of: it reads the schema, at which a transaction's snapshot begins. */
+static int read_instead(rst_connection *c, char **message) {
+    rootstock_transaction *transaction;
+    bool is_writer;
+    int code;
+    if (sqlite3_get_autocommit(c->db)) return SQLITE_OK;
+    code = rst_read_begin(c, &transaction, &is_writer, message);
+    if (code == SQLITE_OK) rst_read_end(c, is_writer);
+    return code;
+}
+
+/* The whole of a DDL statement that came through the front door. */
+int rst_ddl(rst_connection *c, const char *sql, char **message) {
+    int code = rst_check_usable(c, message);
+    sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
+    char *rollback_message = NULL;
+    sqlite3_stmt *interruptible = NULL;
+    const bool outermost = sqlite3_get_autocommit(c->db) != 0;
+    if (code != SQLITE_OK) return code;
+    if (changes_nothing(c, sql)) return read_instead(c, message);
+    code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
+    if (code != SQLITE_OK) return code;
+    code = rst_change_join(c, message);
+    if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
+    if (code == SQLITE_OK) interruptible = rst_interruptible(c);
+    if (code == SQLITE_OK) code = run_change(c, sql, outermost, message);
+    if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
+    if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
+    if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
+    if (code != SQLITE_OK) {
+        if (code == SQLITE_INTERRUPT) {
+            rst_interrupted_rollback(c, interruptible);
+        } else {
+            (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
+            (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
+        }
+        sqlite3_free(rollback_message);
+        rst_temporary_objects_free(c);
+        (void)rst_temporary_triggers_read(c);
+        if (c->shared != NULL && c->schema_stale)
+            (void)rst_schema_refresh(c, NULL);
+        else if (c->triggers_epoch != c->epoch)
+            (void)rst_triggers_load(c, NULL);
+    }
+    if (interruptible != NULL) rst_statement_done(c, interruptible);
+    sqlite3_set_last_insert_rowid(c->db, last);
+    return code;
+}

@@ -1,0 +1,25 @@
+/*
+** declare.h - the schema in memory and in SQLite; see declare.c.
+*/
+#ifndef ROOTSTOCK_DECLARE_H
+#define ROOTSTOCK_DECLARE_H
+
+#include "interface/internal.h"
+
+int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message);
+int rst_declared_note(rst_connection *c, const rst_table *table);
+/* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done so, and nothing was. */
+int rst_declare_at_once(rst_connection *c, char **message);
+void rst_declared_forget(rst_connection *c);
+/* Of the declarations: it goes back with them. */
+int64_t rst_declared_version(rst_connection *c);
+/* Text of a view or trigger as the connection can run it (trigger_text.c); null where nothing changes. */
+int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message);
+/* Prepares the triggers of the store's tables (trigger.c). */
+int rst_triggers_load(rst_connection *c, char **message);
+/* Whether the loaded schema has any, or temp has one on a table of the store. */
+bool rst_triggers_exist(const rst_connection *c);
+/* Row estimates that ANALYZE left (statistics.c). */
+int rst_statistics_load(rst_connection *c, rst_table **tables, int count);
+
+#endif

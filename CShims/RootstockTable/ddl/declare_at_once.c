@@ -1,0 +1,90 @@
+/*
+** declare_at_once.c - the tables of a store that is opened are declared to SQLite by the rows of its schema table.
+**
+** A CREATE VIRTUAL TABLE has SQLite search its schema table for what it wrote there, so that many take a time that grows with their square.
+** When a store is opened the connection's own schema is empty: rows that name all tables are written to another one in memory and copied
+** (a backup, which counts no changes and asks for nobody's leave), and SQLite connects each table as it connects those of a file.
+** Invariant: afterwards every table is connected, as after its CREATE: sqlite3_table_column_metadata and the like know its columns.
+*/
+#include "ddl/declare.h"
+#include "catalog/schema_image.h"
+
+#include <string.h>
+
+/* By a statement: where they are too many for the image. */
+static int write_rows(rst_connection *c, sqlite3 *other) {
+    sqlite3_stmt *insert = NULL;
+    int code = sqlite3_exec(other, "PRAGMA writable_schema=ON; BEGIN", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(other,
+                                  "INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) VALUES "
+                                  "('table', ?1, ?1, 0, printf('CREATE VIRTUAL TABLE \"%w\" USING \"%w\"', ?1, ?2))",
+                                  -1, &insert, NULL);
+    for (int i = 0; i < c->table_count && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_text(insert, 1, c->tables[i]->declared_name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, c->engine_module, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    return code == SQLITE_OK ? sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) : code;
+}
+
+static int load_image(rst_connection *c, sqlite3 *other, bool *listed) {
+    rst_image_row *rows = sqlite3_malloc64(((sqlite3_uint64)c->table_count + 1) * sizeof *rows);
+    unsigned char *image = NULL;
+    size_t size;
+    int count = 0;
+    bool made = rows != NULL;
+    while (made && count < c->table_count) {
+        const char *name = c->tables[count]->declared_name;
+        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING \"%w\"", name, c->engine_module);
+        made = sql != NULL;
+        if (made) rows[count] = (rst_image_row){count + 1, "table", name, name, sql, 0};
+        count += made;
+    }
+    if (made) image = rst_image_make(rows, count, listed, &size);
+    while (count > 0) sqlite3_free((char *)rows[--count].sql);
+    sqlite3_free(rows);
+    if (image == NULL) return SQLITE_NOMEM;
+    if (*listed) return rst_image_load(other, image, size);
+    sqlite3_free(image);
+    return SQLITE_OK;
+}
+
+static int connect(rst_connection *c, const rst_table *table, char **message) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("PRAGMA main.table_info(\"%w\")", table->declared_name);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(c->db);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return (code & 0xff) == SQLITE_AUTH ? SQLITE_OK : code; /* whom an authorizer keeps from it connects it later */
+}
+
+int rst_declare_at_once(rst_connection *c, char **message) {
+    sqlite3 *other = NULL;
+    sqlite3_backup *copy = NULL;
+    bool listed = false;
+    int code = sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code == SQLITE_OK) code = load_image(c, other, &listed);
+    if (code == SQLITE_OK && !listed) code = write_rows(c, other);
+    if (code == SQLITE_OK) copy = sqlite3_backup_init(c->db, "main", other, "main");
+    if (copy != NULL) {
+        int stepped = sqlite3_backup_step(copy, -1);
+        code = sqlite3_backup_finish(copy);
+        if (code == SQLITE_OK && stepped != SQLITE_DONE) code = SQLITE_ERROR;
+    } else if (code == SQLITE_OK) {
+        code = SQLITE_ERROR;
+    }
+    sqlite3_close(other);
+    if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : SQLITE_NOTFOUND;
+    for (int i = 0; i < c->table_count && code == SQLITE_OK; i++) {
+        code = rst_declared_note(c, c->tables[i]);
+        if (code == SQLITE_OK) code = connect(c, c->tables[i], message);
+    }
+    return code;
+}

@@ -1,0 +1,391 @@
+/*
+** maintain.c - REINDEX, ANALYZE, user_version and application_id.
+**
+** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's transaction
+** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
+*/
+#include "executor/change.h"
+#include "ddl/ddl_rows.h"
+#include "ddl/declare.h"
+#include "executor/foreign.h"
+#include "program/runner.h"
+#include "ddl/temporary.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message) {
+    const char *p = parts->set.start;
+    bool start = true;
+    if (p == NULL) return SQLITE_OK;
+    for (;;) {
+        rst_token token = rst_token_next(&p, parts->set.end);
+        if (token.type == TOKEN_END) return SQLITE_OK;
+        if (start && rst_token_mark(&token, "(")) continue;
+        if (start && rst_token_names(&token)) {
+            for (int i = 0; i < table->column_count; i++) {
+                if (table->columns[i].generated && rst_token_same_name(&token, table->columns[i].name)) {
+                    rst_set_message(message, "cannot UPDATE generated column \"%s\"", table->columns[i].name);
+                    return SQLITE_ERROR;
+                }
+            }
+        }
+        if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(&p, parts->set.end);
+        start = rst_token_mark(&token, ",");
+    }
+}
+
+/* Begins a change that SQLite knows of as a write (see rst_ddl), inside a savepoint of that name. */
+int rst_change_begin(rst_connection *c, char **message) {
+    int code;
+    c->saved_rowid = sqlite3_last_insert_rowid(c->db);
+    code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
+    if (code == SQLITE_OK) code = rst_change_join(c, message);
+    /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
+    if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
+    c->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
+    return code;
+}
+
+int rst_change_end(rst_connection *c, int code, char **message) {
+    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
+    if (code == SQLITE_INTERRUPT) {
+        rst_interrupted_rollback(c, c->interruptible);
+    } else if (code != SQLITE_OK) {
+        (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock change\"");
+        (void)rst_execute(c, NULL, "RELEASE \"rootstock change\"");
+    }
+    if (c->interruptible != NULL) rst_statement_done(c, c->interruptible);
+    c->interruptible = NULL;
+    sqlite3_set_last_insert_rowid(c->db, c->saved_rowid);
+    return code;
+}
+
+/* ---- REINDEX ---- */
+
+static int reindex(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token name, dot;
+    char *text = NULL;
+    int code;
+    (void)rst_token_next(&p, end);
+    name = rst_token_next(&p, end);
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
+    if (sqlite3_exec(c->mirror, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        return sqlite3_extended_errcode(c->mirror);
+    }
+    if (name.type != TOKEN_END) {
+        text = rst_token_name(&name);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    code = rst_change_begin(c, message);
+    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
+        rst_table *table = c->tables[t];
+        for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+            rst_index *index = &table->indexes[i];
+            bool wanted =
+                text == NULL || sqlite3_stricmp(text, table->name) == 0 || sqlite3_stricmp(text, index->name) == 0;
+            for (int k = 0; k < index->part_count && !wanted; k++) {
+                wanted = index->parts[k].collation_name != NULL &&
+                         sqlite3_stricmp(index->parts[k].collation_name, text) == 0;
+            }
+            if (!wanted) continue;
+            code = rst_clear(c, &index->tree);
+            if (code == SQLITE_OK) code = rst_index_fill(table, i, message);
+        }
+    }
+    sqlite3_free(text);
+    return rst_change_end(c, code, message);
+}
+
+static void reindex_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    rst_function_run(context, values, reindex);
+}
+
+/* ---- ANALYZE ---- */
+
+/* sqlite_stat1's text for an index: rows, then rows per distinct value of each prefix. */
+static int index_statistics(rst_table *table, rst_index *index, char **text) {
+    rst_connection *c = table->connection;
+    uint64_t rows = 0, *distinct = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof *distinct);
+    rootstock_buffer previous = {0};
+    rst_walker walker;
+    rootstock_slice key, value;
+    sqlite3_str *out;
+    int code;
+    *text = NULL;
+    if (distinct == NULL) return SQLITE_NOMEM;
+    memset(distinct, 0, ((size_t)index->part_count + 1) * sizeof *distinct);
+    code = rst_walker_open(c, c->writer, &index->tree, &walker);
+    if (code != SQLITE_OK) {
+        sqlite3_free(distinct);
+        return code;
+    }
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        size_t offset = 0;
+        bool differs = rows == 0;
+        int result = rst_interrupted(c, ++rows);
+        if (result != SQLITE_OK) {
+            rst_walker_close(&walker);
+            rootstock_buffer_free(&previous);
+            sqlite3_free(distinct);
+            return result;
+        }
+        for (int p = 0; p < index->part_count; p++) {
+            if (rootstock_key_skip(key.data, key.size, &offset, &index->parts[p].key) != SQLITE_OK) {
+                code = ROOTSTOCK_CORRUPT;
+                break;
+            }
+            if (!differs) differs = offset > previous.size || memcmp(key.data, previous.data, offset) != 0;
+            if (differs) distinct[p]++;
+        }
+        if (code != ROOTSTOCK_OK) break;
+        previous.size = 0;
+        if (rootstock_buffer_append(&previous, key.data, key.size) != SQLITE_OK) {
+            code = ROOTSTOCK_NO_MEMORY;
+            break;
+        }
+    }
+    rst_walker_close(&walker);
+    rootstock_buffer_free(&previous);
+    if (code != ROOTSTOCK_NOT_FOUND) {
+        sqlite3_free(distinct);
+        return rst_map_code(c, code);
+    }
+    if (rows > 0) {
+        out = sqlite3_str_new(NULL);
+        sqlite3_str_appendf(out, "%llu", (unsigned long long)rows);
+        for (int p = 0; p < index->part_count; p++) {
+            uint64_t each = (rows + distinct[p] - 1) / distinct[p];
+            if (each == 2 && rows * 10 <= distinct[p] * 11) each = 1; /* close to one: as SQLite rounds it */
+            sqlite3_str_appendf(out, " %llu", (unsigned long long)each);
+        }
+        *text = sqlite3_str_finish(out);
+    }
+    sqlite3_free(distinct);
+    return rows > 0 && *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static void text_value(const char *text, rootstock_value *value) {
+    value->type = text == NULL ? VALUE_NULL : VALUE_TEXT;
+    value->size = text == NULL ? 0 : strlen(text);
+    value->as.data = text;
+}
+
+/* By no statement: ANALYZE changes no row that SQLite counts. */
+static int write_statistics(rst_connection *c, const char *table, const char *index, const char *text, char **message) {
+    rst_table *statistics = rst_table_find(c, "sqlite_stat1");
+    rst_hand row;
+    int code = statistics == NULL ? SQLITE_CORRUPT : rst_hand_begin(statistics, &row);
+    if (code != SQLITE_OK) return code;
+    text_value(table, &row.values[0]);
+    text_value(index, &row.values[1]);
+    text_value(text, &row.values[2]);
+    code = rst_row_insert(statistics, &row, false, CONFLICT_DEFAULT, message);
+    rst_hand_end(statistics, &row);
+    return code;
+}
+
+/* The figures of one index: of the table's key if it is that of a table WITHOUT ROWID, which goes by the table's name. */
+static int analyze_index(rst_table *table, rst_index *index, const char *name, bool *any, char **message) {
+    char *line = NULL;
+    int code = index_statistics(table, index, &line);
+    if (code == SQLITE_OK && line != NULL) {
+        code = write_statistics(table->connection, table->name, name, line, message);
+        if (index->where == NULL) *any = true;
+    }
+    sqlite3_free(line);
+    return code;
+}
+
+/* text: null for all, or the name of the table or of one of its indexes. */
+static int analyze_table(rst_table *table, const char *text, char **message) {
+    rst_connection *c = table->connection;
+    bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0, any = false;
+    rootstock_tree_statistics statistics;
+    sqlite3_stmt *list = NULL;
+    char *sql;
+    int result, code = rst_tree_ready(c, c->writer, &table->tree, false);
+    if (code != SQLITE_OK) return code;
+    result = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    if (result != ROOTSTOCK_OK) return rst_map_error(c, result, message);
+    if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
+    sql = sqlite3_mprintf("PRAGMA main.index_list(%Q)", table->name);
+    if (code == SQLITE_OK) code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, sql, -1, &list, NULL);
+    sqlite3_free(sql);
+    while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 1),
+                   *origin = (const char *)sqlite3_column_text(list, 3);
+        if (name == NULL || origin == NULL) {
+            code = SQLITE_NOMEM;
+        } else if (table->without_rowid && strcmp(origin, "pk") == 0) {
+            rst_index key = {.tree = table->tree, .parts = table->key, .part_count = table->key_count};
+            if (whole && statistics.entries > 0) code = analyze_index(table, &key, table->name, &any, message);
+        } else if (whole || sqlite3_stricmp(text, name) == 0) {
+            for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+                rst_index *index = &table->indexes[i];
+                if (sqlite3_stricmp(index->name, name) != 0) continue;
+                if (!whole) code = rst_names_follow(c, "sqlite_stat1", 1, index->name, NULL);
+                if (code == SQLITE_OK) code = analyze_index(table, index, index->name, &any, message);
+            }
+        }
+    }
+    result = sqlite3_finalize(list);
+    if (code == SQLITE_OK) code = result;
+    if (code == SQLITE_OK && whole && !any && statistics.entries > 0) {
+        char line[32];
+        sqlite3_snprintf(sizeof line, line, "%llu", (unsigned long long)statistics.entries);
+        code = write_statistics(c, table->name, NULL, line, message);
+    }
+    return code;
+}
+
+/* As SQLite: the tables in the order in which its own schema has them, each one's indexes from the newest on. */
+static int analyze_in_order(rst_connection *c, const char *text, char **message) {
+    sqlite3_stmt *list = NULL;
+    int result, code = sqlite3_prepare_v2(c->mirror, "PRAGMA main.table_list", -1, &list, NULL);
+    while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 1);
+        rst_table *table = name == NULL ? NULL : rst_table_find(c, name);
+        if (name == NULL)
+            code = SQLITE_NOMEM;
+        else if (table != NULL && !table->internal)
+            code = analyze_table(table, text, message);
+    }
+    result = sqlite3_finalize(list);
+    return code == SQLITE_OK ? result : code;
+}
+
+static int analyze(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token name, dot;
+    char *text = NULL;
+    int code;
+    (void)rst_token_next(&p, end);
+    name = rst_token_next(&p, end);
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
+    if (name.type != TOKEN_END && !rst_token_same_name(&name, "main")) {
+        text = rst_token_name(&name);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    code = rst_change_begin(c, message);
+    if (code == SQLITE_OK && (rst_table_find(c, "sqlite_stat1") == NULL || text != NULL)) {
+        code = rst_schema_change(c, sql, message);
+        if (code == SQLITE_OK) code = rst_schema_declare(c, message);
+    }
+    if (code == SQLITE_OK && text == NULL) {
+        /* Of all tables: what was there is forgotten, whatever it is about. */
+        rst_table *figures = rst_table_find(c, "sqlite_stat1");
+        code = figures == NULL ? SQLITE_CORRUPT_VTAB : rst_clear(c, &figures->tree);
+        rst_positions_forget(c);
+    }
+    if (code == SQLITE_OK) code = analyze_in_order(c, text, message);
+    if (code == SQLITE_OK) {
+        /* Plans are made anew with the figures. */
+        c->epoch++;
+        code = rst_statistics_load(c, c->tables, c->table_count);
+        c->triggers_epoch = c->epoch;
+    }
+    sqlite3_free(text);
+    return rst_change_end(c, code, message);
+}
+
+static void analyze_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    rst_function_run(context, values, analyze);
+}
+
+int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
+    rst_table *statistics = NULL;
+    rst_walker walker;
+    rootstock_slice key, value;
+    rootstock_transaction *transaction = c->loading != NULL ? c->loading : c->writer;
+    int code;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
+    }
+    if (statistics == NULL || transaction == NULL) return SQLITE_OK;
+    code = rst_walker_open(c, transaction, &statistics->tree, &walker);
+    if (code == SQLITE_NOMEM) return code;
+    if (code != SQLITE_OK) return SQLITE_OK; /* being created */
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        rootstock_row row;
+        rootstock_value texts[3];
+        if (rootstock_row_open(&row, value.data, value.size) != SQLITE_OK || row.count < 3) continue;
+        for (int i = 0; i < 3; i++) {
+            if (rootstock_row_column(&row, i, &texts[i], NULL) != SQLITE_OK) texts[i].type = VALUE_NULL;
+        }
+        if (texts[0].type != VALUE_TEXT || texts[2].type != VALUE_TEXT) continue;
+        for (int t = 0; t < count; t++) {
+            rst_table *table = tables[t];
+            const char *p = texts[2].as.data, *end = p + texts[2].size;
+            rst_token token = rst_token_next(&p, end);
+            bool partial = false;
+            double rows = 0;
+            if (strlen(table->name) != texts[0].size ||
+                sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0)
+                continue;
+            for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++)
+                rows = rows * 10 + (token.text[i] - '0');
+            for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
+                rst_index *index = &table->indexes[i];
+                if (strlen(index->name) != texts[1].size ||
+                    sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0)
+                    continue;
+                partial = index->where != NULL;
+                if (partial) index->table_rows = rows;
+                if (index->rows_per_prefix == NULL) {
+                    index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
+                }
+                if (index->rows_per_prefix == NULL) break;
+                for (int k = 0; k < index->part_count; k++) {
+                    double per = 0;
+                    token = rst_token_next(&p, end);
+                    for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++)
+                        per = per * 10 + (token.text[d] - '0');
+                    index->rows_per_prefix[k] = per > 0 ? per : 1;
+                }
+            }
+            if (rows > 0 && !partial) table->table_rows = rows;
+        }
+    }
+    rst_walker_close(&walker);
+    return SQLITE_OK;
+}
+
+/* ---- user_version, application_id ---- */
+
+int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message);
+int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message);
+
+static void meta_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *which = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int64_t value = 0;
+    int code;
+    if (which == NULL || c->shared == NULL) return;
+    if (count == 2)
+        code = rst_meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
+    else
+        code = rst_meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int64(context, value);
+}
+
+int rst_maintain_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_reindex", 1, SQLITE_DIRECTONLY, reindex_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_analyze", 1, SQLITE_DIRECTONLY, analyze_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta", 1, SQLITE_DIRECTONLY, meta_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta_set", 2, SQLITE_DIRECTONLY, meta_function);
+    if (code == SQLITE_OK) code = rst_temporary_register(c);
+    return code;
+}

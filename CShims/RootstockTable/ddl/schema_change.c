@@ -1,0 +1,340 @@
+/*
+** schema_change.c - one change of the schema: run on the mirror, carried into the catalog and the trees.
+**
+** SQLite parses the statement on the mirror, refuses it in its own words, and rewrites whatever else the change touches (ALTER
+** TABLE). Then the mirror's schema before and after is compared (of a CREATE only what came), and the difference carried into
+** the catalog, the trees and the rows. Invariant: the catalog's objects are the mirror's sqlite_schema, row for row, plus
+** the number of each one's tree.
+*/
+#include "executor/change.h"
+#include "ddl/ddl_rows.h"
+#include "ddl/declare.h"
+#include "catalog/describe.h"
+#include "ddl/temporary.h"
+#include "parser/tokens.h"
+
+#include <string.h>
+
+typedef struct snapshot_row {
+    int64_t rowid;
+    char *type, *name, *table_name, *sql;
+} snapshot_row;
+
+typedef struct snapshot {
+    snapshot_row *rows;
+    int count;
+} snapshot;
+
+static void snapshot_free(snapshot *s) {
+    for (int i = 0; i < s->count; i++) {
+        sqlite3_free(s->rows[i].type);
+        sqlite3_free(s->rows[i].name);
+        sqlite3_free(s->rows[i].table_name);
+        sqlite3_free(s->rows[i].sql);
+    }
+    sqlite3_free(s->rows);
+    memset(s, 0, sizeof *s);
+}
+
+/* The rows behind the rowid. */
+static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
+    sqlite3_stmt *statement;
+    int code;
+    memset(s, 0, sizeof *s);
+    code = sqlite3_prepare_v2(
+        c->mirror, "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 ORDER BY rowid", -1,
+        &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_int64(statement, 1, behind);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        snapshot_row *rows = sqlite3_realloc64(s->rows, ((sqlite3_uint64)s->count + 1) * sizeof *rows);
+        if (rows == NULL) {
+            sqlite3_finalize(statement);
+            return SQLITE_NOMEM;
+        }
+        s->rows = rows;
+        rows[s->count].rowid = sqlite3_column_int64(statement, 0);
+        rows[s->count].type = rst_text_duplicate(rst_text_at(statement, 1));
+        rows[s->count].name = rst_text_duplicate(rst_text_at(statement, 2));
+        rows[s->count].table_name = rst_text_duplicate(rst_text_at(statement, 3));
+        rows[s->count].sql = rst_text_duplicate(rst_text_at(statement, 4));
+        s->count++;
+    }
+    return rst_call_code(sqlite3_finalize(statement));
+}
+
+/* A CREATE adds rows behind the last one and leaves the others alone, however many there are. *behind: the last one's rowid, or 0, below
+** all, where the statement may change any. */
+static int untouched_rows(rst_connection *c, const char *sql, int64_t *behind) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    sqlite3_stmt *statement;
+    int code;
+    *behind = 0;
+    if (!rst_token_is(&verb, "CREATE")) return SQLITE_OK;
+    code = sqlite3_prepare_v2(c->mirror, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    if (sqlite3_step(statement) == SQLITE_ROW) *behind = sqlite3_column_int64(statement, 0);
+    return rst_call_code(sqlite3_finalize(statement));
+}
+
+static const snapshot_row *snapshot_find(const snapshot *s, int64_t rowid) {
+    int low = 0, high = s->count; /* they were read in this order */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (s->rows[middle].rowid == rowid) return &s->rows[middle];
+        if (s->rows[middle].rowid < rowid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static rst_object *object_find(rst_catalog *catalog, const char *type, const char *name) {
+    for (int i = 0; i < catalog->count; i++) {
+        if (strcmp(catalog->objects[i].type, type) == 0 && sqlite3_stricmp(catalog->objects[i].name, name) == 0) {
+            return &catalog->objects[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_tree(const snapshot_row *row) {
+    return strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0;
+}
+
+static bool same_text(const char *a, const char *b) {
+    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static int mirror_run(rst_connection *c, const char *sql, char **message) {
+    sqlite3_stmt *statement;
+    int code = sqlite3_prepare_v2(c->mirror, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        }
+        code = sqlite3_finalize(statement);
+    }
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(c->mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    }
+    return code;
+}
+
+/* What the application has set for its connection rules the change as well. before: what the mirror had, which it gets back, for a
+** schema that is there is read whatever a connection allows. */
+enum { SETTING_COUNT = 4, LIMIT_COUNT = SQLITE_LIMIT_WORKER_THREADS + 1 };
+typedef struct mirror_settings {
+    int flags[SETTING_COUNT], limits[LIMIT_COUNT];
+} mirror_settings;
+static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, SQLITE_DBCONFIG_DQS_DDL,
+                                                 SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_FKEY};
+
+static void settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        int now = 0;
+        (void)sqlite3_db_config(c->mirror, setting_names[i], -1, &before->flags[i]);
+        (void)sqlite3_db_config(c->db, setting_names[i], -1, &now);
+        /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the twins' rows, and foreign.c looks at the store's. */
+        if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&verb, "ALTER")) continue;
+        if (now != before->flags[i]) (void)sqlite3_db_config(c->mirror, setting_names[i], now, NULL);
+    }
+    for (int i = 0; i < LIMIT_COUNT; i++) before->limits[i] = sqlite3_limit(c->mirror, i, sqlite3_limit(c->db, i, -1));
+}
+
+static void settings_restore(sqlite3 *mirror, const mirror_settings *before) {
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        int now = 0;
+        (void)sqlite3_db_config(mirror, setting_names[i], -1, &now);
+        if (now != before->flags[i]) (void)sqlite3_db_config(mirror, setting_names[i], before->flags[i], NULL);
+    }
+    for (int i = 0; i < LIMIT_COUNT; i++) (void)sqlite3_limit(mirror, i, before->limits[i]);
+}
+
+static int apply(rst_connection *c, const snapshot *before, const snapshot *after, char **message) {
+    rst_catalog *catalog = &c->loaded;
+    int code = SQLITE_OK;
+    /* What went. */
+    for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
+        const snapshot_row *row = &before->rows[i];
+        rst_object *object;
+        if (snapshot_find(after, row->rowid) != NULL) continue;
+        object = object_find(catalog, row->type, row->name);
+        if (object == NULL) return SQLITE_CORRUPT_VTAB;
+        if (has_tree(row) && object->tree != 0) {
+            rst_tree tree = {.number = object->tree};
+            code = rst_catalog_free_tree(c, &tree);
+        }
+        if (code == SQLITE_OK) code = rst_catalog_remove_object(c, object->identifier);
+        if (code == SQLITE_OK && strcmp(row->type, "table") == 0) {
+            code = rst_names_follow(c, "sqlite_sequence", 0, row->name, NULL);
+            if (code == SQLITE_OK) code = rst_names_follow(c, "sqlite_stat1", 0, row->name, NULL);
+        }
+        if (code == SQLITE_OK && strcmp(row->type, "index") == 0)
+            code = rst_names_follow(c, "sqlite_stat1", 1, row->name, NULL);
+    }
+    /* What came, and what changed. */
+    for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
+        const snapshot_row *row = &after->rows[i], *old = snapshot_find(before, row->rowid);
+        rst_object object = {0};
+        object.type = row->type;
+        object.name = row->name;
+        object.table_name = row->table_name;
+        object.sql = row->sql;
+        if (old == NULL) {
+            object.identifier = catalog->next_object++;
+            if (has_tree(row)) {
+                rst_tree tree;
+                code = rst_catalog_take_tree(c, catalog, &tree);
+                object.tree = tree.number;
+            }
+            if (code == SQLITE_OK) code = rst_catalog_write_object(c, &object);
+        } else if (!same_text(old->sql, row->sql) || !same_text(old->name, row->name) ||
+                   !same_text(old->table_name, row->table_name)) {
+            rst_object *known = object_find(catalog, old->type, old->name);
+            if (known == NULL) return SQLITE_CORRUPT_VTAB;
+            object.identifier = known->identifier;
+            object.tree = known->tree;
+            code = rst_catalog_write_object(c, &object);
+            /* SQLite leaves the old name in sqlite_stat1, until the next ANALYZE. */
+            if (code == SQLITE_OK && strcmp(row->type, "table") == 0 && strcmp(old->name, row->name) != 0)
+                code = rst_names_follow(c, "sqlite_sequence", 0, old->name, row->name);
+        }
+    }
+    if (code == SQLITE_OK) {
+        rst_catalog meta;
+        code = rst_catalog_read_meta(c, c->writer, &meta, message);
+        /* Set by PRAGMA, perhaps through another connection, without a change of the schema. */
+        catalog->user_version = meta.user_version;
+        catalog->application_id = meta.application_id;
+        catalog->generation++;
+        if (code == SQLITE_OK) code = rst_catalog_write_meta(c, catalog);
+    }
+    UNUSED(message);
+    return code;
+}
+
+/* New indexes are filled, changed tables' rows laid out anew. old: the tables before the change. */
+static int carry_data(rst_connection *c, const snapshot *before, const snapshot *after, rst_table **old, int old_count,
+                      char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
+        const snapshot_row *row = &after->rows[i], *was = snapshot_find(before, row->rowid);
+        if (was == NULL && strcmp(row->type, "index") == 0 && row->sql != NULL) {
+            rst_table *table = rst_table_find(c, row->table_name);
+            for (int k = 0; table != NULL && k < table->index_count; k++) {
+                if (sqlite3_stricmp(table->indexes[k].name, row->name) == 0) {
+                    code = rst_index_fill(table, k, message);
+                    break;
+                }
+            }
+        }
+        if (was != NULL && strcmp(row->type, "table") == 0 && !same_text(was->sql, row->sql)) {
+            rst_table *table = rst_table_find(c, row->name);
+            for (int k = 0; table != NULL && k < old_count; k++) {
+                const rst_column *last = &table->columns[table->column_count - 1];
+                bool grown = table->column_count > old[k]->column_count;
+                if (code != SQLITE_OK || sqlite3_stricmp(old[k]->name, was->name) != 0) continue;
+                code = rst_rows_rewrite(c, old[k], table, message);
+                if (code == SQLITE_CONSTRAINT_NOTNULL && grown) {
+                    rst_set_message(message,
+                                    "NOT NULL constraint failed"); /* of a column's name SQLite says nothing here */
+                    code = SQLITE_ERROR;
+                }
+                if (code == SQLITE_OK && grown && (table->has_check || (last->generated && last->not_null)))
+                    code = rst_rows_verify(c, table, message);
+            }
+        }
+    }
+    return code;
+}
+
+int rst_schema_change(rst_connection *c, const char *sql, char **message) {
+    snapshot before = {0}, after = {0};
+    rst_table **old = NULL, *lent = NULL;
+    int old_count = 0;
+    int64_t behind = 0;
+    rst_mark mark;
+    int code;
+    bool broken = false;
+    if (c->shared == NULL) return SQLITE_ERROR;
+    mark = rst_mark_set(c);
+    code = mirror_run(c, "SAVEPOINT change", message);
+    if (code != SQLITE_OK) {
+        rst_mark_release(c, mark);
+        return code;
+    }
+    code = untouched_rows(c, sql, &behind);
+    if (code == SQLITE_OK) code = snapshot_take(c, behind, &before);
+    if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
+    if (code == SQLITE_OK) {
+        for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
+        code = rst_forwards_sync(c, c->mirror,
+                                 &c->forwards); /* the statement may name what the application has registered since */
+        if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
+        if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
+        if (code == SQLITE_OK) {
+            mirror_settings settings;
+            settings_follow(c, sql, &settings);
+            code = mirror_run(c, sql, message);
+            settings_restore(c->mirror, &settings);
+            /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a transaction. */
+            broken = (code & 0xff) == SQLITE_CORRUPT;
+        }
+    }
+    if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
+    if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
+    if (code == SQLITE_OK) code = snapshot_take(c, behind, &after);
+    if (code == SQLITE_OK && lent != NULL) {
+        /* Give the lent row back: the table may have another name now. */
+        for (int i = 0; i < before.count; i++) {
+            const snapshot_row *row = snapshot_find(&after, before.rows[i].rowid);
+            if (row == NULL || strcmp(before.rows[i].type, "table") != 0) continue;
+            if (sqlite3_stricmp(before.rows[i].name, lent->name) == 0) {
+                char *clear = sqlite3_mprintf("DELETE FROM main.\"%w\"", row->name);
+                code = clear == NULL ? SQLITE_NOMEM : mirror_run(c, clear, message);
+                sqlite3_free(clear);
+            }
+        }
+    }
+    if (code == SQLITE_OK) {
+        old = sqlite3_malloc64(((sqlite3_uint64)c->table_count + 1) * sizeof *old);
+        if (old == NULL) code = SQLITE_NOMEM;
+        for (int i = 0; i < c->table_count && old != NULL; i++) {
+            old[i] = c->tables[i];
+            old[i]->references++;
+            old_count++;
+        }
+    }
+    if (code == SQLITE_OK) {
+        c->schema_changed = true;
+        code = apply(c, &before, &after, message);
+    }
+    if (code == SQLITE_OK) code = rst_schema_load(c, false, message);
+    if (code == SQLITE_OK) code = carry_data(c, &before, &after, old, old_count, message);
+    if (code == SQLITE_OK) {
+        code = mirror_run(c, "RELEASE change", NULL);
+    } else {
+        char *kept = NULL;
+        for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
+        (void)mirror_run(c, "ROLLBACK TO change", &kept);
+        (void)mirror_run(c, "RELEASE change", &kept);
+        sqlite3_free(kept);
+        (void)rst_temporary_triggers_read(c);
+        if (rst_mark_undo(c, mark) == SQLITE_OK && old != NULL) {
+            int loaded = rst_schema_load(c, true, NULL);
+            if (loaded != SQLITE_OK) c->schema_stale = true;
+        }
+    }
+    if (broken) c->schema_stale = true;
+    rst_mark_release(c, mark);
+    for (int i = 0; i < old_count; i++) rst_table_release(old[i]);
+    sqlite3_free(old);
+    snapshot_free(&before);
+    snapshot_free(&after);
+    return code;
+}

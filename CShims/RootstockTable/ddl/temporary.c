@@ -1,0 +1,312 @@
+/*
+** temporary.c - CREATE TEMP TRIGGER and DROP TRIGGER, where the trigger's table is the store's.
+**
+** SQLite takes no such trigger, so its text is kept in a temp view, which ROLLBACK, ROLLBACK TO and the connection's end undo and end
+** as they would the trigger. The mirror has the trigger itself while the schema changes: SQLite judges it there, rewrites it when its
+** table is altered, and drops it with it. Invariants: c->temporary_triggers are the texts of these views, oldest first; outside of
+** rst_temporary_triggers_lend .. rst_temporary_triggers_end the mirror has no temp trigger, for it would fire on the rows that are judged
+** there (SQLITE_DBCONFIG_ENABLE_TRIGGER turns off all others).
+*/
+#include "ddl/temporary.h"
+
+#include "ddl/declare.h"
+#include "program/runner.h"
+#include "rewriter/trigger_text.h"
+
+#include <string.h>
+
+static char *trigger_name(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end), schema;
+    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+    token = rst_token_object(&p, end, &schema);
+    return rst_token_name(&token);
+}
+
+int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        bool same = other != NULL && rst_token_same_name(name, other);
+        sqlite3_free(other);
+        if (same) return i;
+    }
+    return -1;
+}
+
+/* Takes the text over. */
+static int keep(rst_connection *c, char *text) {
+    char **more;
+    if (text == NULL) return SQLITE_NOMEM;
+    more = sqlite3_realloc64(c->temporary_triggers, ((sqlite3_uint64)c->temporary_trigger_count + 1) * sizeof *more);
+    if (more == NULL) {
+        sqlite3_free(text);
+        return SQLITE_NOMEM;
+    }
+    c->temporary_triggers = more;
+    more[c->temporary_trigger_count++] = text;
+    return SQLITE_OK;
+}
+
+static void forget_all(rst_connection *c) {
+    while (c->temporary_trigger_count > 0) sqlite3_free(c->temporary_triggers[--c->temporary_trigger_count]);
+}
+
+int64_t rst_temporary_version(rst_connection *c) {
+    sqlite3_stmt *statement;
+    int64_t version = -1;
+    if (!c->temporary_used) return 0;
+    if (rst_statement_get(c, "PRAGMA temp.schema_version", &statement) != SQLITE_OK) return -1;
+    if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
+    rst_statement_done(c, statement);
+    return version;
+}
+
+static uint64_t hidden_tables(rst_connection *c) {
+    uint64_t mixed = 0;
+    for (int i = 0; i < c->table_count; i++) {
+        if (rst_is_hidden(c, c->tables[i]->name)) mixed = (mixed + (uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
+    }
+    return mixed;
+}
+
+void rst_temporary_hidden_note(rst_connection *c) {
+    c->temporary_watched = c->temporary_trigger_count > 0 && c->temporary_names;
+    if (c->temporary_trigger_count == 0) return;
+    c->hidden_version = rst_temporary_version(c);
+    c->hidden_tables = hidden_tables(c);
+}
+
+bool rst_temporary_hidden_changed(rst_connection *c) {
+    int64_t version;
+    if (!c->temporary_watched || c->trigger_depth > 0 || c->programs_running > 0) return false;
+    version = rst_temporary_version(c);
+    if (version == c->hidden_version) return false;
+    c->hidden_version = version;
+    return hidden_tables(c) != c->hidden_tables;
+}
+
+int rst_temporary_triggers_lend(rst_connection *c) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < c->temporary_trigger_count && code != SQLITE_NOMEM; i++)
+        code = sqlite3_exec(c->mirror, c->temporary_triggers[i], NULL, NULL, NULL);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* one that SQLite takes no longer is lost with the change */
+}
+
+int rst_temporary_triggers_end(rst_connection *c) {
+    bool any = true;
+    int code = SQLITE_OK;
+    while (any && code == SQLITE_OK) {
+        sqlite3_stmt *statement;
+        char *drop = NULL;
+        code = sqlite3_prepare_v2(c->mirror, "SELECT name FROM sqlite_temp_master WHERE type='trigger' LIMIT 1", -1,
+                                  &statement, NULL);
+        if (code != SQLITE_OK) return code;
+        any = sqlite3_step(statement) == SQLITE_ROW;
+        if (any) {
+            drop = sqlite3_mprintf("DROP TRIGGER temp.\"%w\"", sqlite3_column_text(statement, 0));
+            if (drop == NULL) code = SQLITE_NOMEM;
+        }
+        sqlite3_finalize(statement);
+        if (drop != NULL) code = sqlite3_exec(c->mirror, drop, NULL, NULL, NULL);
+        sqlite3_free(drop);
+    }
+    return code;
+}
+
+char *rst_temporary_triggers_listed(const rst_connection *c) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(out,
+                          "SELECT NULL AS type, NULL AS name, NULL AS tbl_name, 0 AS rootpage, NULL AS sql WHERE 0");
+    for (int i = 0; i < c->temporary_trigger_count; i++) {
+        const char *text = c->temporary_triggers[i], *p = text, *end = text + strlen(text);
+        rst_trigger_parsed parsed;
+        (void)rst_token_next(&p, end); /* CREATE */
+        (void)rst_token_next(&p, end); /* TEMP, which SQLite leaves out there */
+        if (rst_trigger_parse(text, &parsed))
+            sqlite3_str_appendf(out, " UNION ALL SELECT 'trigger', %Q, %Q, 0, 'CREATE' || %Q", parsed.name,
+                                parsed.table, p);
+        rst_trigger_parsed_free(&parsed);
+    }
+    return sqlite3_str_finish(out);
+}
+
+int rst_temporary_triggers_read(rst_connection *c) {
+    sqlite3_stmt *names, *text;
+    int code;
+    if (!c->temporary_used) return SQLITE_OK;
+    forget_all(c);
+    code = sqlite3_prepare_v2(c->db,
+                              "SELECT name FROM temp.sqlite_master WHERE type='view' AND name GLOB 'rootstock text *' "
+                              "ORDER BY CAST(substr(name, 16) AS INTEGER)",
+                              -1, &names, NULL);
+    if (code != SQLITE_OK) return code;
+    while (code == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW) {
+        char *sql = sqlite3_mprintf("SELECT sql FROM temp.\"%w\"", sqlite3_column_text(names, 0));
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &text, NULL);
+        sqlite3_free(sql);
+        if (code != SQLITE_OK) break;
+        if (sqlite3_step(text) == SQLITE_ROW) code = keep(c, sqlite3_mprintf("%s", sqlite3_column_text(text, 0)));
+        sqlite3_finalize(text);
+    }
+    sqlite3_finalize(names);
+    c->temporary_recorded = c->temporary_trigger_count;
+    c->temporary_changed = false;
+    return code;
+}
+
+/* The views hold the texts of now. */
+static int record_all(rst_connection *c, char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < c->temporary_recorded && code == SQLITE_OK; i++)
+        code = rst_execute(c, message, "DROP VIEW IF EXISTS temp.\"rootstock text %d\"", i);
+    for (int i = 0; i < c->temporary_trigger_count && code == SQLITE_OK; i++)
+        code = rst_execute(c, message, "CREATE TEMP VIEW \"rootstock text %d\" AS SELECT %Q AS sql", i,
+                           c->temporary_triggers[i]);
+    c->temporary_recorded = c->temporary_trigger_count;
+    c->temporary_changed = false;
+    return code;
+}
+
+/* The trigger's text as the mirror has it, with the TEMP that SQLite leaves out. *out null: it has none of that name. */
+static int mirror_text(rst_connection *c, const char *name, char **out) {
+    sqlite3_stmt *statement;
+    int code = sqlite3_prepare_v2(c->mirror,
+                                  "SELECT sql FROM sqlite_temp_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
+                                  -1, &statement, NULL);
+    *out = NULL;
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(statement, 0), *p = sql;
+        if (sql != NULL) (void)rst_token_next(&p, sql + strlen(sql)); /* CREATE */
+        *out = sql == NULL ? NULL : sqlite3_mprintf("CREATE TEMP%s", p);
+        if (*out == NULL) code = SQLITE_NOMEM;
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int rst_temporary_triggers_take(rst_connection *c) {
+    int count = c->temporary_trigger_count, kept = 0, code = SQLITE_OK;
+    for (int i = 0; i < count; i++) {
+        char *text = c->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
+        if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : mirror_text(c, name, &now);
+        sqlite3_free(name);
+        if (code != SQLITE_OK) {
+            c->temporary_triggers[kept++] = text; /* the statement fails, and all is read again */
+            continue;
+        }
+        c->temporary_changed |= now == NULL || strcmp(now, text) != 0;
+        sqlite3_free(text);
+        if (now != NULL) c->temporary_triggers[kept++] = now;
+    }
+    c->temporary_trigger_count = kept;
+    return code == SQLITE_OK ? rst_temporary_triggers_end(c) : code;
+}
+
+int rst_temporary_triggers_follow(rst_connection *c, char **message) {
+    return c->temporary_changed ? record_all(c, message) : SQLITE_OK;
+}
+
+/* What a ROLLBACK would take away again is looked at before each statement. */
+static int loaded(rst_connection *c, char **message) {
+    int code = rst_triggers_load(c, message);
+    if (code == SQLITE_OK && !sqlite3_get_autocommit(c->db)) {
+        c->declared_in_transaction = true;
+        c->declared_version = rst_declared_version(c);
+    }
+    return code;
+}
+
+/* A trigger of one of temp's own tables, which SQLite keeps. */
+static int is_in_temp(rst_connection *c, const char *trigger, bool *found) {
+    sqlite3_stmt *statement;
+    int code =
+        sqlite3_prepare_v2(c->db, "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
+                           -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(statement, 1, trigger, -1, SQLITE_STATIC);
+    *found = sqlite3_step(statement) == SQLITE_ROW;
+    return sqlite3_finalize(statement);
+}
+
+static bool is_conditional(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end);
+    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+    token = rst_token_next(&p, end);
+    return rst_token_is(&token, "IF");
+}
+
+static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
+    char *name = trigger_name(sql), *text = NULL;
+    bool known = false;
+    int code;
+    if (name == NULL) return SQLITE_NOMEM;
+    /* IF NOT EXISTS, or the front door would have refused */
+    code = is_in_temp(c, name, &known);
+    if (code != SQLITE_OK || known) {
+        sqlite3_free(name);
+        return code;
+    }
+    for (int i = 0; i < c->temporary_trigger_count && !known; i++) {
+        char *other = trigger_name(c->temporary_triggers[i]);
+        known = other != NULL && sqlite3_stricmp(other, name) == 0;
+        sqlite3_free(other);
+    }
+    if (known && is_conditional(sql)) {
+        sqlite3_free(name);
+        return SQLITE_OK;
+    }
+    code = rst_temporary_triggers_lend(c);
+    if (code == SQLITE_OK) code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        code = sqlite3_extended_errcode(c->mirror);
+    }
+    if (!known && code == SQLITE_OK) code = mirror_text(c, name, &text);
+    sqlite3_free(name);
+    {
+        int ended = rst_temporary_triggers_end(c);
+        if (code == SQLITE_OK) code = ended;
+    }
+    if (known || code != SQLITE_OK) {
+        sqlite3_free(text);
+        return code;
+    }
+    c->temporary_used = true;
+    code = keep(c, text);
+    if (code == SQLITE_OK) code = record_all(c, message);
+    return code == SQLITE_OK ? loaded(c, message) : code;
+}
+
+static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
+    const char *p = name;
+    rst_token token = rst_token_next(&p, name + strlen(name));
+    int at = rst_temporary_trigger_find(c, &token), code = SQLITE_OK;
+    if (at >= 0) {
+        sqlite3_free(c->temporary_triggers[at]);
+        for (int i = at + 1; i < c->temporary_trigger_count; i++)
+            c->temporary_triggers[i - 1] = c->temporary_triggers[i];
+        c->temporary_trigger_count--;
+        code = record_all(c, message);
+    }
+    return code == SQLITE_OK ? loaded(c, message) : code;
+}
+
+static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    rst_function_run(context, values, temporary_trigger);
+}
+
+static void drop_temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    rst_function_run(context, values, drop_temporary_trigger);
+}
+
+int rst_temporary_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_drop_temp_trigger", 1, SQLITE_DIRECTONLY, drop_temporary_trigger_function);
+    return code;
+}

@@ -1,0 +1,237 @@
+/*
+** temporary_objects.c - temp views, and triggers of temp tables and views, that name what ALTER TABLE changes in the store.
+**
+** SQLite rewrites them with the schema's own, or refuses the change because of them. So for an ALTER TABLE they are lent to the mirror,
+** with the temp tables that they name, and what it made of them is made in temp when the change is done. Invariant: outside of
+** rst_schema_change the mirror has no temp table and no temp view.
+*/
+#include "ddl/temporary.h"
+
+#include "ddl/declare.h"
+
+#include <string.h>
+
+typedef struct temporary_object {
+    char *type, *name, *table_name, *sql;
+    bool lent;
+    char *now; /* the text that ALTER TABLE made of it; null: the same */
+} temporary_object;
+
+struct rst_temporary_objects {
+    temporary_object *list;
+    int count;
+    bool adds; /* ALTER TABLE ... ADD COLUMN */
+};
+
+void rst_temporary_objects_free(rst_connection *c) {
+    struct rst_temporary_objects *objects = c->temporary_objects;
+    if (objects == NULL) return;
+    for (int i = 0; i < objects->count; i++) {
+        sqlite3_free(objects->list[i].type);
+        sqlite3_free(objects->list[i].name);
+        sqlite3_free(objects->list[i].table_name);
+        sqlite3_free(objects->list[i].sql);
+        sqlite3_free(objects->list[i].now);
+    }
+    sqlite3_free(objects->list);
+    sqlite3_free(objects);
+    c->temporary_objects = NULL;
+}
+
+static bool is(const temporary_object *object, const char *type) {
+    return strcmp(object->type, type) == 0;
+}
+
+static int read_objects(rst_connection *c, struct rst_temporary_objects *objects) {
+    sqlite3_stmt *statement;
+    int code =
+        sqlite3_prepare_v2(c->db,
+                           "SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type<>'index' AND sql "
+                           "NOTNULL AND name NOT GLOB 'rootstock [tv]*' AND name NOT GLOB 'sqlite_*' ORDER BY rowid",
+                           -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        temporary_object *list = sqlite3_realloc64(objects->list, ((sqlite3_uint64)objects->count + 1) * sizeof *list),
+                         *object;
+        if (list == NULL) {
+            code = SQLITE_NOMEM;
+            break;
+        }
+        objects->list = list;
+        object = &list[objects->count++];
+        memset(object, 0, sizeof *object);
+        object->type = rst_column_copy(statement, 0);
+        object->name = rst_column_copy(statement, 1);
+        object->table_name = rst_column_copy(statement, 2);
+        object->sql = rst_column_copy(statement, 3);
+        if (object->type == NULL || object->name == NULL || object->table_name == NULL || object->sql == NULL) {
+            code = SQLITE_NOMEM;
+            break;
+        }
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+char *rst_column_copy(sqlite3_stmt *statement, int column) {
+    return sqlite3_mprintf("%s", sqlite3_column_text(statement, column));
+}
+
+char *rst_temporary_text(const char *sql) {
+    const char *p = sql;
+    (void)rst_token_next(&p, sql + strlen(sql));
+    return sqlite3_mprintf("CREATE TEMP%s", p);
+}
+
+static bool prepares(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_finalize(statement);
+    return code == SQLITE_OK;
+}
+
+/* Whether the text names a database that only the connection has, or what the front door put into it. */
+static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
+    if (strstr(sql, "rootstock") != NULL) return true;
+    for (int i = 2;; i++) {
+        const char *name = sqlite3_db_name(c->db, i);
+        const char *p = sql, *end = sql + strlen(sql);
+        rst_token token;
+        if (name == NULL) return false;
+        do {
+            token = rst_token_next(&p, end);
+            if (rst_token_names(&token) && rst_token_same_name(&token, name)) return true;
+        } while (token.type != TOKEN_END);
+    }
+}
+
+static bool adds_column(const char *sql) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token, schema;
+    (void)rst_token_next(&p, end); /* ALTER */
+    (void)rst_token_next(&p, end); /* TABLE */
+    (void)rst_token_object(&p, end, &schema);
+    token = rst_token_next(&p, end);
+    return rst_token_is(&token, "ADD");
+}
+
+int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    struct rst_temporary_objects *objects;
+    int code;
+    rst_temporary_objects_free(c);
+    if (c->sidecar || !rst_token_is(&verb, "ALTER")) return SQLITE_OK; /* beside a native file SQLite does it itself */
+    objects = sqlite3_malloc64(sizeof *objects);
+    if (objects == NULL) return SQLITE_NOMEM;
+    memset(objects, 0, sizeof *objects);
+    c->temporary_objects = objects;
+    objects->adds = adds_column(sql);
+    code = read_objects(c, objects);
+    for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
+        temporary_object *object = &objects->list[i];
+        char *text;
+        if (names_what_the_mirror_lacks(c, object->sql)) continue;
+        if (sqlite3_strnicmp(object->sql, "CREATE VIRTUAL", 14) == 0) continue;
+        text = rst_temporary_text(object->sql);
+        if (text == NULL) return SQLITE_NOMEM;
+        object->lent = sqlite3_exec(c->mirror, text, NULL, NULL, NULL) == SQLITE_OK;
+        sqlite3_free(text);
+    }
+    /* What the connection understands and the mirror does not (a function, a module) would refuse the change for nothing. */
+    for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
+        temporary_object *object = &objects->list[i];
+        char *text;
+        if (!object->lent || !is(object, "view")) continue;
+        text = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", object->name);
+        if (text == NULL) return SQLITE_NOMEM;
+        if (prepares(c->db, text) && !prepares(c->mirror, text)) {
+            char *drop = sqlite3_mprintf("DROP VIEW temp.\"%w\"", object->name);
+            if (drop == NULL) code = SQLITE_NOMEM;
+            if (drop != NULL) (void)sqlite3_exec(c->mirror, drop, NULL, NULL, NULL);
+            sqlite3_free(drop);
+            object->lent = false;
+        }
+        sqlite3_free(text);
+    }
+    return code;
+}
+
+int rst_temporary_objects_take(rst_connection *c) {
+    struct rst_temporary_objects *objects = c->temporary_objects;
+    sqlite3_stmt *statement;
+    int code = SQLITE_OK;
+    if (objects == NULL || objects->count == 0) return SQLITE_OK;
+    code = sqlite3_prepare_v2(c->mirror, "SELECT sql FROM sqlite_temp_master WHERE type=?1 AND name=?2", -1, &statement,
+                              NULL);
+    if (code != SQLITE_OK) return code;
+    for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
+        temporary_object *object = &objects->list[i];
+        if (!object->lent || is(object, "table")) continue;
+        sqlite3_bind_text(statement, 1, object->type, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, object->name, -1, SQLITE_STATIC);
+        if (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *now = (const char *)sqlite3_column_text(statement, 0);
+            if (now != NULL && strcmp(now, object->sql) != 0) {
+                object->now = sqlite3_mprintf("%s", now);
+                if (object->now == NULL) code = SQLITE_NOMEM;
+            }
+        }
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    for (int i = objects->count - 1; i >= 0 && code == SQLITE_OK; i--) {
+        temporary_object *object = &objects->list[i];
+        char *drop;
+        if (!object->lent) continue;
+        drop = sqlite3_mprintf("DROP %s IF EXISTS temp.\"%w\"", object->type, object->name);
+        code = drop == NULL ? SQLITE_NOMEM : sqlite3_exec(c->mirror, drop, NULL, NULL, NULL);
+        sqlite3_free(drop);
+    }
+    return code;
+}
+
+/* A view that is made anew loses its triggers. */
+static bool loses_view(const struct rst_temporary_objects *objects, const temporary_object *trigger) {
+    for (int i = 0; i < objects->count; i++) {
+        const temporary_object *object = &objects->list[i];
+        if (object->now != NULL && is(object, "view") && sqlite3_stricmp(object->name, trigger->table_name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An INSERT that names columns leaves the new one to its DEFAULT, which the front door writes out: it does so anew, in
+** what it made of the text before. All are made anew, for the newest fires first. */
+static int follow_columns(rst_connection *c, const temporary_object *trigger, char **message) {
+    char *text = rst_temporary_text(trigger->now != NULL ? trigger->now : trigger->sql), *fresh = NULL;
+    int code = text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK) code = rst_transform_object(c, text, &fresh, message);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "DROP TRIGGER IF EXISTS temp.\"%w\"", trigger->name);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "%s", fresh != NULL ? fresh : text);
+    sqlite3_free(fresh);
+    sqlite3_free(text);
+    return code;
+}
+
+int rst_temporary_objects_follow(rst_connection *c, char **message) {
+    struct rst_temporary_objects *objects = c->temporary_objects;
+    int code = SQLITE_OK;
+    for (int i = 0; objects != NULL && i < objects->count && code == SQLITE_OK; i++) {
+        const temporary_object *object = &objects->list[i];
+        if (object->now != NULL)
+            code = rst_execute(c, message, "DROP %s IF EXISTS temp.\"%w\"", object->type, object->name);
+    }
+    for (int i = 0; objects != NULL && i < objects->count && code == SQLITE_OK; i++) {
+        const temporary_object *object = &objects->list[i];
+        char *text;
+        if (object->now == NULL && !(is(object, "trigger") && loses_view(objects, object))) continue;
+        text = rst_temporary_text(object->now != NULL ? object->now : object->sql);
+        code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
+        sqlite3_free(text);
+    }
+    for (int i = 0; objects != NULL && objects->adds && i < objects->count && code == SQLITE_OK; i++)
+        if (is(&objects->list[i], "trigger")) code = follow_columns(c, &objects->list[i], message);
+    rst_temporary_objects_free(c);
+    return code;
+}

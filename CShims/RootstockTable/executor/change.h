@@ -1,0 +1,74 @@
+/*
+** change.h - rows in hand and one row's change, as update.c, triggers, foreign keys and UPSERT hand it to each other.
+*/
+#ifndef ROOTSTOCK_CHANGE_H
+#define ROOTSTOCK_CHANGE_H
+
+#include "catalog/column_sets.h"
+
+/* A row in hand: values (one per column), its rowid or key. The bytes are owned by hold, or by the caller. */
+typedef struct rst_hand {
+    rootstock_value *values;
+    int64_t rowid;
+    rootstock_buffer key;  /* logical key in the table's tree */
+    rootstock_buffer hold; /* bytes that values point to */
+    uint64_t *beyond;      /* of a row that an UPDATE writes: which columns it sets (column_sets.h) */
+    int64_t marks;         /* and what its text says that SQLite does not hand on: UPDATE_... */
+    rootstock_value small[24];
+} rst_hand;
+
+/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment list its rows: the names
+** by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by its own, OR ABORT, which SQLite tells
+** like no OR at all, and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort'. */
+enum { UPDATE_ROWID_NAMES = 7, UPDATE_OWN_NAME = 8, UPDATE_NAMED = 16, UPDATE_ABORTS = 32, UPDATE_SETS = 64 };
+enum { UPDATE_SHIFT = 8, UPDATE_COLUMNS = 55 };
+
+int rst_hand_begin(rst_table *table, rst_hand *hand);
+void rst_hand_end(rst_table *table, rst_hand *hand);
+/* Copies the row under key out of the write transaction. SQLITE_ROW, SQLITE_DONE (absent) or an error. */
+int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand);
+/* The same from an entry of the table's tree as a walker gives it; only the columns of these bits are read, the last bit standing for
+** all behind it. SQLITE_OK or an error. */
+int rst_hand_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
+                  rst_hand *hand);
+/* Column of a stored row: from the logical key or the row's bytes. */
+int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,
+                      rootstock_value *value, bool *has_nul, rootstock_buffer *scratch);
+
+/* The three changes. conflict: SQLITE_ROLLBACK .. SQLITE_REPLACE, or CONFLICT_DEFAULT. Each is whole or not at all.
+** SQLITE_OK; SQLITE_DONE if IGNORE dropped it; an extended code with *message. */
+int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message);
+/* Fires the BEFORE INSERT triggers; then c->before_fired tells rst_row_insert that this is done. */
+int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **message);
+/* Releases the mark, having undone what came after it if `code` is a failure that leaves nothing. */
+int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code);
+int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message);
+int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message);
+
+/* An automatic rowid, used up from now on. */
+int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
+/* SQLite enters an AUTOINCREMENT table into sqlite_sequence at its first INSERT, even of no rows. */
+int rst_sequence_touch(rst_table *table);
+/* Affinity is done; NOT NULL, and what the mirror judges, for an UPDATE of these columns. SQLITE_DONE: IGNORE dropped the row.
+** The values may move into row->hold. */
+int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
+                     char **message);
+/* The same for a new row. */
+static inline int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+    return rst_check_update(table, NULL, row, conflict, UINT64_MAX, message);
+}
+
+/* CREATE TABLE x AS SELECT (create_as.c). *done: it was one, and is done if SQLITE_OK is returned. */
+int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message);
+
+/* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
+** SQLITE_ROW and *key, SQLITE_DONE if none. */
+int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key,
+                      char **message);
+
+/* Entry of index `number` for the row in hand: key, value (may be null), length of the columns' part of the key. With an
+** evaluated index the row must be in the twin. *included: false where a partial index leaves the row out. */
+int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
+                    size_t *prefix, bool *has_null, bool *included, char **message);
+
+#endif

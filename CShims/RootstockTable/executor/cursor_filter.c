@@ -1,0 +1,368 @@
+/*
+** cursor_filter.c - xFilter: from a plan and the values that arrived to the first row.
+**
+** A plan that means one key is one look-up, a scan that nobody reads from is the tree's count, and everything else is a list
+** of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
+*/
+#include "executor/cursor.h"
+#include "planner/plan_migrate.h"
+
+#include <string.h>
+
+static bool rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *high) {
+    rootstock_value v;
+    rootstock_buffer unused = {0};
+    rst_value_from(value, &v);
+    (void)rst_value_affinity(&v, value, AFFINITY_NUMERIC, &unused);
+    if (v.type == VALUE_NULL) return false;
+    if (v.type == VALUE_TEXT || v.type == VALUE_BLOB) {
+        return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE; /* every integer is below */
+    }
+    if (v.type == VALUE_REAL) {
+        double real = v.as.real;
+        int64_t floor_value;
+        bool exact;
+        /* A whole one is an integer by now, but for -2^63, by which SQLite finds no row either. */
+        if (op == SQLITE_INDEX_CONSTRAINT_EQ) return false;
+        if (real >= 9223372036854775808.0) return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+        if (real < -9223372036854775808.0) return op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
+        floor_value = (int64_t)real;
+        if ((double)floor_value > real) floor_value--;
+        exact = (double)floor_value == real;
+        if (exact) {
+            v.as.integer = floor_value;
+        } else if (op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE) {
+            if (floor_value >= *low) *low = floor_value + 1;
+            return true;
+        } else {
+            if (floor_value < *high) *high = floor_value;
+            return true;
+        }
+    }
+    switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        if (v.as.integer == INT64_MAX) return false;
+        v.as.integer++;
+        if (v.as.integer > *low) *low = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        if (v.as.integer > *low) *low = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        if (v.as.integer == INT64_MIN) return false;
+        v.as.integer--;
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    default:
+        if (v.as.integer > *low) *low = v.as.integer;
+        if (v.as.integer < *high) *high = v.as.integer;
+        return true;
+    }
+}
+
+bool rst_rowid_meant(sqlite3_value *value, int64_t *rowid) {
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    if (sqlite3_value_type(value) == SQLITE_INTEGER)
+        low = high = sqlite3_value_int64(value);
+    else if (!rowid_bound(value, SQLITE_INDEX_CONSTRAINT_EQ, &low, &high) || low != high)
+        return false;
+    *rowid = low;
+    return true;
+}
+
+/* One row by its rowid. */
+static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
+    int64_t rowid;
+    int code;
+    k->eof = true;
+    if (!rst_rowid_meant(value, &rowid)) return SQLITE_OK;
+    rootstock_rowid_encode(rowid, k->rowid_bytes);
+    k->found_key.size = 8;
+    k->found_key.data = k->rowid_bytes;
+    code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+    if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_OK : code;
+    if (k->on_writer) {
+        code = rst_cursor_keep_row(k);
+        if (code != SQLITE_OK) return code;
+    }
+    k->stable = !k->on_writer;
+    k->row_located = true;
+    k->single = true;
+    k->eof = false;
+    rst_cursor_open_quickly(k);
+    return SQLITE_OK;
+}
+
+/* To the first row of the ranges, or of those in them that the arguments of an automatic plan find. */
+static inline int enter(rst_cursor *k, sqlite3_value **values) {
+    if (k->plan->automatic > 0 && !k->plan->automatic_spelled) {
+        int code = rst_automatic_filter(k, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
+    return rst_cursor_enter_range(k);
+}
+
+static int filter_rowid(rst_cursor *k, sqlite3_value **values) {
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    unsigned char bytes[8];
+    rst_range *range = &k->ranges.few[0];
+    bool possible = true;
+    int argument = 0, code;
+    if (k->plan->lower != 0) possible = rowid_bound(values[argument++], k->plan->lower, &low, &high);
+    if (k->plan->upper != 0 && possible) possible = rowid_bound(values[argument], k->plan->upper, &low, &high);
+    if (!possible || low > high) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    range->low.size = 0;
+    range->high.size = 0;
+    range->has_high = high != INT64_MAX;
+    code = SQLITE_OK;
+    if (low != INT64_MIN) {
+        rootstock_rowid_encode(low, bytes);
+        code = rootstock_buffer_append(&range->low, bytes, 8);
+    }
+    if (code == SQLITE_OK && range->has_high) {
+        rootstock_rowid_encode(high + 1, bytes);
+        code = rootstock_buffer_append(&range->high, bytes, 8);
+    }
+    if (code != SQLITE_OK) return code;
+    k->ranges.range = k->ranges.few;
+    k->ranges.count = 1;
+    k->range = 0;
+    return enter(k, values);
+}
+
+/* The row whose key is k->seek. */
+static int seek_key(rst_cursor *k) {
+    int code;
+    k->entry_key.size = k->seek.size;
+    k->entry_key.data = k->seek.data;
+    if (k->walker.run == NULL && k->seek.size < k->connection->second_look) {
+        code = k->connection->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    } else {
+        code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    }
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    k->eof = false;
+    k->single = true;
+    return rst_cursor_arrived(k);
+}
+
+/* The same where the key itself is given, as the hidden column shows it. */
+static int filter_encoded(rst_cursor *k, sqlite3_value *value) {
+    const void *key = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : NULL;
+    int code = rst_cursor_attach(k, &k->table->tree);
+    if (code != SQLITE_OK) return code;
+    rst_cursor_aim(k);
+    k->move = ROOTSTOCK_NEXT;
+    k->eof = true;
+    if (key == NULL) return SQLITE_OK; /* no row has it */
+    k->seek.size = 0;
+    code = rootstock_buffer_append(&k->seek, key, (size_t)sqlite3_value_bytes(value));
+    return code != SQLITE_OK ? code : seek_key(k);
+}
+
+/* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
+static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
+    const rst_table *table = k->table;
+    int code, part_count = table->key_count;
+    k->seek.size = 0;
+    if (k->raw_key && sqlite3_value_type(values[0]) == SQLITE_BLOB) {
+        /* A blob stands in such a key as it is, behind its class: rootstock_key_append in short. */
+        const void *blob = sqlite3_value_blob(values[0]);
+        size_t size = (size_t)sqlite3_value_bytes(values[0]);
+        if (blob == NULL && size > 0) return SQLITE_NOMEM; /* of zeroblob() */
+        if (k->seek.capacity < size + 1 && rootstock_buffer_reserve(&k->seek, size + 1) != SQLITE_OK)
+            return SQLITE_NOMEM;
+        k->seek.data[0] = KEY_RAW_BLOB;
+        if (size > 0) memcpy(k->seek.data + 1, blob, size);
+        k->seek.size = size + 1;
+        part_count = 0;
+    }
+    for (int p = 0; p < part_count; p++) {
+        const rst_part *part = &table->key[p];
+        char affinity = table->columns[part->column].affinity;
+        rootstock_value value;
+        rst_value_from(values[p], &value);
+        if (k->plan->null_equal[p]) return SQLITE_NOTFOUND;
+        switch (value.type) {
+        case VALUE_BLOB: break;
+        case VALUE_TEXT:
+            if (k->plan->exact && affinity <= AFFINITY_TEXT) break;
+            if (affinity != AFFINITY_TEXT || rst_value_is_disguised(table, &value, &k->ranges)) return SQLITE_NOTFOUND;
+            break;
+        case VALUE_INTEGER:
+            if (affinity < AFFINITY_NUMERIC && !(k->plan->exact && affinity == AFFINITY_BLOB)) return SQLITE_NOTFOUND;
+            break;
+        case VALUE_NULL: k->eof = true; return SQLITE_OK;
+        default: return SQLITE_NOTFOUND;
+        }
+        code = rootstock_key_append(&k->seek, &value, &part->key);
+        if (code != SQLITE_OK) return code;
+    }
+    return seek_key(k);
+}
+
+/* DELETE without WHERE: empties the trees and shows as many rows as there were, for SQLite to count. */
+static int clear_table(rst_cursor *k) {
+    rst_table *table = k->table;
+    rst_connection *c = k->connection;
+    rootstock_tree_statistics statistics;
+    int code;
+    if (c->writer == NULL || !k->on_writer) return SQLITE_MISUSE;
+    code = rst_tree_ready(c, c->writer, &table->tree, false);
+    if (code != SQLITE_OK) return code;
+    code = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    code = rst_clear_rows(table);
+    if (code != SQLITE_OK) return code;
+    k->remaining = statistics.entries;
+    table->clearing = statistics.entries;
+    k->counted = 0;
+    k->eof = k->remaining == 0;
+    return SQLITE_OK;
+}
+
+/* The snapshot of a filter: the statement's, or the write transaction. */
+static int begin(rst_cursor *k) {
+    rst_connection *c = k->connection;
+    char *message = NULL;
+    int code;
+    if (k->began) rst_cursor_stop(k);
+    if (k->walker_tree != NULL && c->writer != NULL) {
+        /* The engine cursor belongs to the reader; a write transaction needs its own. */
+        rst_walker_close(&k->walker);
+        k->walker_tree = NULL;
+    }
+    code = rst_read_begin(c, &k->transaction, &k->on_writer, &message);
+    if (code != SQLITE_OK) return rst_take_message(k->base.pVtab, code, message);
+    rst_cursor_begun(k);
+    return SQLITE_OK;
+}
+
+/* A scan without columns: as many rows as the tree has entries. */
+static int count_rows(rst_cursor *k) {
+    rst_connection *c = k->connection;
+    rootstock_tree_statistics statistics;
+    int code = rst_tree_ready(c, k->transaction, &k->table->tree, false);
+    if (code != SQLITE_OK) return code;
+    code = c->engine->tree_statistics(k->transaction, k->table->tree.handle, &statistics);
+    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
+    k->remaining = statistics.entries;
+    k->counted = 0;
+    k->eof = k->remaining == 0;
+    return SQLITE_OK;
+}
+
+/* A walk through the table's tree or an index's. */
+static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
+    const rst_plan *plan = k->plan;
+    rst_table *table = k->table;
+    rst_tree *tree = plan->source == PLAN_INDEX ? &table->indexes[plan->index].tree : &table->tree;
+    const rst_part *parts;
+    int code = rst_cursor_attach(k, tree);
+    if (code != SQLITE_OK) return code;
+    rst_cursor_aim(k);
+    k->move = plan->descending ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT;
+    if (plan->source == PLAN_ROWID) {
+        k->walking = true;
+        return filter_rowid(k, values);
+    }
+    if (plan->source == PLAN_KEY && plan->unique) {
+        code = filter_key_equal(k, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
+    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
+    code = plan->in > 0 ? rst_ranges_in(table, plan, parts, count, values, &k->ranges)
+                        : rst_ranges_make(table, plan, parts, values, &k->ranges);
+    if (code != SQLITE_OK) return code;
+    k->range = plan->descending ? k->ranges.count - 1 : 0;
+    if (k->ranges.ambiguous && k->ranges.count > 0) {
+        code = plan->automatic_spelled ? rst_automatic_candidates(k, parts, values) : SQLITE_NOTFOUND;
+        return code != SQLITE_NOTFOUND ? code : rst_cursor_collect(k, parts);
+    }
+    k->walking = !k->on_writer || plan->source != PLAN_INDEX;
+    code = enter(k, values);
+    if (plan->unique && code == SQLITE_OK && !k->eof && !k->on_writer && k->walker.run == NULL &&
+        k->entry_key.size < k->connection->second_look) {
+        k->single = true; /* there is no other entry of that key: none is looked for */
+        k->walking = false;
+    }
+    return code;
+}
+
+int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_cursor *k = (rst_cursor *)base;
+    rst_table *table = k->table;
+    const rst_plan *plan = rst_plan_of(table, number, k->opened_epoch);
+    bool again;
+    UNUSED(text);
+    if (plan == NULL) plan = rst_plan_carried(k->connection, table, number);
+    if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
+    if (k->repeated != NULL) {
+        if (k->repeated == plan && k->connection->writer == NULL && rst_cursor_repeats(k, values[0])) return SQLITE_OK;
+        k->repeated = NULL;
+    }
+    /* Not the first look-up of a join's inner table. */
+    again = plan->unique && plan == k->plan && count == 1 && k->repeat_misses < REPEAT_MISSES;
+    k->plan = plan;
+    k->single = false;
+    k->rejecting = k->top_limit = 0;
+    k->walking = false;
+    k->borrowed = false;
+    k->stable = false;
+    k->shape = COLUMNS_UNKNOWN;
+    k->row_located = false;
+    k->row_gone = false;
+    k->remaining = 0;
+    k->image = NULL;
+    k->list.count = 0;
+    rst_ahead_reset(&k->ahead);
+    k->row_key = &k->found_key;
+    k->row_value = &k->found_value;
+    if (k->candidates != NULL) rst_cursor_free_candidates(k);
+    if (plan->source == PLAN_ROW) {
+        int which = sqlite3_value_int(values[0]);
+        k->image = which == 1 || which == 2 ? table->images[which - 1] : NULL;
+        k->eof = k->image == NULL;
+        return SQLITE_OK;
+    }
+    if (!k->began || (k->connection->writer != NULL) != k->on_writer) {
+        int code = begin(k);
+        if (code != SQLITE_OK) return code;
+    }
+    table->clearing = 0;
+    if (plan->hinted && plan->source != PLAN_CLEAR) {
+        /* Where OR is run branch by branch, SQLite compares the hidden column with the hint once more, above the branches. */
+        const void *hint = sqlite3_value_text(values[count - 1]);
+        int code;
+        k->hint.size = 0;
+        code = rootstock_buffer_append(&k->hint, hint, (size_t)sqlite3_value_bytes(values[count - 1]));
+        if (code != SQLITE_OK) return code;
+    }
+    if (plan->source == PLAN_ROWID && plan->equals == 1) {
+        int code = plan->in > 0 ? rst_cursor_list(k, values[0]) : filter_rowid_equal(k, values[0]);
+        if (again && code == SQLITE_OK) rst_cursor_may_repeat(k, values[0]);
+        return code;
+    }
+    if (plan->source == PLAN_ENCODED) return filter_encoded(k, values[0]);
+    if (plan->source == PLAN_CLEAR) return clear_table(k);
+    if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) {
+        int code = count_rows(k);
+        return code != SQLITE_OK || plan->skips == 0 ? code : rst_cursor_skip(k, values[plan->skips - 1]);
+    }
+    {
+        int code = filter_ranges(k, count, values);
+        if (again && code == SQLITE_OK) rst_cursor_may_repeat(k, values[0]);
+        if (code == SQLITE_OK && plan->skips > 0) return rst_cursor_skip(k, values[plan->skips - 1]);
+        return code != SQLITE_OK || plan->rejecting + plan->top == 0 ? code : rst_cursor_reject_from(k, values);
+    }
+}

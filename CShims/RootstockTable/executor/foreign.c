@@ -1,0 +1,419 @@
+/*
+** foreign.c - foreign keys between the tables of a store, while PRAGMA foreign_keys is on.
+**
+** As SQLite does it: each violation that a row's change makes is counted, each that it cures is counted down; immediate ones
+** must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does. RESTRICT fails at
+** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
+*/
+#include "catalog/column_sets.h"
+#include "executor/foreign_statements.h"
+#include "program/runner.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+bool rst_foreign_enabled(rst_connection *c) {
+    int on = 0;
+    return sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &on) == SQLITE_OK && on != 0;
+}
+
+bool rst_foreign_all_deferred(rst_connection *c) {
+    sqlite3_stmt *statement;
+    bool on = false;
+    if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
+    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return on;
+}
+
+bool rst_foreign_any_deferred(const rst_table *table) {
+    for (int i = 0; i < table->foreign_key_count; i++)
+        if (table->foreign_keys[i].deferred) return true;
+    return table->foreign_key_count > 0 && rst_foreign_all_deferred(table->connection);
+}
+
+static bool any_null(const rootstock_value *values, const int *columns, int count) {
+    for (int k = 0; k < count; k++) {
+        if (values[columns[k]].type == VALUE_NULL) return true;
+    }
+    return false;
+}
+
+bool rst_value_same(const rootstock_value *a, const rootstock_value *b) {
+    if (a->type != b->type) return false;
+    switch (a->type) {
+    case VALUE_INTEGER: return a->as.integer == b->as.integer;
+    case VALUE_REAL: return a->as.real == b->as.real;
+    case VALUE_TEXT:
+    case VALUE_BLOB: return a->size == b->size && (a->size == 0 || memcmp(a->as.data, b->as.data, a->size) == 0);
+    default: return true;
+    }
+}
+
+static bool same_at(const rootstock_value *a, const rootstock_value *b, const int *columns, int count) {
+    for (int k = 0; k < count; k++) {
+        if (!rst_value_same(&a[columns[k]], &b[columns[k]])) return false;
+    }
+    return true;
+}
+
+static void count_violations(rst_connection *c, const rst_foreign_key *foreign, int64_t change) {
+    int64_t *counter;
+    if (change == 0) return;
+    counter = foreign->deferred || rst_foreign_all_deferred(c) ? &c->deferred_violations : &c->immediate_violations;
+    *counter += change;
+    if (*counter < 0) *counter = 0;
+}
+
+/* Whether two values are the same to a column of the parent: numbers by value, text by its collation. */
+static int same_to(const rst_table *parent, int column, const rootstock_value *a, const rootstock_value *b,
+                   bool *same) {
+    rootstock_buffer left = {0}, right = {0};
+    rootstock_key_column key = {0};
+    uint8_t collation = parent->columns[column].collation;
+    int code;
+    key.collation = collation == UINT8_MAX ? ROOTSTOCK_COLLATION_BINARY : collation;
+    code = rootstock_key_append(&left, a, &key);
+    if (code == SQLITE_OK) code = rootstock_key_append(&right, b, &key);
+    *same = code == SQLITE_OK && rootstock_key_compare(left.data, left.size, right.data, right.size) == 0;
+    rootstock_buffer_free(&left);
+    rootstock_buffer_free(&right);
+    return code;
+}
+
+static bool is_number(const rootstock_value *value) {
+    return value->type == VALUE_INTEGER || value->type == VALUE_REAL;
+}
+
+/* What can be said of child values beside parent values without asking SQLite. */
+typedef enum likeness {
+    LIKE_NOT,
+    LIKE_UNSURE, /* a number stands beside a text: affinity decides */
+    LIKE_FOUND,  /* the same to the parent's collations */
+    LIKE_SAME    /* and also as they are */
+} likeness;
+
+static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, const int *columns,
+                       const rootstock_value *child_row, const rootstock_value *parent_row, likeness *out) {
+    *out = LIKE_SAME;
+    for (int k = 0; k < foreign->column_count; k++) {
+        const rootstock_value *child = &child_row[foreign->child_columns[k]], *key = &parent_row[columns[k]];
+        bool same = false;
+        int code = SQLITE_OK;
+        if (child->type != VALUE_NULL && key->type != VALUE_NULL) {
+            if (child->type != key->type && !(is_number(child) && is_number(key))) {
+                *out = LIKE_UNSURE;
+                continue;
+            }
+            code = same_to(parent, columns[k], child, key, &same);
+        }
+        if (!same) *out = LIKE_NOT;
+        if (code != SQLITE_OK || !same) return code;
+        if (*out == LIKE_SAME && !is_number(key) && !rst_value_same(child, key)) *out = LIKE_FOUND;
+    }
+    return SQLITE_OK;
+}
+
+/*
+** Whether the parent of the new row is there. own: the key refers to the table itself, and the change sets its columns. By now the row
+** stands in the table; SQLite asks before it does, and to see whether the row is its own parent it compares the values as they
+** are, whatever the collation (a rowid it makes a number first).
+*/
+static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                      const rootstock_value *values, bool own, bool *exists, char **message) {
+    bool by_rowid = foreign->column_count == 1 && columns[0] == parent->rowid_column, itself = false;
+    likeness like = LIKE_NOT;
+    int code = own ? compare_key(foreign, parent, columns, values, values, &like) : SQLITE_OK;
+    *exists = like == LIKE_SAME;
+    if (code != SQLITE_OK || *exists) return code;
+    code = rst_foreign_parent_exists(c, foreign, parent, columns, values, exists, message);
+    if (code != SQLITE_OK || !*exists || by_rowid || like == LIKE_NOT) return code;
+    /* Only one row has that key. Is it this one? */
+    if (like == LIKE_FOUND)
+        itself = true;
+    else
+        code = rst_foreign_is_itself(c, foreign, parent, columns, values, values, false, &itself, message);
+    if (itself) *exists = false;
+    return code;
+}
+
+/* Whether the new row is all that the statement can do: what it violates is refused at once, even if it cures as much. */
+static bool is_single(const rst_table *table, const rootstock_value *old_values) {
+    const rst_connection *c = table->connection;
+    if (old_values != NULL || c->trigger_depth > 0 || c->settling > 0 || c->sidecar) return false;
+    return c->program == NULL || (c->program->table == table && c->program->code->single_insert);
+}
+
+static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
+                       const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        rst_table *parent = rst_table_find(c, foreign->parent);
+        const int *columns;
+        int code;
+        bool exists = false, own = sqlite3_stricmp(foreign->parent, table->name) == 0, touched = true;
+        /* Of a key into the table itself the old row was asked for while it stood (rst_foreign_before). */
+        bool old_counts =
+            !own && old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
+        bool new_counts = new_values != NULL && !any_null(new_values, foreign->child_columns, foreign->column_count);
+        if (old_values != NULL && new_values != NULL) {
+            /* As SQLite: a column that is set counts as changed, whatever its value. */
+            touched = false;
+            for (int k = 0; k < foreign->column_count; k++)
+                touched |= rst_columns_has(changed, beyond, foreign->child_columns[k]);
+            if (!touched && (!own || !rst_foreign_sets_any(table, changed, beyond))) continue;
+        }
+        if (parent == NULL) {
+            if (c->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
+            if (new_values == NULL || c->sidecar) continue;                       /* a native one: shadow.c */
+            rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
+            return SQLITE_ERROR;
+        }
+        code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
+        if (code == SQLITE_ERROR && c->dropping_rows) {
+            rst_forget_message(message);
+            continue;
+        }
+        if (code != SQLITE_OK) return code;
+        if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+            code = rst_foreign_parent_exists(c, foreign, parent, columns, old_values, &exists, message);
+            if (code != SQLITE_OK) return code;
+            if (!exists) count_violations(c, foreign, -1);
+        }
+        if (new_counts) {
+            code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists, message);
+            if (code != SQLITE_OK) return code;
+            if (!exists && is_single(table, old_values) && !foreign->deferred && !rst_foreign_all_deferred(c)) {
+                c->last_mode = SQLITE_ABORT; /* whatever the statement's OR */
+                rst_set_message(message, "FOREIGN KEY constraint failed");
+                return SQLITE_CONSTRAINT_FOREIGNKEY;
+            }
+            if (!exists) count_violations(c, foreign, 1);
+        }
+    }
+    return SQLITE_OK;
+}
+
+/* How many children refer to the key, without the new row (or null) of a table that refers to itself: that was looked at as a child
+** (check_child). */
+static int count_others(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
+                        const int *columns, const rootstock_value *key, const rootstock_value *new_values,
+                        sqlite3_int64 *count, char **message) {
+    likeness like;
+    bool itself;
+    int code = rst_foreign_child_count(c, child, foreign, table, columns, key, false, count, message);
+    if (code != SQLITE_OK || *count == 0 || child != table || new_values == NULL) return code;
+    code = compare_key(foreign, table, columns, new_values, key, &like);
+    itself = like >= LIKE_FOUND;
+    if (code == SQLITE_OK && like == LIKE_UNSURE)
+        code = rst_foreign_is_itself(c, foreign, table, columns, new_values, key, true, &itself, message);
+    if (code == SQLITE_OK && itself) --*count;
+    return code;
+}
+
+/* What a change of the parent's row leaves behind, for one key that refers to it. Every child that loses its parent is counted, whatever
+** the action: what that does to the child is counted down again as any other change of it. */
+static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
+                         const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
+                         char **message) {
+    sqlite3_int64 count;
+    int code;
+    if (old_values != NULL && !any_null(old_values, columns, foreign->column_count)) {
+        code = count_others(c, child, foreign, table, columns, old_values, new_values, &count, message);
+        if (code != SQLITE_OK) return code;
+        count_violations(c, foreign, count);
+    }
+    if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
+        (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+        code = count_others(c, child, foreign, table, columns, new_values, new_values, &count, message);
+        if (code != SQLITE_OK) return code;
+        count_violations(c, foreign, -count);
+    }
+    return SQLITE_OK;
+}
+
+static int act_on(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
+                  const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
+                  char **message) {
+    rst_action action = new_values == NULL ? foreign->on_delete : foreign->on_update;
+    sqlite3_int64 count;
+    int code;
+    if (old_values == NULL || any_null(old_values, columns, foreign->column_count)) return SQLITE_OK;
+    if (action == ACTION_NONE) return SQLITE_OK;
+    if (new_values != NULL) {
+        /* The same key to the parent's collations: ON UPDATE does nothing. */
+        bool same = true;
+        for (int k = 0; k < foreign->column_count && same; k++) {
+            code = same_to(table, columns[k], &old_values[columns[k]], &new_values[columns[k]], &same);
+            if (code != SQLITE_OK) return code;
+        }
+        if (same) return SQLITE_OK;
+    }
+    if (action != ACTION_RESTRICT)
+        return rst_foreign_act(c, child, foreign, table, columns, action, old_values, new_values, message);
+    code = rst_foreign_child_count(c, child, foreign, table, columns, old_values, true, &count, message);
+    if (code != SQLITE_OK || count == 0 || rst_foreign_all_deferred(c)) return code;
+    rst_set_message(message, "FOREIGN KEY constraint failed");
+    return SQLITE_CONSTRAINT_TRIGGER; /* as SQLite, whose actions are triggers */
+}
+
+static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed) {
+    bool touched = sqlite3_stricmp(foreign->parent, table->name) == 0;
+    for (int k = 0; k < foreign->column_count && !touched; k++)
+        touched = rst_columns_has(changed, NULL, foreign->child_columns[k]);
+    return touched;
+}
+
+static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed,
+                            const uint64_t *beyond) {
+    bool touched = false;
+    for (int n = 0; n < table->column_count && !touched; n++) {
+        if (!rst_columns_has(changed, beyond, n)) continue;
+        for (int k = 0; k < foreign->column_count && !touched; k++) {
+            touched = foreign->parent_columns[0] == NULL
+                          ? table->columns[n].primary_key > 0
+                          : sqlite3_stricmp(foreign->parent_columns[k], table->columns[n].name) == 0;
+        }
+    }
+    return touched;
+}
+
+bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
+    const rst_connection *c = table->connection;
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        for (int k = 0; k < foreign->column_count; k++)
+            if (rst_columns_has(changed, beyond, foreign->child_columns[k])) return true;
+    }
+    for (int t = 0; table->is_parent && t < c->table_count; t++) {
+        for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
+            const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
+            if (sqlite3_stricmp(foreign->parent, table->name) == 0 && sets_parent_key(table, foreign, changed, beyond))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* As SQLite: all keys that refer to the table are counted first, then acted for, the newest first in both. */
+static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
+                        const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
+    for (int turn = 0; turn < 2; turn++) {
+        for (int t = c->table_count - 1; t >= 0; t--) {
+            rst_table *child = c->tables[t];
+            for (int i = 0; i < child->foreign_key_count; i++) {
+                const rst_foreign_key *foreign = &child->foreign_keys[i];
+                const int *columns;
+                int code;
+                if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+                code = rst_foreign_parent_columns(child, foreign, table, &columns, message);
+                if (code != SQLITE_OK) {
+                    /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
+                    if (old_values == NULL ||
+                        (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
+                        (code == SQLITE_ERROR && c->dropping_rows)) {
+                        rst_forget_message(message);
+                        continue;
+                    }
+                    return code;
+                }
+                if (old_values != NULL && new_values != NULL &&
+                    same_at(old_values, new_values, columns, foreign->column_count)) {
+                    continue;
+                }
+                code = turn == 0 ? count_orphans(c, child, foreign, table, columns, old_values, new_values, message)
+                                 : act_on(c, child, foreign, table, columns, old_values, new_values, message);
+                if (code != SQLITE_OK) return code;
+            }
+        }
+    }
+    return SQLITE_OK;
+}
+
+int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint64_t changed, const uint64_t *beyond,
+                       char **message) {
+    rst_connection *c = table->connection;
+    if (c->deferred_violations == 0 && c->immediate_violations == 0) return SQLITE_OK;
+    if (!rst_foreign_enabled(c)) return SQLITE_OK;
+    if (changed != UINT64_MAX && !rst_foreign_sets_any(table, changed, beyond)) return SQLITE_OK;
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        const int *columns;
+        int code;
+        bool exists = false;
+        if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+        if (any_null(old_values, foreign->child_columns, foreign->column_count)) continue;
+        code = rst_foreign_parent_columns(table, foreign, table, &columns, message);
+        if (code == SQLITE_ERROR) { /* a key that fits no index: told of where it counts (check_child) */
+            rst_forget_message(message);
+            continue;
+        }
+        if (code == SQLITE_OK)
+            code = rst_foreign_parent_exists(c, foreign, table, columns, old_values, &exists, message);
+        if (code != SQLITE_OK) return code;
+        if (!exists) count_violations(c, foreign, -1);
+    }
+    return SQLITE_OK;
+}
+
+int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
+                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, const uint64_t *beyond,
+                      char **message) {
+    rst_connection *c = table->connection;
+    int code;
+    UNUSED(old_rowid);
+    UNUSED(new_rowid);
+    if (!rst_foreign_enabled(c)) return SQLITE_OK;
+    code = check_child(c, table, old_values, new_values, changed, beyond, message);
+    if (code == SQLITE_OK && table->is_parent)
+        code = check_parent(c, table, old_values, new_values, changed, beyond, message);
+    return code;
+}
+
+static bool is_view(const rst_connection *c, const char *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (strcmp(c->loaded.objects[i].type, "view") == 0 && sqlite3_stricmp(c->loaded.objects[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Faults of the schema that SQLite finds when it compiles a statement on the table. */
+int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
+    rst_connection *c = table->connection;
+    const int *columns;
+    bool all = changed == UINT64_MAX, looked_at = false;
+    if (!all && !rst_foreign_sets_any(table, changed, NULL)) return SQLITE_OK;
+    for (int i = 0; i < table->foreign_key_count; i++) {
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        rst_table *parent = rst_table_find(c, foreign->parent);
+        int code;
+        if (!all && !sets_child_key(table, foreign, changed)) continue;
+        looked_at = true;
+        if (parent == NULL) {
+            if (is_view(c, foreign->parent))
+                rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", table->name,
+                                foreign->parent);
+            else
+                rst_set_message(message, "no such table: main.%s", foreign->parent);
+            return SQLITE_ERROR;
+        }
+        code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
+        if (code != SQLITE_OK) return code;
+    }
+    /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
+    looked_at &= !all;
+    /* The newest is looked at first. */
+    for (int t = c->table_count - 1; table->is_parent && t >= 0; t--) {
+        for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
+            const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
+            int code;
+            if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
+            if (!looked_at && deferred_only && !foreign->deferred && !rst_foreign_all_deferred(c)) continue;
+            if (!all && !looked_at && !sets_parent_key(table, foreign, changed, NULL)) continue;
+            code = rst_foreign_parent_columns(c->tables[t], foreign, table, &columns, message);
+            if (code != SQLITE_OK) return code;
+        }
+    }
+    return SQLITE_OK;
+}

@@ -1,0 +1,234 @@
+/*
+** foreign_statements.c - what foreign keys ask and do by SQL: is the parent there, how many children are there, and the actions.
+**
+** Invariant: the parent column's affinity and collation decide each comparison, as on native tables; an action is run under ABORT, as
+** a trigger of its own depth.
+*/
+#include "executor/foreign_statements.h"
+#include "rewriter/changes.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                               const int **found_columns, char **message) {
+    int count = foreign->column_count, *columns = foreign->parent_places;
+    bool unique = false;
+    *found_columns = columns;
+    for (int k = 0; k < count; k++) columns[k] = -1;
+    if (foreign->parent_columns[0] == NULL) {
+        int found = 0;
+        for (int i = 0; i < parent->column_count; i++) {
+            int place = parent->columns[i].primary_key;
+            if (place > 0 && place <= count) columns[place - 1] = i;
+            found += place > 0;
+        }
+        unique = found == count;
+    } else {
+        for (int k = 0; k < count; k++) {
+            for (int i = 0; i < parent->column_count; i++) {
+                if (sqlite3_stricmp(parent->columns[i].name, foreign->parent_columns[k]) == 0) columns[k] = i;
+            }
+        }
+        if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
+        if (parent->without_rowid && parent->key_count == count) {
+            bool all = true;
+            for (int k = 0; k < count && all; k++) {
+                bool there = false;
+                for (int p = 0; p < count && columns[k] >= 0; p++) {
+                    there |=
+                        parent->key[p].column == columns[k] &&
+                        sqlite3_stricmp(parent->key[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
+                }
+                all = there;
+            }
+            unique |= all;
+        }
+        for (int n = 0; n < parent->index_count && !unique; n++) {
+            const rst_index *index = &parent->indexes[n];
+            bool all = index->unique && index->part_count == count && index->where == NULL;
+            for (int k = 0; k < count && all; k++) {
+                bool there = false;
+                for (int p = 0; p < count; p++) {
+                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k] &&
+                             sqlite3_stricmp(index->parts[p].collation_name,
+                                             parent->columns[columns[k]].collation_name) == 0;
+                }
+                all = there;
+            }
+            unique = all;
+        }
+    }
+    for (int k = 0; k < count; k++) unique &= columns[k] >= 0;
+    if (unique) return SQLITE_OK;
+    rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", child->name, parent->name);
+    return SQLITE_ERROR;
+}
+
+static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *values, const int *columns, int count,
+               const rootstock_value *more, const int *more_columns, sqlite3_int64 *result, char **message) {
+    char *sql = sqlite3_str_finish(text);
+    sqlite3_stmt *statement = NULL;
+    struct rst_program *program = c->program;
+    int code;
+    if (sql == NULL) return SQLITE_NOMEM;
+    /* What acts may fire and act further; to SQLite it is a trigger like any other. */
+    code = result == NULL ? rst_depth_check(c, message) : SQLITE_OK;
+    if (code != SQLITE_OK) {
+        sqlite3_free(sql);
+        return code;
+    }
+    code = rst_statement_get(c, sql, &statement);
+    if (code == SQLITE_OK) {
+        for (int k = 0; k < count && code == SQLITE_OK; k++) code = rst_bind(statement, k + 1, &values[columns[k]]);
+        for (int k = 0; k < count && more != NULL && code == SQLITE_OK; k++) {
+            code = rst_bind(statement, count + k + 1, &more[more_columns[k]]);
+        }
+        const int64_t changes = result == NULL ? rst_changes_keep(c) : 0;
+        c->program = NULL;
+        c->trigger_depth++;
+        while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            if (result != NULL) *result = sqlite3_column_int64(statement, 0);
+            code = SQLITE_OK;
+        }
+        c->trigger_depth--;
+        c->keeps_failed = false; /* it has failed by now, and is rolled back */
+        c->program = program;
+        if (code != SQLITE_OK && code != SQLITE_DONE) { /* a value that could not be bound included */
+            code = sqlite3_extended_errcode(c->db);
+            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        } else {
+            code = SQLITE_OK;
+        }
+        rst_statement_done(c, statement);
+        if (result == NULL) rst_changes_restore(c, changes);
+    } else {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_free(sql);
+    return code;
+}
+
+/* Before the k-th comparison. In groups: SQLite refuses an expression that is 1000 deep, and 1000 terms in a row are. */
+static void append_conjunction(sqlite3_str *text, int k) {
+    sqlite3_str_appendall(text, k == 0 ? " WHERE (" : k % 32 == 0 ? ") AND (" : " AND ");
+}
+
+static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_foreign_key *foreign,
+                          const rst_table *parent, const int *columns) {
+    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, parent->declared_name);
+    for (int k = 0; k < foreign->column_count; k++) {
+        append_conjunction(text, k);
+        sqlite3_str_appendf(text, "\"%w\"=?%d", parent->columns[columns[k]].name, k + 1);
+    }
+    sqlite3_str_appendchar(text, 1, ')');
+}
+
+int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                              const rootstock_value *values, bool *exists, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_int64 found = 0;
+    int code;
+    append_parent(text, c, foreign, parent, columns);
+    sqlite3_str_appendall(text, " LIMIT 1");
+    code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);
+    *exists = found != 0;
+    return code;
+}
+
+/* The comparison has the parent column's affinity and collation. acting: only its collation, because an action is to SQLite a trigger of
+** the parent's, and OLD.column has no affinity there but for the rowid. */
+static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
+                            const rst_table *parent, const int *columns, const rootstock_value *values, bool acting) {
+    for (int k = 0; k < foreign->column_count; k++) {
+        int type = values[columns[k]].type;
+        bool converts = !acting || columns[k] == parent->rowid_column;
+        bool number_to_text = converts && child->columns[foreign->child_columns[k]].affinity < AFFINITY_NUMERIC &&
+                              (type == VALUE_INTEGER || type == VALUE_REAL);
+        bool numeric = number_to_text && parent->columns[columns[k]].affinity >= AFFINITY_NUMERIC;
+        /* A parent without affinity: SQLite compares two columns then, and neither is converted. */
+        bool as_it_is = number_to_text && !numeric;
+        append_conjunction(text, k);
+        sqlite3_str_appendf(text, "%s\"%w\"=%s?%d%s COLLATE \"%w\"", as_it_is ? "+" : "",
+                            child->columns[foreign->child_columns[k]].name, numeric ? "CAST(" : "", k + 1,
+                            numeric ? " AS NUMERIC)" : "", parent->columns[columns[k]].collation_name);
+    }
+    sqlite3_str_appendchar(text, 1, ')');
+}
+
+int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                            const int *columns, const rootstock_value *values, bool acting, sqlite3_int64 *count,
+                            char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    *count = 0;
+    sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
+    append_children(text, child, foreign, parent, columns, values, acting);
+    return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
+}
+
+int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
+                          const rootstock_value *row, const rootstock_value *key, bool as_child, bool *itself,
+                          char **message) {
+    rst_row_image image = {(rootstock_value *)row, 0}, *saved = table->images[0];
+    sqlite3_str *text;
+    sqlite3_int64 found = 0;
+    int code;
+    *itself = false;
+    for (int k = 0; k < foreign->column_count; k++) {
+        int other = as_child ? foreign->child_columns[k] : columns[k];
+        if (row[other].type == VALUE_NULL) return SQLITE_OK;
+    }
+    text = sqlite3_str_new(NULL);
+    if (as_child) {
+        sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, table->declared_name);
+        append_children(text, table, foreign, table, columns, key, false);
+    } else {
+        append_parent(text, c, foreign, table, columns);
+    }
+    sqlite3_str_appendall(text, " AND \"rootstock row\"=1");
+    table->images[0] = &image;
+    code = run(c, text, key, as_child ? columns : foreign->child_columns, foreign->column_count, NULL, NULL, &found,
+               message);
+    table->images[0] = saved;
+    *itself = found != 0;
+    return code;
+}
+
+int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
+                    const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
+                    char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
+    int override = c->override_conflict, code;
+    if (action == ACTION_CASCADE && fresh == NULL) {
+        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", c->schema, child->declared_name);
+    } else {
+        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", c->schema, child->declared_name);
+        for (int k = 0; k < foreign->column_count; k++) {
+            const rst_column *column = &child->columns[foreign->child_columns[k]];
+            sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
+            if (cascade_update)
+                sqlite3_str_appendf(text, "?%d", foreign->column_count + k + 1);
+            else if (action == ACTION_SET_DEFAULT && column->default_text != NULL)
+                sqlite3_str_appendf(text, "(%s)", column->default_text);
+            else
+                sqlite3_str_appendall(text, "NULL");
+        }
+    }
+    append_children(text, child, foreign, parent, columns, old, true);
+    /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
+    c->override_conflict = SQLITE_ABORT;
+    code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
+    c->override_conflict = override;
+    if (code != SQLITE_OK && c->nested_error != 0) {
+        code = rst_nested_error_take(c, message);
+    }
+    if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL && !foreign->deferred &&
+        !rst_foreign_all_deferred(c)) {
+        /* RAISE(FAIL) keeps what was done, but the child still refers to what is gone. */
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
+    if (code != SQLITE_OK && code != SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;
+    return code;
+}

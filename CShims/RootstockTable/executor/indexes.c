@@ -1,0 +1,282 @@
+/*
+** indexes.c - entries of secondary indexes: their keys and values, finding what stands in the way, filling.
+**
+** Entry key: the index's columns, then the row's key (8 bytes of rowid, or the encoded primary key). Entry value: for WITHOUT
+** ROWID tables 4 bytes with the length of the columns' part; then, only if some column cannot be read back exactly from
+** the key, a row (rows.h) of the columns' values. Invariant: the entry of a row is a function of the row alone.
+*/
+#include "executor/change.h"
+#include "executor/sorter.h"
+
+#include <string.h>
+
+int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key) {
+    key->size = 0;
+    if (!table->without_rowid) {
+        unsigned char bytes[8];
+        rootstock_rowid_encode(rowid, bytes);
+        return rootstock_buffer_append(key, bytes, 8);
+    }
+    if (table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending) {
+        const rootstock_value *value = &values[table->key[0].column];
+        if (value->type == VALUE_BLOB && value->size < key->capacity) {
+            /* A blob stands in such a key as it is, behind its class: rootstock_key_append in short. */
+            key->data[0] = KEY_RAW_BLOB;
+            if (value->size > 0) memcpy(key->data + 1, value->as.data, value->size);
+            key->size = value->size + 1;
+            return SQLITE_OK;
+        }
+    }
+    for (int k = 0; k < table->key_count; k++) {
+        int code = rootstock_key_append(key, &values[table->key[k].column], &table->key[k].key);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+static rootstock_value part_value(const rst_table *table, const rst_part *part, const rootstock_value *values,
+                                  int64_t rowid) {
+    rootstock_value value = {.type = VALUE_INTEGER};
+    if (part->column >= 0 && part->column != table->rowid_column) return values[part->column];
+    value.as.integer = rowid;
+    return value;
+}
+
+/* Entry of `number` for the row in hand. With an evaluated index the row must be in the twin. */
+int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
+                    size_t *prefix, bool *has_null, bool *included, char **message) {
+    const rst_index *index = &table->indexes[number];
+    rootstock_value parts_small[16], *parts = parts_small;
+    bool exact = true;
+    int code = SQLITE_OK;
+    key->size = 0;
+    if (value != NULL) value->size = 0;
+    *has_null = false;
+    *included = true;
+    if (index->part_count > 16) {
+        parts = sqlite3_malloc64((sqlite3_uint64)index->part_count * sizeof *parts);
+        if (parts == NULL) return SQLITE_NOMEM;
+    }
+    if (index->evaluated) {
+        code = rst_twin_index(table, number, parts, included, message);
+        for (int p = 0; p < index->part_count; p++) {
+            if (index->parts[p].column >= 0 || index->parts[p].column == -1) {
+                parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
+            }
+        }
+    } else {
+        for (int p = 0; p < index->part_count; p++)
+            parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
+    }
+    if (code == SQLITE_OK && *included) {
+        for (int p = 0; p < index->part_count && code == SQLITE_OK; p++) {
+            if (parts[p].type == VALUE_NULL) *has_null = true;
+            if (exact && !rootstock_key_is_exact(&parts[p], &index->parts[p].key)) exact = false;
+            code = rootstock_key_append(key, &parts[p], &index->parts[p].key);
+        }
+        *prefix = key->size;
+        if (code == SQLITE_OK) code = rootstock_buffer_append(key, hand->key.data, hand->key.size);
+        if (code == SQLITE_OK && value != NULL) {
+            if (table->without_rowid) {
+                uint32_t length = (uint32_t)*prefix;
+                code = rootstock_buffer_append(value, &length, sizeof length);
+            }
+            if (code == SQLITE_OK && !exact) {
+                size_t size = rootstock_row_size(parts, index->part_count);
+                code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(value, size);
+                if (code == SQLITE_OK) {
+                    rootstock_row_write(value->data + value->size, parts, index->part_count, false);
+                    value->size += size;
+                }
+            }
+        }
+    }
+    if (parts != parts_small) sqlite3_free(parts);
+    return code;
+}
+
+/* Key of the row whose entry begins with the first `prefix` bytes of key, if it is another than `except`. */
+static int entry_in_the_way(rst_table *table, rst_index *index, const rootstock_buffer *key, size_t prefix,
+                            const rst_hand *except, rootstock_buffer *row_key) {
+    rst_connection *c = table->connection;
+    rst_walker walker;
+    rootstock_slice at = {prefix, key->data}, value;
+    int code = rst_walker_open(c, c->writer, &index->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
+    for (;;) {
+        rootstock_slice found;
+        if (code == ROOTSTOCK_NOT_FOUND ||
+            (code == ROOTSTOCK_OK && (at.size < prefix || memcmp(at.data, key->data, prefix) != 0))) {
+            code = SQLITE_DONE;
+            break;
+        }
+        if (code != ROOTSTOCK_OK) {
+            code = rst_map_code(c, code);
+            break;
+        }
+        found.data = (const unsigned char *)at.data + prefix;
+        found.size = at.size - prefix;
+        if (except == NULL || found.size != except->key.size || memcmp(found.data, except->key.data, found.size) != 0) {
+            row_key->size = 0;
+            code = rootstock_buffer_append(row_key, found.data, found.size);
+            if (code == SQLITE_OK) code = SQLITE_ROW;
+            break;
+        }
+        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &value);
+    }
+    rst_walker_close(&walker);
+    return code;
+}
+
+int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_hand *except, rootstock_buffer *found,
+                      char **message) {
+    rst_connection *c = table->connection;
+    if (number < 0) {
+        rootstock_slice key = {row->key.size, row->key.data}, value;
+        rootstock_buffer hold = {0};
+        int code;
+        if (except != NULL && except->key.size == row->key.size &&
+            memcmp(except->key.data, row->key.data, row->key.size) == 0) {
+            return SQLITE_DONE;
+        }
+        code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+        rootstock_buffer_free(&hold);
+        if (code == SQLITE_ROW && found != NULL) {
+            found->size = 0;
+            code = rootstock_buffer_append(found, row->key.data, row->key.size);
+            if (code == SQLITE_OK) code = SQLITE_ROW;
+        }
+        return code;
+    } else {
+        rst_index *index = &table->indexes[number];
+        bool has_null, included;
+        size_t prefix = 0;
+        int code;
+        if (!index->unique) return SQLITE_DONE;
+        code = rst_index_entry(table, number, row, &c->key_scratch, NULL, &prefix, &has_null, &included, message);
+        if (code != SQLITE_OK) return code;
+        if (!included || has_null) return SQLITE_DONE;
+        return entry_in_the_way(table, index, &c->key_scratch, prefix, except, found);
+    }
+}
+
+/* ---- filling ---- */
+
+enum { GATHER_BYTES = 256 << 20 };
+
+static int unique_refused(const rst_table *table, const rst_index *index, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *finished;
+    for (int p = 0; p < index->part_count; p++) {
+        if (index->parts[p].column == -2) {
+            sqlite3_str_reset(text);
+            sqlite3_str_appendf(text, "index '%q'", index->name);
+            break;
+        }
+        sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
+                            index->parts[p].column < 0 ? "rowid" : table->columns[index->parts[p].column].name);
+    }
+    finished = sqlite3_str_finish(text);
+    rst_set_message(message, "UNIQUE constraint failed: %s", finished == NULL ? "" : finished);
+    sqlite3_free(finished);
+    return SQLITE_CONSTRAINT_UNIQUE;
+}
+
+/* Puts what was gathered, in key order: appended while the tree holds nothing higher. */
+static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bool first, char **message) {
+    rst_connection *c = table->connection;
+    rootstock_buffer other = {0};
+    bool append = first;
+    int code = rst_gathering_sort(g);
+    for (size_t i = 0; i < g->count && code == SQLITE_OK; i++) {
+        const rst_gathered *entry = &g->entries[i];
+        rootstock_slice key = {entry->key_size, g->bytes.data + entry->start};
+        rootstock_slice value = {entry->value_size, g->bytes.data + entry->start + entry->key_size};
+        if (index->unique && !entry->has_null) {
+            const rst_gathered *before = i > 0 ? &g->entries[i - 1] : NULL;
+            if (before != NULL && before->prefix == entry->prefix &&
+                memcmp(g->bytes.data + before->start, key.data, entry->prefix) == 0) {
+                code = unique_refused(table, index, message);
+                break;
+            }
+            if (!first) {
+                rootstock_buffer whole = {(unsigned char *)key.data, key.size, key.size};
+                code = entry_in_the_way(table, index, &whole, entry->prefix, NULL, &other);
+                if (code == SQLITE_ROW) code = unique_refused(table, index, message);
+                if (code != SQLITE_DONE) break;
+                code = SQLITE_OK;
+            }
+        }
+        if (append && key.size < c->long_key_limit) {
+            code = rst_put(c, &index->tree, &key, &value, ROOTSTOCK_PUT_APPEND);
+            if (code != SQLITE_DONE) continue;
+            append = false;
+        }
+        code = rst_tree_put(c, &index->tree, &key, &value, 0);
+    }
+    rootstock_buffer_free(&other);
+    rst_gathering_clear(g);
+    return code;
+}
+
+/* The columns that the index's entries are made of, as bits (the last stands for all behind it); all where the twin makes them. */
+static uint64_t index_columns(const rst_table *table, const rst_index *index) {
+    uint64_t columns = 0;
+    if (index->evaluated) return UINT64_MAX;
+    for (int p = 0; p < index->part_count; p++) {
+        int column = index->parts[p].column;
+        if (column >= 0 && table->columns[column].generated) return UINT64_MAX;
+        if (column >= 0) columns |= (uint64_t)1 << (column < 63 ? column : 63);
+    }
+    return columns;
+}
+
+/* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so that pages
+** are written once and full; what does not fit into memory comes in several sorted runs. */
+int rst_index_fill(rst_table *table, int number, char **message) {
+    rst_connection *c = table->connection;
+    rst_index *index = &table->indexes[number];
+    rst_walker walker;
+    rst_hand hand;
+    rootstock_buffer key = {0}, value = {0};
+    rst_gathering g = {0};
+    uint64_t columns = index_columns(table, index);
+    rootstock_slice at, bytes;
+    uint64_t rows = 0;
+    bool first = true;
+    int result = SQLITE_OK, code = rst_hand_begin(table, &hand);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    if (code != SQLITE_OK) {
+        rst_hand_end(table, &hand);
+        return code;
+    }
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &at, &bytes); code == ROOTSTOCK_OK && result == SQLITE_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &bytes)) {
+        bool has_null, included = false;
+        size_t prefix = 0;
+        result = rst_interrupted(c, ++rows);
+        if (result == SQLITE_OK) result = rst_hand_read(table, &at, &bytes, columns, &hand);
+        if (result == SQLITE_OK && index->evaluated)
+            result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
+        if (result == SQLITE_OK) {
+            result = rst_index_entry(table, number, &hand, &key, &value, &prefix, &has_null, &included, message);
+        }
+        if (index->evaluated) rst_twin_clear(table);
+        if (result != SQLITE_OK || !included) continue;
+        result = rst_gather(&g, &key, &value, prefix, has_null);
+        if (result == SQLITE_OK && g.bytes.size > GATHER_BYTES) {
+            result = gathered_put(table, index, &g, first, message);
+            first = false;
+        }
+    }
+    if (result == SQLITE_OK && code != ROOTSTOCK_NOT_FOUND) result = rst_map_error(c, code, message);
+    rst_walker_close(&walker);
+    if (result == SQLITE_OK) result = gathered_put(table, index, &g, first, message);
+    rst_hand_end(table, &hand);
+    rootstock_buffer_free(&key);
+    rootstock_buffer_free(&value);
+    rst_gathering_free(&g);
+    return result;
+}

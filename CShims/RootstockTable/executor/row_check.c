@@ -1,0 +1,272 @@
+/*
+** row_check.c - what can refuse a row before it is written: types, NOT NULL, CHECK, the key and unique indexes.
+**
+** The order is SQLite's, because the first refusal is the one that is told. Invariant: nothing is written here except that
+** REPLACE removes the rows in the way, and that only when no constraint that refuses is left to ask.
+*/
+#include "executor/change_steps.h"
+#include "executor/trigger.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static int unique_failed(const rst_table *table, int number, char **message) {
+    sqlite3_str *text;
+    char *columns;
+    if (number < 0 && !table->without_rowid) {
+        rst_set_message(message, "UNIQUE constraint failed: %s.%s", table->name,
+                        table->rowid_column >= 0 ? table->columns[table->rowid_column].name : "rowid");
+        return table->rowid_column >= 0 ? SQLITE_CONSTRAINT_PRIMARYKEY : SQLITE_CONSTRAINT_ROWID;
+    }
+    text = sqlite3_str_new(NULL);
+    {
+        const rst_part *parts = number < 0 ? table->key : table->indexes[number].parts;
+        int count = number < 0 ? table->key_count : table->indexes[number].part_count;
+        for (int p = 0; p < count; p++) {
+            if (parts[p].column == -2) {
+                sqlite3_str_reset(text);
+                sqlite3_str_appendf(text, "index '%q'", table->indexes[number].name);
+                break;
+            }
+            sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
+                                parts[p].column < 0 ? "rowid" : table->columns[parts[p].column].name);
+        }
+    }
+    columns = sqlite3_str_finish(text);
+    rst_set_message(message, "UNIQUE constraint failed: %s", columns == NULL ? "" : columns);
+    sqlite3_free(columns);
+    return number < 0 || table->indexes[number].is_primary_key ? SQLITE_CONSTRAINT_PRIMARYKEY
+                                                               : SQLITE_CONSTRAINT_UNIQUE;
+}
+
+/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of its own. */
+static const rst_column *refused_column(const rst_table *table, const rst_hand *row, const char *words) {
+    static const char failed[] = "NOT NULL constraint failed: ";
+    const size_t before = sizeof failed - 1 + strlen(table->name) + 1;
+    for (int i = 0; i < table->column_count; i++) {
+        const rst_column *column = &table->columns[i];
+        if (!column->not_null || row->values[i].type != VALUE_NULL) continue;
+        if (words == NULL || strlen(words) < before || sqlite3_stricmp(words + before, column->name) == 0)
+            return column;
+    }
+    return NULL;
+}
+
+int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
+                     char **message) {
+    rst_connection *c = table->connection;
+    int code;
+    if (!table->needs_mirror) {
+        /* REPLACE puts every default in before it looks whether one of them is NULL itself. */
+        bool replaced = false;
+        for (int pass = 0; pass == 0 || (pass == 1 && replaced); pass++) {
+            for (int i = 0; i < table->column_count; i++) {
+                const rst_column *column = &table->columns[i];
+                if (!column->not_null || row->values[i].type != VALUE_NULL || i == table->rowid_column) continue;
+                if (pass == 0 && conflict == SQLITE_REPLACE && column->default_text != NULL) {
+                    row->values[i] = column->missing;
+                    replaced = true;
+                    continue;
+                }
+                if (conflict == SQLITE_IGNORE) return SQLITE_DONE;
+                rst_set_message(message, "NOT NULL constraint failed: %s.%s", table->name, column->name);
+                return SQLITE_CONSTRAINT_NOTNULL;
+            }
+        }
+        {
+            bool twin = false;
+            return rst_twin_begin_old(table, row, &twin, message); /* for the indexes on expressions */
+        }
+    }
+    code = rst_twin_insert(table, row->values, row->rowid, conflict, false, message);
+    if ((code == SQLITE_CONSTRAINT_CHECK || code == SQLITE_DONE) && old != NULL && table->has_check)
+        code = rst_twin_update(table, old->values, old->rowid, row->values, row->rowid, conflict, changed, message);
+    if (code != SQLITE_OK) {
+        rst_twin_clear(table);
+        if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
+            const rst_column *column = refused_column(table, row, message == NULL ? NULL : *message);
+            if (column != NULL && column->not_null_conflict != 0) c->last_mode = column->not_null_conflict;
+        }
+        return code;
+    }
+    code = rst_hand_own_bytes(table, row);
+    if (!table->has_evaluated_index || code != SQLITE_OK) rst_twin_clear(table);
+    return code;
+}
+
+int rst_refuse(const rst_table *table, int number, int mode, char **message) {
+    if (mode == SQLITE_IGNORE) return SQLITE_DONE;
+    table->connection->last_mode = mode;
+    return unique_failed(table, number, message);
+}
+
+/* REPLACE has removed rows, and what that set off (triggers, actions of foreign keys) may have put others in the way, or taken the
+** row that is being updated. As SQLite: nothing is replaced a second time. SQLITE_DONE: the row is gone. */
+static int check_again(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+                       bool same_key, rootstock_buffer *found, char **message) {
+    rst_connection *c = table->connection;
+    if (old != NULL) {
+        rootstock_slice key = {old->key.size, old->key.data}, value;
+        rootstock_buffer hold = {0};
+        int code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+        rootstock_buffer_free(&hold);
+        if (code != SQLITE_ROW) return code;
+    }
+    /* The rowid, then the constraints that replaced, then the others. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int turn = -1; turn <= table->index_count; turn++) {
+            int i = turn < 0 || turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+            int mode = rst_mode_of(conflict, i < 0 ? table->rowid_on_conflict : table->indexes[i].on_conflict), code;
+            if (i < 0 && table->without_rowid ? turn < 0 : turn >= 0 && i < 0) continue;
+            if (((turn < 0 || mode == SQLITE_REPLACE) ? 0 : 1) != pass) continue;
+            if (i < 0 && same_key) continue;
+            if (i >= 0 && !table->indexes[i].unique) continue;
+            if (i >= 0 && same_key && !rst_index_touched(table, &table->indexes[i], changed)) continue;
+            code = rst_find_conflict(table, i, row, old, found, message);
+            if (code == SQLITE_ROW) return rst_refuse(table, i, SQLITE_ABORT, message);
+            if (code != SQLITE_DONE) return code;
+        }
+    }
+    return SQLITE_OK;
+}
+
+int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+                     bool *key_known_free, char **message) {
+    rootstock_buffer found = {0};
+    int code = SQLITE_OK;
+    int key_mode = rst_mode_of(conflict, table->rowid_on_conflict);
+    bool same_key =
+        old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
+    bool replaced = false;
+    const bool key_is_free = *key_known_free;
+    for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
+        for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
+            int i = turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+            int mode = i < 0 ? key_mode : rst_mode_of(conflict, table->indexes[i].on_conflict);
+            if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
+            if (i < 0 && key_is_free) continue;
+            if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
+                continue; /* the put itself finds out */
+            }
+            if (i >= 0 && !table->indexes[i].unique) continue;
+            if (i >= 0 && same_key && !rst_index_touched(table, &table->indexes[i], changed)) continue;
+            code = rst_find_conflict(table, i, row, old, &found, message);
+            if (code == SQLITE_DONE) {
+                code = SQLITE_OK;
+                if (i < 0) *key_known_free = true;
+                continue;
+            }
+            if (code != SQLITE_ROW) break;
+            if (mode != SQLITE_REPLACE) {
+                code = rst_refuse(table, i, mode, message);
+                break;
+            }
+            {
+                rst_hand victim;
+                rootstock_slice key = {found.size, found.data};
+                code = rst_hand_begin(table, &victim);
+                if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &victim);
+                if (code == SQLITE_ROW) {
+                    bool twin = table->has_evaluated_index;
+                    rootstock_value *copy = NULL;
+                    if (twin) {
+                        rst_twin_clear(table); /* the new row makes room for the victim's turn */
+                    }
+                    /* SQLite pins the cursor on the row of an UPDATE while the victim's triggers run. */
+                    bool pin = old != NULL && (i >= 0 || table->without_rowid) &&
+                               rst_trigger_any(table, TRIGGER_DELETE) && rst_recursive_triggers(table->connection);
+                    table->pinned += pin;
+                    code = rst_row_delete(table, &victim, true, message);
+                    table->pinned -= pin;
+                    /* A BEFORE trigger that ignores the removal leaves the row, or has removed it itself: check_again finds out. */
+                    if (code == SQLITE_DONE) code = SQLITE_OK;
+                    replaced = true;
+                    if (code == SQLITE_OK && twin) {
+                        copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
+                        if (copy == NULL) {
+                            code = SQLITE_NOMEM;
+                        } else {
+                            memcpy(copy, row->values, (size_t)table->column_count * sizeof *copy);
+                            code = rst_twin_insert(table, copy, row->rowid, 0, true, message);
+                            sqlite3_free(copy);
+                        }
+                    }
+                    if (i < 0) *key_known_free = true;
+                }
+                rst_hand_end(table, &victim);
+            }
+        }
+    }
+    if (code == SQLITE_OK && replaced && rst_needs_mark(table))
+        code = check_again(table, row, old, conflict, changed, same_key, &found, message);
+    rootstock_buffer_free(&found);
+    return code;
+}
+
+int rst_complete_generated(rst_table *table, rst_hand *row, char **message) {
+    int code = SQLITE_OK;
+    if (!table->has_generated || table->triggers == NULL) return SQLITE_OK;
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        const rst_column *column = &table->columns[i];
+        if (column->not_null && column->generated == 0 && i != table->rowid_column && row->values[i].type == VALUE_NULL)
+            code = SQLITE_CONSTRAINT_NOTNULL;
+    }
+    if (code == SQLITE_OK) code = rst_twin_insert(table, row->values, row->rowid, 0, true, message);
+    if (code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_DONE) {
+        /* A NULL where none may be. The row's own check will see to it, behind the triggers. */
+        rst_twin_clear(table);
+        code = rst_twin_loose(table, row->values, row->rowid, message);
+        if (code == SQLITE_OK) code = rst_hand_own_bytes(table, row);
+        rst_twin_loose_clear(table);
+        if (code == SQLITE_OK) rst_forget_message(message);
+        return code;
+    }
+    if (code != SQLITE_OK) {
+        /* What is wrong with the row its own check will say. */
+        rst_twin_clear(table);
+        rst_forget_message(message);
+        return SQLITE_OK;
+    }
+    code = rst_hand_own_bytes(table, row);
+    rst_twin_clear(table);
+    return code;
+}
+
+int rst_check_types(rst_table *table, const rst_hand *row, char **message) {
+    static const char *const names[] = {"INT", "REAL", "TEXT", "BLOB", "NULL"};
+    for (int i = 0; table->strict && i < table->column_count; i++) {
+        const rst_column *column = &table->columns[i];
+        int type = row->values[i].type;
+        char wanted[16];
+        bool fits = true;
+        if (column->generated || type == VALUE_NULL || i == table->rowid_column) continue;
+        sqlite3_snprintf(sizeof wanted, wanted, "%s", column->type);
+        for (char *p = wanted; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
+        if (strcmp(wanted, "INT") == 0 || strcmp(wanted, "INTEGER") == 0) fits = type == VALUE_INTEGER;
+        if (strcmp(wanted, "REAL") == 0) fits = type == VALUE_REAL;
+        if (strcmp(wanted, "TEXT") == 0) fits = type == VALUE_TEXT;
+        if (strcmp(wanted, "BLOB") == 0) fits = type == VALUE_BLOB;
+        if (fits) continue;
+        rst_set_message(message, "cannot store %s value in %s column %s.%s", names[type - 1], wanted, table->name,
+                        column->name);
+        return SQLITE_CONSTRAINT_DATATYPE;
+    }
+    return SQLITE_OK;
+}
+
+int rst_taken_before_type(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, int event, int code,
+                          char **message) {
+    rootstock_buffer found = {0};
+    int mode = rst_mode_of(conflict, table->rowid_on_conflict), result;
+    if (code != SQLITE_CONSTRAINT_DATATYPE || table->has_check || table->without_rowid || mode == SQLITE_REPLACE ||
+        rst_has_before(table, event) || (old != NULL && old->rowid == row->rowid))
+        return code;
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) return code; /* a generated column is computed of checked ones, first of all */
+    }
+    result = rst_row_key(table, row->values, row->rowid, &row->key);
+    if (result == SQLITE_OK) result = rst_find_conflict(table, -1, row, old, &found, message);
+    rootstock_buffer_free(&found);
+    if (result == SQLITE_ROW) return rst_refuse(table, -1, mode, message);
+    return result == SQLITE_DONE ? code : result;
+}

@@ -1,0 +1,166 @@
+/*
+** row_write.c - a row and its index entries, put into the trees and taken out of them.
+**
+** Nothing is checked here: who calls has asked everything that may refuse the row. Invariant: what one call adds to an index,
+** another takes out by the same values, so that indexes and rows agree.
+*/
+#include "executor/change_steps.h"
+
+#include <string.h>
+
+/* Row bytes into the connection's scratch. sizes: as rst_row_put. */
+static int encode_row(rst_table *table, const rst_hand *hand, size_t sizes, rootstock_slice *out) {
+    rst_connection *c = table->connection;
+    rootstock_value small[24], *copied = NULL;
+    const rootstock_value *listed = hand->values;
+    bool compact = true;
+    int first = table->column_count - table->slot_count, count = table->column_count;
+    size_t size, bound;
+    int code;
+    for (int k = 0; k < table->key_count && compact; k++) {
+        const rootstock_value *value = &hand->values[table->key[k].column];
+        compact = value->type == VALUE_BLOB || rootstock_key_is_exact(value, &table->key[k].key);
+    }
+    if (compact && table->slot_count > 0 && table->slot[first] == 0) {
+        /* What the row's bytes leave out stands in front, as a rule: the rest is encoded where it is. */
+        listed += first;
+        count = table->slot_count;
+    } else if (compact) {
+        copied = small;
+        if (table->column_count > 24) {
+            copied = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copied);
+            if (copied == NULL) return SQLITE_NOMEM;
+        }
+        count = 0;
+        for (int i = 0; i < table->column_count; i++) {
+            if (table->slot[i] >= 0) copied[count++] = hand->values[i];
+        }
+        listed = copied;
+    }
+    c->row_scratch.size = 0;
+    bound = sizes <= ROW_SHORT ? sizes + 9 * (size_t)count : ROW_SHORT + 1;
+    if (bound > ROW_SHORT) bound = rootstock_row_bound(listed, count);
+    if (count <= 24 && bound <= ROW_SHORT && !rst_row_may_be_too_big(table, ROW_SHORT) &&
+        rootstock_buffer_reserve(&c->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
+        out->size = rootstock_row_write_short(c->row_scratch.data, listed, count, compact);
+        out->data = c->row_scratch.data;
+        if (copied != NULL && copied != small) sqlite3_free(copied);
+        return SQLITE_OK;
+    }
+    size = rootstock_row_size(listed, count);
+    code = size == 0 || rst_row_is_too_big(table, hand, size) ? SQLITE_TOOBIG
+                                                              : rootstock_buffer_reserve(&c->row_scratch, size);
+    if (code == SQLITE_OK) {
+        rootstock_row_write_sized(c->row_scratch.data, size, listed, count, compact);
+        out->size = size;
+        out->data = c->row_scratch.data;
+    }
+    if (copied != small) sqlite3_free(copied);
+    return code;
+}
+
+int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse_existing) {
+    rst_connection *c = table->connection;
+    rootstock_slice key = {row->key.size, row->key.data}, bytes;
+    int code = encode_row(table, row, sizes, &bytes);
+    if (code != SQLITE_OK) return code;
+    if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit &&
+        rootstock_key_is_above(key.data, key.size, table->last_key.data, table->last_key.size)) {
+        code = rst_put(c, &table->tree, &key, &bytes, ROOTSTOCK_PUT_APPEND);
+        if (code == SQLITE_OK) return rootstock_buffer_set(&table->last_key, key.data, key.size);
+        if (code != SQLITE_DONE) return code;
+        table->last_key_transaction = 0; /* something higher is there */
+    }
+    code = rst_tree_put(c, &table->tree, &key, &bytes, refuse_existing ? ROOTSTOCK_PUT_NO_OVERWRITE : 0);
+    return code;
+}
+
+int rst_row_learn_last_key(rst_table *table) {
+    rst_connection *c = table->connection;
+    rst_walker walker;
+    rootstock_slice key, value;
+    int code;
+    bool still = table->last_key_transaction != 0 && table->last_key_transaction == c->committed_transaction &&
+                 c->committed_transaction + 1 == c->writer_identifier;
+    table->last_key_transaction = c->writer_identifier;
+    if (still) return SQLITE_OK; /* nobody has written since our own commit */
+    table->last_key.size = 0;
+    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
+    if (code == ROOTSTOCK_OK)
+        code = rootstock_buffer_append(&table->last_key, key.data, key.size);
+    else if (code == ROOTSTOCK_NOT_FOUND)
+        code = SQLITE_OK;
+    else
+        code = rst_map_code(c, code);
+    rst_walker_close(&walker);
+    return code;
+}
+
+bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed) {
+    if (index->evaluated) return true;
+    for (int p = 0; p < index->part_count; p++) {
+        int column = index->parts[p].column;
+        if (column < 0) continue; /* the rowid is the key */
+        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated)
+            return true;
+    }
+    return false;
+}
+
+int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message) {
+    rst_connection *c = table->connection;
+    int code = SQLITE_OK;
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+        rootstock_slice key, value;
+        bool has_null, included;
+        size_t prefix;
+        if (changed != UINT64_MAX && !rst_index_touched(table, &table->indexes[i], changed)) continue;
+        code = rst_index_entry(table, i, hand, &c->key_scratch, add ? &c->row_scratch : NULL, &prefix, &has_null,
+                               &included, message);
+        if (code != SQLITE_OK || !included) continue;
+        key.size = c->key_scratch.size;
+        key.data = c->key_scratch.data;
+        if (add) {
+            value.size = c->row_scratch.size;
+            value.data = c->row_scratch.data;
+            code = rst_tree_put(c, &table->indexes[i].tree, &key, &value, 0);
+        } else {
+            code = rst_tree_remove(c, &table->indexes[i].tree, &key);
+            if (code == SQLITE_DONE) {
+                rst_set_message(message, "%s: table %s: a row without its entry in index %s", c->shared->path,
+                                table->name, table->indexes[i].name);
+                code = SQLITE_CORRUPT_VTAB;
+            }
+        }
+    }
+    return code;
+}
+
+int rst_twin_put_old(rst_table *table, const rst_hand *hand, char **message) {
+    rootstock_value small[24], *copy = small;
+    int code;
+    if (table->column_count > 24) {
+        copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
+        if (copy == NULL) return SQLITE_NOMEM;
+    }
+    memcpy(copy, hand->values, (size_t)table->column_count * sizeof *copy);
+    code = rst_twin_insert(table, copy, hand->rowid, 0, true, message);
+    if (copy != small) sqlite3_free(copy);
+    if (code != SQLITE_OK) rst_twin_clear(table);
+    return code;
+}
+
+int rst_row_remove(rst_table *table, const rst_hand *old, char **message) {
+    rst_connection *c = table->connection;
+    rootstock_slice key = {old->key.size, old->key.data};
+    bool twin = false;
+    int code = rst_twin_begin_old(table, old, &twin, message);
+    if (code == SQLITE_OK) code = rst_row_change_entries(table, old, false, UINT64_MAX, message);
+    if (twin) rst_twin_clear(table);
+    if (code != SQLITE_OK) return code;
+    code = rst_tree_remove(c, &table->tree, &key);
+    if (table->last_rowid_known && old->rowid == table->last_rowid) table->last_rowid_known = false;
+    return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
+}

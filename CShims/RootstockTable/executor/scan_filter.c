@@ -1,0 +1,256 @@
+/*
+** scan_filter.c - rows that a comparison with a literal or a parameter leaves out, gone by before SQLite sees them.
+**
+** Which comparisons, and lists of texts: plan_reject.c. Where they turn out to leave hardly any row out, the cursor
+** goes some way without looking, up to a thousand rows. A value that is neither a literal nor a parameter may be another one for each row (random()), so
+** SQLite alone knows it.
+** Invariant: a row is rejected only where SQLite's comparison of the same two values is false or NULL for certain - two numbers beside
+** each other, unequal texts of which the sought one spells no number (so that no affinity makes one of it), NULL. Whatever
+** else stands there is SQLite's to judge.
+*/
+#include "executor/cursor.h"
+#include "rewriter/expressions.h"
+
+#include <string.h>
+
+enum { KEEPS_LESS = 1, KEEPS_EQUAL = 2, KEEPS_GREATER = 4 };
+
+static unsigned char kept_by(int operation) {
+    switch (operation) {
+    case SQLITE_INDEX_CONSTRAINT_GT: return KEEPS_GREATER;
+    case SQLITE_INDEX_CONSTRAINT_GE: return KEEPS_GREATER | KEEPS_EQUAL;
+    case SQLITE_INDEX_CONSTRAINT_LT: return KEEPS_LESS;
+    case SQLITE_INDEX_CONSTRAINT_LE: return KEEPS_LESS | KEEPS_EQUAL;
+    case SQLITE_INDEX_CONSTRAINT_NE: return KEEPS_LESS | KEEPS_GREATER;
+    default: return KEEPS_EQUAL;
+    }
+}
+
+/* Integers that are doubles, too, and between which no other is taken for them. */
+static bool is_small(int64_t integer) {
+    return integer > -((int64_t)1 << 53) && integer < (int64_t)1 << 53;
+}
+
+/* The texts of among_hint.c, `length:bytes` each, for reject_texts. */
+static bool read_list(rst_cursor *k, const char *text, const char *end, rst_reject *out) {
+    out->is_text = out->is_list = true;
+    out->from = k->reject_texts.size;
+    while (text < end) {
+        uint32_t size = 0;
+        while (text < end && *text >= '0' && *text <= '9' && size < 10000) size = size * 10 + (uint32_t)(*text++ - '0');
+        if (text == end || *text++ != ':' || size > (size_t)(end - text) ||
+            rootstock_buffer_append(&k->reject_texts, &size, sizeof size) != SQLITE_OK ||
+            rootstock_buffer_append(&k->reject_texts, text, size) != SQLITE_OK)
+            return false;
+        text += size;
+    }
+    out->size = k->reject_texts.size - out->from;
+    return true;
+}
+
+/* What the term rejects, given the value. False: nothing. */
+static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_value *value, rst_reject *out) {
+    bool numeric = k->table->columns[term->column].affinity >= AFFINITY_NUMERIC;
+    const unsigned char *text;
+    out->is_text = out->is_integer = out->is_list = out->has_real = false;
+    out->keeps_null = term->operation == SQLITE_INDEX_CONSTRAINT_ISNULL;
+    out->keeps_others = term->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+    if (out->keeps_null) {
+        out->keeps = 0; /* no number, whatever it is compared with */
+        out->is_integer = out->has_real = true;
+        out->integer = 0;
+        out->real = 0;
+    }
+    if (out->keeps_null || out->keeps_others) return true;
+    if (!term->literal && !sqlite3_value_frombind(value)) return false;
+    out->keeps = kept_by(term->operation);
+    out->sure_of_equal = term->literal || (out->keeps & ~KEEPS_EQUAL) == 0;
+    if (term->operation == ROOTSTOCK_AMONG) {
+        text = term->literal ? sqlite3_value_text(value) : NULL;
+        return text != NULL && read_list(k, (const char *)text, (const char *)text + sqlite3_value_bytes(value), out);
+    }
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        out->is_integer = true;
+        out->integer = sqlite3_value_int64(value);
+        out->has_real = is_small(out->integer);
+        out->real = (double)out->integer;
+        return numeric;
+    case SQLITE_FLOAT:
+        out->has_real = true;
+        out->real = sqlite3_value_double(value);
+        return numeric;
+    case SQLITE_TEXT:
+        if (numeric) return false;
+        text = sqlite3_value_text(value);
+        out->is_text = true;
+        out->size = (size_t)sqlite3_value_bytes(value);
+        out->from = k->reject_texts.size;
+        /* Only letters begin a text that is no number to anybody. */
+        if (text == NULL || out->size == 0 || out->size > 4096 || ((text[0] | 0x20) < 'a' || (text[0] | 0x20) > 'z'))
+            return false;
+        return rootstock_buffer_append(&k->reject_texts, text, out->size) == SQLITE_OK;
+    default: return false;
+    }
+}
+
+int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
+    if (k->eof || k->single || k->transient != NULL || k->list.count > 0 || k->candidates != NULL || k->remaining > 0)
+        return SQLITE_OK;
+    k->reject_texts.size = 0;
+    for (int i = 0; i < k->plan->rejecting; i++) {
+        const rst_rejecting_term *term = &k->plan->rejects[i];
+        rst_reject *reject = &k->rejects[k->rejecting];
+        reject->place = k->plan->source == PLAN_INDEX ? k->places[term->column] : k->reaches[term->column];
+        if (reject->place >= 0 && read_value(k, term, values[term->argument], reject)) k->rejecting++;
+    }
+    k->looked_at = k->rejected = k->unlooked = k->rest = 0;
+    if (k->plan->top > 0 && k->rejecting == k->plan->rejecting) rst_cursor_top_from(k, values);
+    if (k->rejecting > 0 && rst_cursor_is_rejected(k)) return rst_cursor_next_kept(k);
+    if (k->top_limit > 0) {
+        int code = rst_cursor_reach_row(k);
+        if (code != SQLITE_OK) return code;
+        rst_cursor_note_top(k);
+    }
+    return SQLITE_OK;
+}
+
+static inline bool rejects_real(const rst_reject *r, double real) {
+    int side = real < r->real ? KEEPS_LESS : real > r->real ? KEEPS_GREATER : KEEPS_EQUAL;
+    return r->has_real && (r->keeps & side) == 0;
+}
+
+static inline bool rejects_integer(const rst_reject *r, int64_t integer) {
+    int side = KEEPS_EQUAL + 2 * (integer > r->integer) - (integer < r->integer);
+    if (!r->is_integer) return is_small(integer) && rejects_real(r, (double)integer);
+    return (r->keeps & side) == 0;
+}
+
+static bool is_in_list(const rst_cursor *k, const rst_reject *r, const unsigned char *text, size_t size) {
+    const unsigned char *at = k->reject_texts.data + r->from, *end = at + r->size;
+    while (at < end) {
+        uint32_t length;
+        memcpy(&length, at, sizeof length);
+        at += sizeof length;
+        if (length == size && memcmp(at, text, size) == 0) return true;
+        at += length;
+    }
+    return false;
+}
+
+/* In place: most of what a row that is gone by costs. */
+__attribute__((always_inline)) static inline bool rejects_value(const rst_cursor *k, const rst_reject *r, int type,
+                                                                const unsigned char *data, size_t size) {
+    int64_t integer;
+    switch (type) {
+    case ROW_NULL: return size == 0 && !r->keeps_null;
+    case ROW_INTEGER: return !r->is_text && rootstock_row_integer(data, size, &integer) && rejects_integer(r, integer);
+    case ROW_REAL: return !r->is_text && size == 8 && rejects_real(r, rootstock_row_real(data));
+    case ROW_TEXT: /* ends with a NUL */
+        if (!r->is_text) return r->keeps_null;
+        if (r->is_list) return size > 0 && data[size - 1] == 0 && !is_in_list(k, r, data, size - 1);
+        return size > 0 && data[size - 1] == 0 &&
+               (size - 1 != r->size || memcmp(data, k->reject_texts.data + r->from, r->size) != 0);
+    default: return r->keeps_null && type <= ROW_TEXT_WITH_NUL;
+    }
+}
+
+/* A number or NULL of an index entry, behind nothing but such. */
+static bool rejects_part(const rst_cursor *k, const rst_reject *r) {
+    const rst_part *parts = k->table->indexes[k->plan->index].parts;
+    const unsigned char *bytes = k->entry_key.data;
+    size_t left = k->entry_key.size;
+    double real = 0;
+    if (r->is_text || r->keeps_null) return false;
+    for (int p = 0; p <= r->place && left > 0 && !parts[p].key.descending; p++) {
+        if (bytes[0] == KEY_NULL) {
+            if (p == r->place) return true;
+            bytes++;
+            left--;
+        } else if (rootstock_key_small_number(bytes, left, &real)) {
+            if (p == r->place) return rejects_real(r, real);
+            bytes += KEY_NUMBER_SIZE;
+            left -= KEY_NUMBER_SIZE;
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Rows of other shapes than the usual one. */
+__attribute__((noinline)) static bool rejects_otherwise(const rst_cursor *k) {
+    for (int i = 0; i < k->rejecting; i++) {
+        const rst_reject *r = &k->rejects[i];
+        const unsigned char *ends;
+        size_t start = 0, end;
+        if ((k->shape & ~COLUMNS_COPIED) == COLUMNS_ENTRY && rejects_part(k, r)) return true;
+        if ((k->shape & ~COLUMNS_COPIED) != COLUMNS_NARROW || r->place >= k->row.count) continue;
+        ends = k->row.ends + r->place * k->row.width;
+        if (k->row.width == 1) {
+            if (r->place > 0) start = ends[-1];
+            end = ends[0];
+        } else {
+            if (r->place > 0) start = (size_t)(ends[-2] | ends[-1] << 8);
+            end = (size_t)(ends[0] | ends[1] << 8);
+        }
+        if (start <= end && end <= k->row.body_size &&
+            rejects_value(k, r, k->row.types[r->place], k->row.body + start, end - start))
+            return true;
+    }
+    return false;
+}
+
+bool rst_cursor_is_rejected(const rst_cursor *k) {
+    const unsigned char *types, *body;
+    size_t count = (size_t)k->usual_count, size = k->body_size;
+    if ((k->shape & ~COLUMNS_COPIED) != COLUMNS_USUAL) return rejects_otherwise(k);
+    types = k->row_bytes + 1;
+    body = k->row_bytes + k->usual_body;
+    for (const rst_reject *r = k->rejects, *behind = r + k->rejecting; r < behind; r++) {
+        size_t place = (size_t)r->place, end = types[count + place];
+        size_t start = place > 0 ? types[count + place - 1] : 0;
+        if (start <= end && end <= size && rejects_value(k, r, types[place], body + start, end - start)) return true;
+    }
+    return false;
+}
+
+static bool is_kept_side(const rst_reject *r, int side) {
+    return (r->keeps & side) != 0 && (side != KEEPS_EQUAL || r->sure_of_equal);
+}
+
+static bool keeps_value(const rst_cursor *k, const rst_reject *r, int type, const unsigned char *data, size_t size) {
+    int64_t integer;
+    double real;
+    if (r->is_list) return false;
+    if (r->keeps_null) return type == ROW_NULL && size == 0;
+    if (r->keeps_others) return type != ROW_NULL && type <= ROW_TEXT_WITH_NUL;
+    switch (type) {
+    case ROW_INTEGER:
+        if (r->is_text || !rootstock_row_integer(data, size, &integer)) return false;
+        if (r->is_integer) return is_kept_side(r, KEEPS_EQUAL + 2 * (integer > r->integer) - (integer < r->integer));
+        if (!is_small(integer)) return false;
+        real = (double)integer;
+        break;
+    case ROW_REAL:
+        if (r->is_text || size != 8) return false;
+        real = rootstock_row_real(data);
+        break;
+    case ROW_TEXT:
+        return r->is_text && size == r->size + 1 && memcmp(data, k->reject_texts.data + r->from, r->size) == 0;
+    default: return false;
+    }
+    return r->has_real && is_kept_side(r, real < r->real ? KEEPS_LESS : real > r->real ? KEEPS_GREATER : KEEPS_EQUAL);
+}
+
+bool rst_cursor_is_kept(const rst_cursor *k) {
+    for (int i = 0; i < k->rejecting; i++) {
+        const rst_reject *r = &k->rejects[i];
+        const unsigned char *data;
+        size_t size;
+        int type;
+        if (!rst_cursor_row_part(k, r->place, &type, &data, &size) || !keeps_value(k, r, type, data, size))
+            return false;
+    }
+    return true;
+}

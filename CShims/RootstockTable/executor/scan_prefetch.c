@@ -1,0 +1,64 @@
+/*
+** scan_prefetch.c - the rows of a walk through an index, several at once.
+**
+** The entries of an index name rows that lie anywhere in the table: a row looked up by its rowid is one or more lines of memory that no
+** cache holds, and most of the time goes by in waiting for them. So where a walk goes on, the rowids of the entries to come are
+** read ahead and their rows asked for together; an engine that can lets them wait at the same time.
+**
+** Invariants
+**  1. Only in a read snapshot, which does not change, of an engine that says which entries come next.
+**  2. Never more rows are asked for than about as many as have been used, so that a short walk costs no more than it did; a
+**     statement that leaves out most rows (it had enough of the index entry) has them one by one again.
+*/
+#include "executor/cursor.h"
+
+/* The rowids of the entry under the cursor and of those behind it, to the end of the range. */
+static uint32_t peek(rst_cursor *k, uint32_t limit) {
+    rst_ahead *ahead = &k->ahead;
+    rootstock_slice *keys = ahead->keys;
+    uint32_t count = k->connection->engine->cursor_peek(k->walker.cursor, k->move, keys + 1, limit - 1);
+    keys[0] = k->found_key;
+    for (uint32_t i = 1; i <= count; i++) {
+        if (keys[i].size < 8 || keys[i].size >= k->connection->long_key_limit ||
+            (!k->unbounded && rst_key_beyond(k, &keys[i])))
+            return i;
+        keys[i].data = (const unsigned char *)keys[i].data + keys[i].size - 8;
+        keys[i].size = 8;
+    }
+    return count + 1;
+}
+
+int rst_ahead_fetch(rst_cursor *k, uint32_t count) {
+    rst_ahead *ahead = &k->ahead;
+    int code = rst_tree_ready(k->connection, k->transaction, &k->table->tree, false);
+    ahead->count = ahead->at = ahead->used = 0;
+    if (code != SQLITE_OK) return code;
+    code = k->connection->engine->get_several(k->transaction, k->table->tree.handle, ahead->keys, ahead->values, count);
+    if (code != ROOTSTOCK_OK) return rst_map_code(k->connection, code);
+    ahead->count = count;
+    return SQLITE_OK;
+}
+
+/* The row of found_key is keys[at]'s. */
+static int take(rst_cursor *k) {
+    k->found_value = k->ahead.values[k->ahead.at++];
+    k->ahead.used++;
+    return k->found_value.data != NULL ? SQLITE_ROW : SQLITE_DONE;
+}
+
+int rst_cursor_find(rst_cursor *k) {
+    rst_ahead *ahead = &k->ahead;
+    int code;
+    for (; ahead->at < ahead->count; ahead->at++) { /* over entries whose rows nobody wanted */
+        if (ahead->keys[ahead->at].data == k->found_key.data) return take(k);
+    }
+    if (2 * ahead->used < ahead->count) ahead->wait = UINT32_MAX;
+    ahead->count = ahead->at = ahead->used = 0;
+    if (ahead->wait > 0 || !k->walking || k->walker.run != NULL || !rst_ahead_can(k) ||
+        k->connection->engine->cursor_peek == NULL) {
+        if (ahead->wait > 0 && ahead->wait != UINT32_MAX) ahead->wait--;
+        return rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+    }
+    code = rst_ahead_fetch(k, peek(k, rst_ahead_step(ahead)));
+    return code == SQLITE_OK ? take(k) : code;
+}

@@ -1,0 +1,117 @@
+/*
+** scan_sort.c - rows in the order of the columns after an ambiguous equality.
+**
+** Where an equality stands for several key values (text and number, say), the tree gives the rows of one value after those of
+** the other, while the plan promised them in the order of the columns behind it, or of the whole key. They are collected and sorted.
+** Invariant: rows that are equal there stay in key order.
+*/
+#include "executor/cursor.h"
+
+#include <string.h>
+
+void rst_cursor_free_candidates(rst_cursor *k) {
+    for (int i = 0; i < k->candidate_count; i++) sqlite3_free(k->candidates[i].bytes);
+    sqlite3_free(k->candidates);
+    k->candidates = NULL;
+    k->candidate_count = 0;
+    k->candidate = -1; /* none is being given: collecting steps through the tree */
+}
+
+int rst_cursor_give_candidate(rst_cursor *k) {
+    const rst_candidate *candidate;
+    if (k->candidate < 0 || k->candidate >= k->candidate_count) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    candidate = &k->candidates[k->candidate];
+    k->entry_key.size = candidate->key_size;
+    k->entry_key.data = candidate->bytes;
+    k->entry_value.size = candidate->value_size;
+    k->entry_value.data = candidate->bytes + candidate->key_size;
+    k->eof = false;
+    rst_cursor_noted(k); /* the candidates' bytes are the cursor's own already */
+    k->stable = false;
+    k->shape = COLUMNS_UNKNOWN;
+    return SQLITE_OK;
+}
+
+/* Merging keeps equal ones in key order. */
+static int sort_candidates(rst_cursor *k) {
+    size_t count = (size_t)k->candidate_count;
+    rst_candidate *from = k->candidates, *to;
+    if (count < 2) return SQLITE_OK;
+    to = sqlite3_malloc64(count * sizeof *to);
+    if (to == NULL) return SQLITE_NOMEM;
+    for (size_t run = 1; run < count; run *= 2) {
+        rst_candidate *swap;
+        for (size_t start = 0; start < count; start += 2 * run) {
+            size_t middle = start + run < count ? start + run : count;
+            size_t end = middle + run < count ? middle + run : count;
+            size_t a = start, b = middle;
+            for (size_t at = start; at < end; at++) {
+                bool first = b >= end;
+                if (a < middle && b < end) {
+                    const rst_candidate *one = &from[a], *other = &from[b];
+                    int order =
+                        rootstock_key_compare(one->bytes + one->order_from, one->key_size - one->order_from,
+                                              other->bytes + other->order_from, other->key_size - other->order_from);
+                    first = k->plan->descending ? order >= 0 : order <= 0;
+                }
+                to[at] = first ? from[a++] : from[b++];
+            }
+        }
+        swap = from;
+        from = to;
+        to = swap;
+    }
+    k->candidates = from;
+    sqlite3_free(to);
+    return SQLITE_OK;
+}
+
+int rst_cursor_add_candidate(rst_cursor *k, const rst_part *parts) {
+    enum { FIRST = 16 };
+    const int count = k->candidate_count;
+    rst_candidate *candidate;
+    size_t offset = 0;
+    if (count == 0 || (count >= FIRST && (count & (count - 1)) == 0)) { /* as many as there is room for */
+        rst_candidate *more = sqlite3_realloc64(
+            k->candidates, (sqlite3_uint64)(count == 0 ? FIRST : 2 * (sqlite3_uint64)count) * sizeof *more);
+        if (more == NULL) return SQLITE_NOMEM;
+        k->candidates = more;
+    }
+    candidate = &k->candidates[count];
+    candidate->key_size = k->entry_key.size;
+    candidate->value_size = k->entry_value.size;
+    candidate->bytes = sqlite3_malloc64(candidate->key_size + candidate->value_size + 1);
+    if (candidate->bytes == NULL) return SQLITE_NOMEM;
+    memcpy(candidate->bytes, k->entry_key.data, candidate->key_size);
+    memcpy(candidate->bytes + candidate->key_size, k->entry_value.data, candidate->value_size);
+    k->candidate_count++;
+    for (int p = 0; p < k->plan->equals && !k->plan->whole; p++) {
+        if (rootstock_key_skip(candidate->bytes, candidate->key_size, &offset, &parts[p].key) != SQLITE_OK)
+            return rst_cursor_corrupt(k, "malformed key");
+    }
+    candidate->order_from = offset;
+    return SQLITE_OK;
+}
+
+int rst_cursor_candidates_known(rst_cursor *k) {
+    int code = sort_candidates(k);
+    if (code != SQLITE_OK) return code;
+    k->candidate = 0;
+    return rst_cursor_give_candidate(k);
+}
+
+int rst_cursor_collect(rst_cursor *k, const rst_part *parts) {
+    int code;
+    k->candidate = -1; /* none is given out yet: rst_cursor_next walks the tree */
+    code = rst_cursor_enter_range(k);
+    while (code == SQLITE_OK && !k->eof) {
+        code = rst_cursor_add_candidate(k, parts);
+        if (code == SQLITE_OK) code = rst_cursor_next(&k->base);
+    }
+    if (code != SQLITE_OK) return code;
+    k->stepped += (uint32_t)k->candidate_count;
+    return rst_cursor_candidates_known(k);
+}

@@ -1,0 +1,326 @@
+/*
+** update.c - xUpdate: from SQLite's arguments to a row's change, and from its outcome to SQLite's code.
+**
+** The values arrive before affinity, a key as SQLite saw it, and a column that an UPDATE leaves alone as such. Invariant: a failure
+** that no mark can undo marks the transaction broken, so that nothing of it is ever committed.
+*/
+#include "executor/change_steps.h"
+#include "rewriter/changes.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
+    rootstock_value value;
+    rootstock_buffer unused = {0};
+    rst_value_from(source, &value);
+    (void)rst_value_affinity(&value, source, AFFINITY_INTEGER, &unused);
+    if (value.type != VALUE_INTEGER) {
+        rst_set_message(message, "datatype mismatch");
+        return SQLITE_MISMATCH;
+    }
+    *rowid = value.as.integer;
+    return SQLITE_OK;
+}
+
+/* Values that their column's affinity leaves as they are. Reals are not among them: NaN becomes NULL, 1.0 an integer. */
+static inline bool fits(const rootstock_value *value, char affinity) {
+    switch (value->type) {
+    case VALUE_INTEGER:
+        return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC || affinity == AFFINITY_BLOB;
+    case VALUE_TEXT: return affinity == AFFINITY_TEXT || affinity == AFFINITY_BLOB;
+    case VALUE_REAL: return false;
+    default: return true;
+    }
+}
+
+/* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
+static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old,
+                       uint64_t *changed) {
+    size_t text = 0;
+    const uint64_t *named_beyond = NULL;
+    uint64_t named = old == NULL                       ? UINT64_MAX
+                     : (row->marks & UPDATE_SETS) != 0 ? (uint64_t)row->marks >> UPDATE_SHIFT
+                                                       : rst_program_set_columns(table, &named_beyond);
+    bool all_fit = true;
+    *changed = 0;
+    for (int i = 0; i < table->column_count; i++) {
+        if (old != NULL && (sqlite3_value_nochange(values[i]) || !rst_columns_has(named, named_beyond, i) ||
+                            table->columns[i].generated)) {
+            row->values[i] = old->values[i];
+            continue;
+        }
+        if (rst_columns_add(table, i, changed, &row->beyond) != SQLITE_OK) return SQLITE_NOMEM;
+        rst_value_from(values[i], &row->values[i]);
+        if (fits(&row->values[i], table->columns[i].affinity)) continue;
+        all_fit = false;
+        if (table->columns[i].affinity == AFFINITY_TEXT) text += 48; /* a number's digits */
+    }
+    if (text > 0 && rootstock_buffer_reserve(&row->hold, text) != SQLITE_OK) return SQLITE_NOMEM;
+    if (all_fit) return SQLITE_OK;
+    for (int i = 0; i < table->column_count; i++) {
+        int code;
+        if (!rst_columns_has(*changed, row->beyond, i)) continue;
+        if (old != NULL && sqlite3_value_nochange(values[i])) continue;
+        code = rst_value_affinity(&row->values[i], values[i], table->columns[i].affinity, &row->hold);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+/* Whether the row that the statement gives goes with its table (ddl.c). */
+static inline bool is_dropped(const rst_table *table) {
+    return __builtin_expect(table->connection->dropping == table, false) && table->connection->trigger_depth == 0;
+}
+
+/* What the statement says of itself: UPDATE_... */
+static int64_t marks_of(const rst_table *table, int count, sqlite3_value **values) {
+    sqlite3_value *operation = count > 1 ? values[2 + table->column_count + HIDDEN_OPERATION] : NULL;
+    int type = operation == NULL ? SQLITE_NULL : sqlite3_value_type(operation);
+    if (type == SQLITE_TEXT) return UPDATE_ABORTS; /* an INSERT's */
+    return type == SQLITE_INTEGER && sqlite3_value_type(values[0]) != SQLITE_NULL ? sqlite3_value_int64(operation) : 0;
+}
+
+static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
+    rst_hand old, row;
+    rootstock_slice key;
+    unsigned char bytes[8];
+    uint64_t changed = 0;
+    int code;
+    if (table->without_rowid) {
+        key.size = (size_t)sqlite3_value_bytes(values[0]);
+        key.data = sqlite3_value_blob(values[0]);
+    } else {
+        rootstock_rowid_encode(sqlite3_value_int64(values[0]), bytes);
+        key.size = 8;
+        key.data = bytes;
+    }
+    if (count == 1 && table->index_count == 0 && !rst_needs_mark(table) && table->connection->program == NULL) {
+        /* Nobody asks what the row held. Absent: a trigger or REPLACE of this statement removed it. */
+        int64_t rowid = table->without_rowid ? 0 : sqlite3_value_int64(values[0]);
+        if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
+        return rst_tree_remove(table->connection, &table->tree, &key);
+    }
+    if (count > 1 && !is_dropped(table)) {
+        code = rst_row_patch(table, &key, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
+    code = rst_hand_begin(table, &old);
+    if (code == SQLITE_OK)
+        code = rst_hand_begin(table, &row);
+    else
+        memset(&row, 0, sizeof row), row.values = row.small;
+    if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
+    if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
+    if (code == SQLITE_ROW) {
+        if (count == 1 || rst_program_deletes(table) || is_dropped(table)) {
+            code = rst_row_delete(table, &old, false, message);
+        } else {
+            if (rst_program_rowwise(table)) {
+                code = rst_program_update_row(table, &old, message);
+                goto done;
+            }
+            row.marks = marks_of(table, count, values);
+            code = take_values(table, values + 2, &row, &old, &changed);
+            row.rowid = old.rowid;
+            if (code == SQLITE_OK && !table->without_rowid) {
+                int column = table->rowid_column;
+                bool set = column >= 0 && !sqlite3_value_nochange(values[2 + column]);
+                if (set && sqlite3_value_type(values[2 + column]) == SQLITE_INTEGER &&
+                    sqlite3_value_int64(values[2 + column]) == old.rowid &&
+                    sqlite3_value_type(values[1]) != SQLITE_NULL) {
+                    set = false; /* it may be `rowid` that is set */
+                }
+                code = integer_key(set ? values[2 + column] : values[1], &row.rowid, message);
+                if (code == SQLITE_OK && column >= 0) {
+                    row.values[column].type = VALUE_INTEGER;
+                    row.values[column].as.integer = row.rowid;
+                    if (row.rowid != old.rowid) code = rst_columns_add(table, column, &changed, &row.beyond);
+                }
+            }
+            if (code == SQLITE_OK) code = rst_row_update(table, &old, &row, conflict, changed, message);
+        }
+    }
+done:
+    rst_hand_end(table, &old);
+    rst_hand_end(table, &row);
+    return code;
+}
+
+/* An INSERT that rst_row_add leaves to others. */
+static int insert_in_steps(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
+                           char **message) {
+    rst_hand row;
+    uint64_t changed;
+    bool has_rowid = false;
+    sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
+    rst_connection *c = table->connection;
+    rootstock_value *raw = NULL;
+    int code = rst_hand_begin(table, &row);
+    if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER)
+        code = rst_upsert_values(table, values + 2, &raw);
+    if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
+    if (code == SQLITE_OK && !table->without_rowid) {
+        sqlite3_value *source = NULL;
+        if (table->rowid_column >= 0 && sqlite3_value_type(values[2 + table->rowid_column]) != SQLITE_NULL) {
+            source = values[2 + table->rowid_column];
+        } else if (sqlite3_value_type(values[1]) != SQLITE_NULL) {
+            source = values[1];
+        }
+        if (source != NULL) {
+            code = integer_key(source, &row.rowid, message);
+            has_rowid = true;
+        }
+    }
+    c->upsert_updated = false;
+    if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER) {
+        code = rst_upsert_apply(table, sqlite3_value_int64(operation), &row, raw, has_rowid, conflict, message);
+    } else if (code == SQLITE_OK) {
+        code = rst_row_insert(table, &row, has_rowid, conflict, message);
+    }
+    /* A WITHOUT ROWID table has no rowid to report, nor has an UPSERT that updated: last_insert_rowid() stays. */
+    if (code == SQLITE_OK || c->row_written)
+        *rowid =
+            table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
+    sqlite3_free(raw);
+    rst_hand_end(table, &row);
+    return code;
+}
+
+static inline int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+    int code = rst_row_add(table, values, conflict, rowid, message);
+    return code == SQLITE_NOTFOUND ? insert_in_steps(table, values, conflict, rowid, message) : code;
+}
+
+/* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a statement ends, and an
+** INSERT of one row that needs no program (rst_needs_program) ends with it. */
+static bool is_alone(rst_table *table, bool is_old) {
+    rst_connection *c = table->connection;
+    if (c->trigger_depth > 0 || c->settling > 0) return false;
+    if (c->sidecar) return rst_needs_mark(table);
+    return !is_old && c->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
+           rst_foreign_enabled(c);
+}
+
+void rst_change_ended(rst_table *table, int code) {
+    rst_connection *c = table->connection;
+    if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
+        if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
+    }
+    if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
+}
+
+/* What has become of the change, as SQLite is told of it. */
+static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *message) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_change_ended(table, code);
+    code = rst_program_result(table, told, conflict, code, &message);
+    return rst_take_message(vtab, code, message);
+}
+
+/* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a say in how it is made. */
+static inline bool is_simple(const rst_table *table, const rst_connection *c) {
+    return c->program == NULL && c->trigger_depth == 0 && c->override_conflict == CONFLICT_DEFAULT &&
+           c->writer != NULL && !c->writer_broken && !c->sidecar && c->dropping == NULL && c->retired.data == NULL &&
+           c->retired_key.data == NULL && table->triggers == NULL && !table->has_conflict_clauses &&
+           ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled((rst_connection *)c));
+}
+
+/* Such a change: what rst_update does to the same effect, without asking what cannot be. */
+static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_connection *c = table->connection;
+    char *message = NULL;
+    const int told = sqlite3_vtab_on_conflict(c->db), conflict = told == SQLITE_ABORT ? CONFLICT_DEFAULT : told;
+    int code = rst_check_usable(c, &message);
+    c->last_mode = 0;
+    c->row_written = false;
+    c->raised = 0;
+    if (code == SQLITE_OK) {
+        c->override_conflict = conflict; /* what it fires goes by its OR, too */
+        table->references++;
+        if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL)
+            code = update_or_delete(table, count, values, conflict, &message);
+        else
+            code = insert(table, values, conflict, rowid, &message);
+        c->override_conflict = CONFLICT_DEFAULT;
+        if (code == SQLITE_OK && table->references > 1) {
+            table->references--;
+            return SQLITE_OK;
+        }
+        rst_table_release(table);
+    }
+    return finish(vtab, told, conflict, code, message);
+}
+
+int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_table *table = ((rst_vtab *)vtab)->table;
+    rst_connection *c = table->connection;
+    char *message = NULL;
+    int told, conflict, code;
+    int64_t deferred = 0, immediate = 0;
+    rst_mark mark = 0;
+    bool alone;
+    if (table->clearing > 0 && count == 1 && c->writer != NULL && !c->writer_broken) {
+        table->clearing--; /* the whole tree went at once; SQLite counts the rows */
+        return SQLITE_OK;
+    }
+    if (is_simple(table, c)) return simple(vtab, count, values, rowid);
+    told = sqlite3_vtab_on_conflict(c->db);
+    code = rst_check_usable(c, &message);
+    if (c->trigger_depth == 0) {
+        if (c->retired.data != NULL) rootstock_buffer_free(&c->retired);
+        if (c->retired_key.data != NULL) rootstock_buffer_free(&c->retired_key);
+    }
+    if (code == SQLITE_OK && c->writer == NULL) code = rst_write_begin(c, &message);
+    if (code == SQLITE_OK && c->writer_broken) {
+        rst_set_message(&message, "an earlier failure broke this transaction: ROLLBACK it");
+        code = SQLITE_FULL;
+    }
+    if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
+    conflict = told;
+    if (told == SQLITE_ABORT && !(table->has_conflict_clauses && (marks_of(table, count, values) & UPDATE_ABORTS) != 0))
+        conflict = CONFLICT_DEFAULT;
+    conflict = rst_program_conflict(table, conflict);
+    c->last_mode = 0;
+    c->row_written = false;
+    if (c->trigger_depth == 0) c->raised = 0;
+    alone = code == SQLITE_OK && is_alone(table, count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL);
+    if (alone) {
+        mark = rst_mark_set(c);
+        deferred = c->deferred_violations;
+        immediate = c->immediate_violations;
+        if (!c->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
+    }
+    if (code == SQLITE_OK || alone) {
+        const int override = c->override_conflict;
+        if (conflict != CONFLICT_DEFAULT) c->override_conflict = conflict; /* what it fires goes by its OR, too */
+        table->references++;
+        if (code != SQLITE_OK) {
+            /* a foreign key that fits nothing */
+        } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
+            code = update_or_delete(table, count, values, conflict, &message);
+            if (is_dropped(table) && (code == SQLITE_OK || code == SQLITE_DONE)) {
+                int dropped = rst_dropped_row(c, &message);
+                if (dropped != SQLITE_OK) code = dropped;
+            }
+        } else {
+            code = insert(table, values, conflict, rowid, &message);
+        }
+        c->override_conflict = override;
+        if (alone && code == SQLITE_OK && c->immediate_violations > immediate) {
+            rst_set_message(&message, "FOREIGN KEY constraint failed");
+            code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        }
+        if (alone) {
+            if (c->immediate_violations > immediate) c->immediate_violations = immediate;
+            if (code != SQLITE_OK && code != SQLITE_DONE) c->deferred_violations = deferred;
+            code = rst_settle(c, mark, CONFLICT_DEFAULT, code);
+            /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
+            if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE)
+                code = SQLITE_ERROR;
+        }
+        rst_table_release(table);
+    }
+    return finish(vtab, told, conflict, code, message);
+}

@@ -1,0 +1,329 @@
+/*
+** upsert.c - ON CONFLICT clauses, applied to a row that stands in the way.
+**
+** clauses.c made each into a SELECT of the new values; here it is evaluated over the row that is there and the one that wanted in,
+** and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
+*/
+#include "executor/change_steps.h"
+#include "program/runner.h"
+#include "executor/trigger.h"
+#include "catalog/schema_sandbox.h"
+
+#include <string.h>
+
+/* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are. SQLITE_DONE: its WHERE said no. */
+static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded,
+                     const rootstock_value *raw, int conflict, const rst_parameters *parameters, sqlite3_value **values,
+                     int value_count, char **message) {
+    const rst_hand *wants = excluded != NULL ? excluded : old;
+    rst_row_image there = {old->values, old->rowid};
+    rst_row_image wanted = {raw != NULL ? (rootstock_value *)raw : wants->values, wants->rowid};
+    rst_row_image *saved[2] = {table->images[0], table->images[1]};
+    sqlite3_stmt *statement = NULL;
+    rst_program *program = c->program;
+    struct rst_once **once = c->once;
+    rst_hand row;
+    uint64_t changed = 0;
+    int code = rst_statement_get(c, clause->select, &statement);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return code;
+    }
+    rst_arguments_bind(parameters, values, value_count, statement);
+    table->images[0] = &there;
+    table->images[1] = &wanted;
+    c->program = NULL;
+    if (program != NULL) c->once = &program->once;
+    code = sqlite3_step(statement);
+    c->once = once;
+    c->program = program;
+    if (code != SQLITE_ROW) {
+        code = sqlite3_reset(statement);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        table->images[0] = saved[0];
+        table->images[1] = saved[1];
+        rst_statement_done(c, statement);
+        return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
+    }
+    table->images[0] = saved[0];
+    table->images[1] = saved[1];
+    if (clause->has_where) {
+        int column = clause->column_count;
+        if (sqlite3_column_type(statement, column) == SQLITE_NULL || sqlite3_column_double(statement, column) == 0.0) {
+            rst_statement_done(c, statement);
+            return SQLITE_DONE;
+        }
+    }
+    code = rst_hand_begin(table, &row);
+    if (code == SQLITE_OK) {
+        memcpy(row.values, old->values, (size_t)table->column_count * sizeof *row.values);
+        row.rowid = old->rowid;
+        row.marks = clause->marks;
+        code = rootstock_buffer_reserve(&row.hold, (size_t)clause->column_count * 64 + 64);
+    }
+    for (int i = 0; i < clause->column_count && code == SQLITE_OK; i++) {
+        int column = clause->columns[i];
+        rootstock_value value;
+        sqlite3_value *copy = sqlite3_value_dup(sqlite3_column_value(statement, i));
+        if (copy == NULL) {
+            code = SQLITE_NOMEM;
+            break;
+        }
+        rst_column_value(statement, i, &value);
+        if (column == -1 || column == table->rowid_column) {
+            rst_value_from(copy, &value);
+            code = rst_value_affinity(&value, copy, AFFINITY_INTEGER, &row.hold);
+            if (code == SQLITE_OK && value.type != VALUE_INTEGER) {
+                rst_set_message(message, "datatype mismatch");
+                code = SQLITE_MISMATCH;
+            }
+            if (code == SQLITE_OK) {
+                row.rowid = value.as.integer;
+                if (column >= 0) row.values[column] = value;
+            }
+        } else {
+            rootstock_value converted = value;
+            code = rst_value_affinity(&converted, copy, table->columns[column].affinity, &row.hold);
+            row.values[column] = converted;
+        }
+        if (column >= 0 && code == SQLITE_OK) code = rst_columns_add(table, column, &changed, &row.beyond);
+        sqlite3_value_free(copy);
+    }
+    if (code == SQLITE_OK) code = rst_row_update(table, old, &row, conflict, changed, message);
+    if (code == SQLITE_OK && excluded != NULL) excluded->rowid = row.rowid;
+    rst_hand_end(table, &row);
+    rst_statement_done(c, statement);
+    return code;
+}
+
+/* rowid_only: a clause without a target is asked for the rowid alone. SQLITE_OK: the clauses saw to the row. SQLITE_DONE: they let it go.
+** SQLITE_NOTFOUND: nothing stands in the way. */
+static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *clauses, int count, bool rowid_only,
+                         rst_hand *row, const rootstock_value *raw, const rst_parameters *parameters,
+                         sqlite3_value **values, int value_count, char **message) {
+    rootstock_buffer found = {0};
+    int code = SQLITE_NOTFOUND;
+    for (int i = 0; i < count; i++) {
+        const rst_clause *clause = &clauses[i];
+        int first = clause->targeted ? clause->target : -1,
+            last = clause->targeted || rowid_only ? first : table->index_count - 1;
+        for (int index = first; index <= last; index++) {
+            int result = rst_find_conflict(table, index, row, NULL, &found, message);
+            if (result == SQLITE_DONE) continue;
+            if (result != SQLITE_ROW) {
+                code = result;
+                goto done;
+            }
+            if (!clause->update) {
+                code = SQLITE_DONE;
+                goto done;
+            }
+            {
+                rst_hand old;
+                rootstock_slice key = {found.size, found.data};
+                code = rst_hand_begin(table, &old);
+                if (table->has_evaluated_index) rst_twin_clear(table);
+                if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
+                if (code == SQLITE_ROW) {
+                    int override = c->override_conflict;
+                    c->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
+                    code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, SQLITE_ABORT,
+                                     parameters, values, value_count, message);
+                    c->override_conflict = override;
+                    /* Whatever the INSERT's OR and the ON CONFLICT of constraints say. */
+                    if ((code & 0xff) == SQLITE_CONSTRAINT) c->last_mode = SQLITE_ABORT;
+                    if (code == SQLITE_OK) c->upsert_updated = true;
+                }
+                rst_hand_end(table, &old);
+                goto done;
+            }
+        }
+    }
+done:
+    rootstock_buffer_free(&found);
+    return code;
+}
+
+int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
+                      const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
+    return do_update(c, table, clause, old, NULL, NULL, conflict, parameters, values, value_count, message);
+}
+
+typedef struct rst_upsert {
+    struct rst_upsert *next;
+    int64_t identifier;
+    rst_code *code;
+    int count;
+    sqlite3_value *values[];
+} rst_upsert;
+
+void rst_upserts_free(rst_connection *c) {
+    while (c->upserts != NULL) {
+        rst_upsert *upsert = c->upserts;
+        c->upserts = upsert->next;
+        for (int i = 0; i < upsert->count; i++) sqlite3_value_free(upsert->values[i]);
+        sqlite3_free(upsert);
+    }
+}
+
+/* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation column. */
+void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    rst_upsert *upsert;
+    rst_code *code = NULL;
+    char *message = NULL;
+    int result;
+    if (text == NULL) return;
+    result = rst_code_get(c, text, &code, &message);
+    /* The clauses run as a statement of ours, but they are a trigger's. */
+    if (result == SQLITE_OK && !code->judged) result = rst_untrusted_judge(c, text, text + strlen(text), &message);
+    if (result != SQLITE_OK) {
+        rst_function_fail(context, c, result, message);
+        return;
+    }
+    code->judged = true;
+    upsert = sqlite3_malloc64(sizeof *upsert + (sqlite3_uint64)count * sizeof(sqlite3_value *));
+    if (upsert == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    upsert->identifier = ++c->upsert_count;
+    upsert->code = code;
+    upsert->count = count - 1;
+    for (int i = 1; i < count; i++) upsert->values[i - 1] = sqlite3_value_dup(values[i]);
+    upsert->next = c->upserts;
+    c->upserts = upsert;
+    sqlite3_result_int64(context, upsert->identifier);
+}
+
+/* Whether SQLite looks for the rowid before it gives the columns their affinity, and STRICT its word on their types. */
+static bool rowid_before_types(const rst_table *table) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (table->columns[i].generated) return false;
+    }
+    return !table->without_rowid && !table->has_check;
+}
+
+int rst_upsert_values(const rst_table *table, sqlite3_value **given, rootstock_value **out) {
+    size_t bytes = (size_t)table->column_count * sizeof(rootstock_value);
+    bool differs = false;
+    char *copy;
+    *out = NULL;
+    if (!rowid_before_types(table)) return SQLITE_OK;
+    for (int i = 0; i < table->column_count; i++) {
+        int type = sqlite3_value_type(given[i]);
+        char affinity = table->columns[i].affinity;
+        if (i == table->rowid_column) continue;
+        if (type == SQLITE_TEXT) bytes += (size_t)sqlite3_value_bytes(given[i]) + 1;
+        if (type == SQLITE_TEXT)
+            differs |= affinity >= AFFINITY_NUMERIC;
+        else if (type == SQLITE_INTEGER)
+            differs |= affinity == AFFINITY_TEXT;
+        else if (type == SQLITE_FLOAT)
+            differs |= affinity == AFFINITY_TEXT || (affinity >= AFFINITY_NUMERIC && affinity != AFFINITY_REAL);
+    }
+    if (!differs) return SQLITE_OK;
+    *out = sqlite3_malloc64(bytes);
+    if (*out == NULL) return SQLITE_NOMEM;
+    copy = (char *)(*out + table->column_count);
+    for (int i = 0; i < table->column_count; i++) {
+        rootstock_value *value = &(*out)[i];
+        rst_value_from(given[i], value);
+        if (value->type == VALUE_TEXT && i != table->rowid_column) {
+            /* What is asked for its number forgets its text. */
+            memcpy(copy, value->as.data, value->size);
+            copy[value->size] = '\0';
+            value->as.data = copy;
+            copy += value->size + 1;
+        } else if (value->type == VALUE_INTEGER && table->columns[i].affinity == AFFINITY_REAL) {
+            value->type = VALUE_REAL;
+            value->as.real = (double)value->as.integer;
+        }
+    }
+    return SQLITE_OK;
+}
+
+static bool rowid_clause_first(const rst_clause *clauses, int count) {
+    return count > 0 && (!clauses[0].targeted || clauses[0].target < 0);
+}
+
+int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootstock_value *raw, bool has_rowid,
+                     int conflict, char **message) {
+    rst_connection *c = table->connection;
+    const rst_clause *clauses = NULL;
+    const rst_parameters *parameters = NULL;
+    sqlite3_value **values = NULL;
+    int count = 0, value_count = 0, code;
+    rst_mark mark;
+    rst_hand probe;
+    if (operation == 0) {
+        const rst_program *program = c->program;
+        clauses = program->code->clauses;
+        count = program->code->clause_count;
+        parameters = &program->code->parameters;
+        values = program->values;
+        value_count = program->value_count;
+    } else {
+        rst_upsert *upsert = c->upserts;
+        while (upsert != NULL && upsert->identifier != operation) upsert = upsert->next;
+        if (upsert == NULL) return SQLITE_MISUSE;
+        clauses = upsert->code->clauses;
+        count = upsert->code->clause_count;
+        parameters = &upsert->code->parameters;
+        values = upsert->values;
+        value_count = upsert->count;
+        if (conflict == CONFLICT_DEFAULT) conflict = upsert->code->conflict; /* OR ABORT */
+    }
+    mark = rst_mark_set(c);
+    if (rst_trigger_any(table, TRIGGER_INSERT)) {
+        code = rst_before_insert(table, row, has_rowid, message);
+        c->row_written = false;
+        if (code != SQLITE_OK) goto done;
+    }
+    if (!table->without_rowid && !has_rowid) {
+        code = rst_new_rowid(table, &row->rowid, message);
+        if (code != SQLITE_OK) goto done;
+        has_rowid = true;
+    } else if (table->autoincrement) {
+        /* Used up from here on, whatever the clauses do; not if the row is refused. */
+        code = rst_sequence_raise(table, row->rowid);
+        if (code != SQLITE_OK) goto done;
+    }
+    if (table->rowid_column >= 0 && has_rowid) {
+        row->values[table->rowid_column].type = VALUE_INTEGER;
+        row->values[table->rowid_column].as.integer = row->rowid;
+    }
+    code = rst_hand_begin(table, &probe);
+    if (code != SQLITE_OK) goto done;
+    memcpy(probe.values, row->values, (size_t)table->column_count * sizeof *probe.values);
+    probe.rowid = row->rowid;
+    code = rst_row_key(table, probe.values, probe.rowid, &probe.key);
+    if (raw != NULL && table->rowid_column >= 0) raw[table->rowid_column] = row->values[table->rowid_column];
+    if (code == SQLITE_OK) code = rst_check_row(table, &probe, conflict, message);
+    if (code == SQLITE_OK) code = rst_row_key(table, probe.values, probe.rowid, &probe.key);
+    if (code == SQLITE_OK ||
+        (code == SQLITE_CONSTRAINT_DATATYPE && rowid_before_types(table) && rowid_clause_first(clauses, count))) {
+        /* STRICT: the rowid is looked for before the types are, too. */
+        int judged = code;
+        char *refused = message != NULL && code != SQLITE_OK ? *message : NULL;
+        if (refused != NULL) *message = NULL;
+        code = clauses_apply(c, table, clauses, judged == SQLITE_OK ? count : 1, judged != SQLITE_OK, &probe, raw,
+                             parameters, values, value_count, message);
+        if (judged != SQLITE_OK && code == SQLITE_NOTFOUND) {
+            code = judged;
+            if (refused != NULL) *message = refused;
+            refused = NULL;
+        }
+        sqlite3_free(refused);
+    }
+    if (table->needs_mirror || table->has_evaluated_index) rst_twin_clear(table);
+    if (code == SQLITE_OK) row->rowid = probe.rowid;
+    rst_hand_end(table, &probe);
+    if (code == SQLITE_NOTFOUND) {
+        c->before_fired = rst_trigger_any(table, TRIGGER_INSERT);
+        code = rst_row_insert(table, row, has_rowid, conflict, message);
+    }
+done:
+    return rst_settle(c, mark, conflict, code);
+}

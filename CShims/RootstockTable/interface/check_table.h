@@ -1,0 +1,38 @@
+/*
+** check_table.h - the check of one table, between check.c and check_rows.c.
+*/
+#ifndef ROOTSTOCK_CHECK_TABLE_H
+#define ROOTSTOCK_CHECK_TABLE_H
+
+#include "executor/change.h"
+#include "interface/check.h"
+
+/* One index during the walk. */
+typedef struct rst_index_check {
+    rst_walker walker;
+    bool open;
+    bool damaged;      /* something was said of it already: walk it */
+    bool incomparable; /* a row's entry could not be computed */
+    uint64_t expected;
+} rst_index_check;
+
+typedef struct rst_table_check {
+    rst_check *check;
+    rst_table *table;
+    rst_hand hand;
+    rootstock_value *judged; /* the row as the twin gives it back */
+    rootstock_buffer key, value, row_key, previous, hold;
+    rst_index_check *indexes;
+    bool twin;    /* the row in hand stands in the twin */
+    uint64_t row; /* its number */
+} rst_table_check;
+
+/* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. Takes message. */
+void rst_check_failed(rst_check *check, int code, const char *where, char *message);
+/* One value of the row in hand: NOT NULL, STRICT, affinity. */
+void rst_check_value(rst_table_check *s, int number);
+/* Puts the row into the twin, which judges it; `judge` false: only for the indexes' expressions. */
+void rst_check_enter_twin(rst_table_check *s, bool judge);
+void rst_check_leave_twin(rst_table_check *s);
+
+#endif

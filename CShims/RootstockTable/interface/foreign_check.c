@@ -1,0 +1,167 @@
+/*
+** foreign_check.c - SELECT * FROM rootstock_foreign_key_check: every row of a child table without its parent.
+**
+** What PRAGMA foreign_key_check becomes on a store. Columns: "table", rowid (NULL for WITHOUT ROWID tables), parent, fkid (the id that
+** PRAGMA foreign_key_list gives). Whether the keys are declared soundly at all is asked of SQLite, on the mirror; the parent
+** of a row is looked up by SQL, so that affinity and collation are the parent column's. Rows and order are SQLite's: table by
+** table, row by row, key by key.
+*/
+#include "interface/check.h"
+#include "executor/foreign.h"
+
+#include <string.h>
+
+/* SELECT of the parent row; null if the store has no such table. */
+static int prepare_parent(rst_connection *c, const rst_foreign_key *foreign, sqlite3_stmt **statement, char **message) {
+    rst_table *parent = rst_table_find(c, foreign->parent);
+    sqlite3_str *text;
+    char *sql;
+    int code;
+    *statement = NULL;
+    if (parent == NULL) return SQLITE_OK;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", parent->declared_name);
+    for (int k = 0; k < foreign->column_count; k++) {
+        const char *name = foreign->parent_columns[k];
+        for (int i = 0; i < parent->column_count && name == NULL; i++) {
+            if (parent->columns[i].primary_key == k + 1) name = parent->columns[i].name;
+        }
+        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", name == NULL ? "rowid" : name, k + 1);
+    }
+    sqlite3_str_appendall(text, " LIMIT 1");
+    sql = sqlite3_str_finish(text);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v2(c->db, sql, -1, statement, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    sqlite3_free(sql);
+    return code;
+}
+
+/* SQLITE_ROW: the row's parent is there, or the row asks for none. SQLITE_DONE: it is not. */
+static int find_parent(const rst_foreign_key *foreign, sqlite3_stmt *statement, const rst_hand *hand) {
+    int code = SQLITE_OK, result;
+    for (int k = 0; k < foreign->column_count; k++) {
+        if (hand->values[foreign->child_columns[k]].type == VALUE_NULL) return SQLITE_ROW;
+    }
+    if (statement == NULL) return SQLITE_DONE;
+    for (int k = 0; k < foreign->column_count && code == SQLITE_OK; k++) {
+        code = rst_bind(statement, k + 1, &hand->values[foreign->child_columns[k]]);
+    }
+    if (code != SQLITE_OK) return code;
+    result = sqlite3_step(statement);
+    code = sqlite3_reset(statement);
+    return code != SQLITE_OK ? code : result;
+}
+
+static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, sqlite3_stmt **parents,
+                      rst_listing *listing, char **message) {
+    rst_walker walker;
+    rst_hand hand;
+    rootstock_slice key, value;
+    int result = SQLITE_OK, code = rst_hand_begin(table, &hand);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_open(c, transaction, &table->tree, &walker);
+    if (code != SQLITE_OK) {
+        rst_hand_end(table, &hand);
+        return code;
+    }
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        result = rst_hand_lay_open(table, &key, &value, &hand);
+        if (result == SQLITE_CORRUPT) {
+            rst_set_message(message, "%s: table %s: malformed row", c->shared->path, table->name);
+            result = SQLITE_CORRUPT_VTAB;
+        }
+        for (int i = 0; i < table->foreign_key_count && result == SQLITE_OK; i++) {
+            result = find_parent(&table->foreign_keys[i], parents[i], &hand);
+            if (result == SQLITE_DONE) {
+                const char *parent = table->foreign_keys[i].parent;
+                if (table->without_rowid)
+                    result = rst_listing_add(listing, "snsi", table->name, parent, (sqlite3_int64)i);
+                else
+                    result = rst_listing_add(listing, "sisi", table->name, (sqlite3_int64)hand.rowid, parent,
+                                             (sqlite3_int64)i);
+            } else if (result == SQLITE_ROW) {
+                result = SQLITE_OK;
+            } else {
+                rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+            }
+        }
+        if (result != SQLITE_OK) break;
+    }
+    rst_walker_close(&walker);
+    rst_hand_end(table, &hand);
+    if (result != SQLITE_OK) return result;
+    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
+}
+
+static int check_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, rst_listing *listing,
+                       char **message) {
+    sqlite3_uint64 size = (sqlite3_uint64)table->foreign_key_count * sizeof(sqlite3_stmt *);
+    sqlite3_stmt **parents = sqlite3_malloc64(size);
+    int code = SQLITE_OK;
+    if (parents == NULL) return SQLITE_NOMEM;
+    memset(parents, 0, (size_t)size);
+    for (int i = 0; i < table->foreign_key_count && code == SQLITE_OK; i++) {
+        code = prepare_parent(c, &table->foreign_keys[i], &parents[i], message);
+    }
+    if (code == SQLITE_OK) code = walk_child(c, transaction, table, parents, listing, message);
+    for (int i = 0; i < table->foreign_key_count; i++) sqlite3_finalize(parents[i]);
+    sqlite3_free(parents);
+    return code;
+}
+
+/* SQLite's own verdict on the declarations, from the empty mirror. */
+static int check_declarations(rst_connection *c, const char *name, char **message) {
+    char *sql = name == NULL ? sqlite3_mprintf("PRAGMA foreign_key_check")
+                             : sqlite3_mprintf("PRAGMA foreign_key_check(%Q)", name);
+    int code;
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    sqlite3_free(sql);
+    return code;
+}
+
+static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
+    const char *name = values[0] == NULL ? NULL : (const char *)sqlite3_value_text(values[0]);
+    rootstock_transaction *transaction = NULL;
+    sqlite3_stmt *tables = NULL;
+    bool is_writer = false;
+    int code;
+    if (c->shared == NULL) {
+        rst_set_message(message, "no store is open on this connection");
+        return SQLITE_ERROR;
+    }
+    if (values[0] != NULL && name == NULL) return SQLITE_OK; /* "table" = NULL is never true */
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
+    if (code != SQLITE_OK) return code;
+    code = check_declarations(c, name, message);
+    /* SQLite goes through its own list of tables: the mirror's stands in the same order. */
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v2(
+            c->mirror,
+            "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
+            "COLLATE NOCASE)",
+            -1, &tables, NULL);
+    }
+    if (code == SQLITE_OK && name != NULL) code = sqlite3_bind_text(tables, 1, name, -1, SQLITE_TRANSIENT);
+    while (code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
+        rst_table *table = rst_table_find(c, (const char *)sqlite3_column_text(tables, 0));
+        if (table != NULL && table->foreign_key_count > 0) code = check_child(c, transaction, table, listing, message);
+    }
+    if (tables != NULL) {
+        int final = sqlite3_finalize(tables);
+        if (code == SQLITE_OK) code = final;
+    }
+    rst_read_end(c, is_writer);
+    return code;
+}
+
+const rst_listing_definition rst_foreign_listing = {
+    .name = "rootstock_foreign_key_check",
+    .columns = "\"table\" TEXT, rowid INT, parent TEXT, fkid INT",
+    .column_count = 4,
+    .arguments = {0, -1},
+    .fill = fill,
+};

@@ -1,0 +1,218 @@
+/*
+** front_schema.c - CREATE, DROP and ALTER at the front door: which schema they mean, and what SQLite says of them. Invariant: what concerns
+** temp or an attached file is left to SQLite.
+*/
+#include "interface/frontdoor.h"
+
+#include "ddl/declare.h"
+#include "program/runner.h"
+#include "ddl/temporary.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+char *rst_span_text(const char *start, const char *end) {
+    return sqlite3_mprintf("%.*s", (int)(end - start), start);
+}
+
+bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached) {
+    sqlite3_stmt *list;
+    bool found = false;
+    char *text = rst_token_name(name);
+    if (text == NULL) return false;
+    if (sqlite3_prepare_v2(c->db, "PRAGMA database_list", -1, &list, NULL) == SQLITE_OK) {
+        while (!found && sqlite3_step(list) == SQLITE_ROW) {
+            const char *schema = (const char *)sqlite3_column_text(list, 1);
+            sqlite3_stmt *query;
+            char *sql;
+            bool temp = strcmp(schema, "temp") == 0;
+            if (strcmp(schema, "main") == 0 || strcmp(schema, "rootstock") == 0 || (!temp && !attached)) continue;
+            sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN (%s)",
+                                  schema, text, types);
+            if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK) {
+                found = sqlite3_step(query) == SQLITE_ROW;
+                sqlite3_finalize(query);
+            }
+            sqlite3_free(sql);
+        }
+        sqlite3_finalize(list);
+    }
+    sqlite3_free(text);
+    return found;
+}
+
+bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (strstr(types, c->loaded.objects[i].type) != NULL && rst_token_same_name(name, c->loaded.objects[i].name))
+            return true;
+    }
+    return false;
+}
+
+int rst_quoted_call(const char *function, const char *start, const char *end, char **out) {
+    char *text = rst_span_text(start, end);
+    if (text == NULL) return SQLITE_NOMEM;
+    *out = sqlite3_mprintf("SELECT 1 WHERE %s(%Q)", function, text);
+    sqlite3_free(text);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the connection. */
+static int check_virtual(rst_connection *c, const char *p, const char *end, char **message) {
+    rst_token token = rst_token_next(&p, end), schema; /* TABLE */
+    (void)rst_token_object(&p, end, &schema);
+    if (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main")) return SQLITE_OK;
+    do {
+        token = rst_token_next(&p, end);
+    } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
+    token = rst_token_next(&p, end);
+    if (rst_token_same_name(&token, c->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
+    {
+        char *module = rst_token_name(&token);
+        rst_set_message(
+            message,
+            "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached file",
+            module == NULL ? "" : module);
+        sqlite3_free(module);
+    }
+    return SQLITE_ERROR;
+}
+
+/* Of one statement: more may follow it in the text. */
+static int transform_object(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    char *text = rst_span_text(sql, end);
+    int code = text == NULL ? SQLITE_NOMEM : rst_transform_object(c, text, out, message);
+    sqlite3_free(text);
+    return code;
+}
+
+/* CREATE TABLE x AS SELECT over what only the connection itself has (temp tables, attached ones, modules): its own word on the
+** SELECT. SQLITE_NOTFOUND: it is no such statement. */
+static int ask_connection(rst_connection *c, const char *sql, const char *end, char **message) {
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end);
+    sqlite3_stmt *statement = NULL;
+    char *text, *named = NULL;
+    int code;
+    if (!rst_token_is(&token, "CREATE")) return SQLITE_NOTFOUND;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "TABLE")) return SQLITE_NOTFOUND;
+    while (!rst_token_is(&token, "AS") && !rst_token_mark(&token, "(") && token.type != TOKEN_END)
+        token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "AS")) return SQLITE_NOTFOUND;
+    text = rst_span_text(p, end);
+    code = text == NULL ? SQLITE_NOMEM : rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
+        if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(named);
+    sqlite3_free(text);
+    return code;
+}
+
+/* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
+static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code =
+        rst_forwards_sync(c, c->mirror, &c->forwards); /* it may name what the application has registered since */
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
+    sqlite3_finalize(statement);
+    if (code == SQLITE_OK || strncmp(sqlite3_errmsg(c->mirror), "unknown database", 16) == 0) return SQLITE_OK;
+    if (strncmp(sqlite3_errmsg(c->mirror), "no such ", 8) == 0) {
+        int asked = ask_connection(c, sql, end, message);
+        if (asked != SQLITE_NOTFOUND) return asked;
+    }
+    rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    return sqlite3_extended_errcode(c->mirror);
+}
+
+/* CREATE TRIGGER in temp, which has its triggers in two places: SQLite looks at those of its own tables, the mirror at those of the
+** store's. on_store: the new one is among the latter. */
+static int transform_temporary_trigger(rst_connection *c, const char *sql, const char *end, const rst_token *name,
+                                       bool on_store, char **out, char **message) {
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end);
+    if (on_store ? rst_elsewhere(c, name, ROOTSTOCK_TRIGGERS, false) : rst_temporary_trigger_find(c, name) >= 0) {
+        while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
+        token = rst_token_next(&p, end);
+        if (!rst_token_is(&token, "IF")) {
+            rst_set_message(message, "trigger %.*s already exists", (int)name->size, name->text);
+            return SQLITE_ERROR;
+        }
+        on_store = true; /* it finds that there is nothing to do */
+    }
+    return on_store ? rst_quoted_call("rootstock_temp_trigger", sql, end, out)
+                    : transform_object(c, sql, end, out, message);
+}
+
+/* Whether what is created, a table or view, is in temp. p: behind the word that says what. */
+static bool names_in_temp(rst_token what, const char *p, const char *end, bool temporary) {
+    rst_token schema;
+    if (temporary) return true;
+    if (rst_token_is(&what, "VIRTUAL")) (void)rst_token_next(&p, end);
+    (void)rst_token_object(&p, end, &schema);
+    return rst_token_same_name(&schema, "temp");
+}
+
+int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
+                       char **message) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema;
+    bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
+    bool trigger, index;
+    int code;
+    if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
+        temporary = true;
+        what = rst_token_next(&p, end);
+    }
+    if (create && !rst_token_is(&what, "TRIGGER") && names_in_temp(what, p, end, temporary)) {
+        c->temporary_names = true;
+        c->temporary_watched = c->temporary_trigger_count > 0;
+    }
+    if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
+    if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;
+    trigger = rst_token_is(&what, "TRIGGER");
+    index = rst_token_is(&what, "INDEX");
+    name = rst_token_object(&p, end, &schema);
+    if (rst_token_same_name(&schema, "temp")) temporary = true;
+    if (create && (trigger || index)) {
+        /* On which table? */
+        rst_token token, on_schema, table;
+        do {
+            token = rst_token_next(&p, end);
+        } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
+        table = rst_token_object(&p, end, &on_schema);
+        if (trigger && temporary)
+            return transform_temporary_trigger(c, sql, end, &name, rst_target(c, &on_schema, &table) != NULL, out,
+                                               message);
+        if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
+            return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
+        }
+        if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) &&
+            rst_elsewhere(c, &table, ROOTSTOCK_TABLES, false)) {
+            return trigger ? transform_temporary_trigger(c, sql, end, &name, false, out, message) : SQLITE_OK;
+        }
+    }
+    if (trigger && drop && temporary && rst_temporary_trigger_find(c, &name) >= 0)
+        return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
+    if (temporary || (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main"))) {
+        return rst_transform_names(c, sql, end, out, message);
+    }
+    if (schema.type == TOKEN_END && !create && rst_token_names(&name)) {
+        if (trigger && drop && rst_temporary_trigger_find(c, &name) >= 0) {
+            return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
+        }
+        const char *types = trigger ? ROOTSTOCK_TRIGGERS : index ? ROOTSTOCK_INDEXES : ROOTSTOCK_TABLES;
+        if (rst_elsewhere(c, &name, types, !rst_in_store(c, &name, types)))
+            return rst_transform_names(c, sql, end, out, message);
+    }
+    code = ask_mirror(c, sql, stop, message); /* the semicolon included, at which an error may be found */
+    if (code != SQLITE_OK) return code;
+    /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon, blanks included. */
+    if (create && (index || rst_token_is(&what, "TABLE")))
+        while (end < stop && *end != ';') end++;
+    return rst_quoted_call("rootstock_ddl", sql, end, out);
+}

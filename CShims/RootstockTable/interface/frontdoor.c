@@ -1,0 +1,429 @@
+/*
+** frontdoor.c - where SQL text enters: what has to change for a statement to mean on a store what it means natively.
+**
+** | statement                                   | becomes                                                   |
+** |---------------------------------------------|-----------------------------------------------------------|
+** | SELECT                                      | itself, schema tables and index hints apart (transform.c)|
+** | comparisons of indexed expressions          | the same and a hint for the plan (expressions.c)          |
+** | INSERT, UPDATE, DELETE on a plain table     | itself, omitted columns' DEFAULTs written out             |
+** | UPDATE, DELETE of one row by a key of text  | the same and a hint for the plan (one_row.c)              |
+** | UPDATE of many rows, and DELETE of those of | INSERT INTO rootstock_mass... SELECT key, values ...      |
+** |   a table WITHOUT ROWID                     |   (mass.c)                                                |
+** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
+** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
+** | CREATE, DROP, ALTER                         | rootstock_ddl(text) (front_schema.c, ddl.c)               |
+** | PRAGMA table_info and its kin               | rootstock_pragma_table_info(name) ... (front_pragma.c)    |
+** | anything on temp or attached objects        | itself                                                    |
+** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store object.
+*/
+#include "interface/frontdoor.h"
+#include "rewriter/changes.h"
+
+#include "ddl/declare.h"
+#include "rewriter/expressions.h"
+#include "executor/foreign.h"
+#include "program/bulk_change.h"
+#include "rewriter/argument_pack.h"
+#include "catalog/partial_predicate.h"
+#include "program/runner.h"
+#include "program/statement_constraints.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+static bool is_schema(rst_connection *c, const rst_token *name) {
+    char *text = rst_token_name(name);
+    /* temp has no file name before it is first used */
+    bool found = text != NULL && (sqlite3_stricmp(text, "temp") == 0 || sqlite3_db_filename(c->db, text) != NULL);
+    sqlite3_free(text);
+    return found;
+}
+
+/* changes() of a statement on a store's table, but in RETURNING, where its text is a column's name. */
+static int rewrite_changes(rst_connection *c, const char *sql, const char *end, char **out) {
+    rst_statement_parts parts;
+    const char *p;
+    char *text = NULL;
+    int code;
+    *out = NULL;
+    for (p = sql; p < end; p++) {
+        if ((*p | 0x20) == 'c' && sqlite3_strnicmp(p, "changes", 7) == 0) break;
+    }
+    if (p >= end) return SQLITE_OK;
+    rst_statement_parse(sql, end, &parts);
+    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT || rst_target(c, &parts.schema, &parts.table) == NULL)
+        return SQLITE_OK;
+    p = parts.returning.start != NULL ? parts.returning.start : end;
+    code = rst_changes_rewrite(sql, p, true, &text);
+    if (text == NULL) return code;
+    *out = sqlite3_mprintf("%s%.*s", text, (int)(end - p), p);
+    sqlite3_free(text);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* A change of a view or of a table that is not the store's. */
+static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
+                             char **out, char **message) {
+    char *copied = NULL;
+    int code = rst_transfer_out(c, parts, &copied);
+    if (code == SQLITE_OK && copied != NULL) {
+        code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
+        if (code == SQLITE_OK && *out == NULL)
+            *out = copied;
+        else
+            sqlite3_free(copied);
+    } else if (code == SQLITE_OK) {
+        code = rst_transform_names(c, sql, end, out, message);
+    }
+    return code == SQLITE_OK ? rst_settle_rewrite(c, parts, sql, end, out, message) : code;
+}
+
+/* *plain: what is said of the statement holds until the schema changes. */
+static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *plain,
+                          char **message) {
+    rst_statement_parts parts;
+    rst_table *table;
+    int code;
+    rst_statement_parse(sql, end, &parts);
+    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) {
+        *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
+        return rst_transform_names(c, sql, end, out, message);
+    }
+    table = rst_target(c, &parts.schema, &parts.table);
+    if (table == NULL) return rewrite_elsewhere(c, &parts, sql, end, out, message);
+    *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
+    if (rst_needs_program(c, table, &parts)) {
+        rst_code *compiled = NULL;
+        sqlite3_str *text;
+        char *whole = rst_span_text(parts.whole.start, parts.whole.end);
+        if (whole == NULL) return SQLITE_NOMEM;
+        code = rst_code_get(c, whole, &compiled, message);
+        if (code != SQLITE_OK) {
+            sqlite3_free(whole);
+            return code;
+        }
+        rst_program_prepare(c, compiled);
+        text = sqlite3_str_new(NULL);
+        if (compiled->returning != NULL) {
+            sqlite3_str_appendall(text, "SELECT ");
+            code = rst_returning_names(c, compiled, text, message);
+            sqlite3_str_appendf(text, " FROM rootstock_returning(%Q", whole);
+        } else {
+            sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_run(%Q", whole);
+        }
+        if (code == SQLITE_OK) code = rst_pack_arguments(&compiled->parameters, text);
+        sqlite3_str_appendall(text, ")");
+        sqlite3_free(whole);
+        *out = sqlite3_str_finish(text);
+        if (code != SQLITE_OK) {
+            sqlite3_free(*out);
+            *out = NULL;
+        }
+        return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
+    }
+    if (parts.kind == KIND_INSERT) {
+        char *filled = NULL, *named = NULL;
+        code = rst_transform_insert(c, table, &parts, NULL, false, &filled, message);
+        if (code == SQLITE_OK && filled != NULL) {
+            /* What is wrong with it must be said of what the user wrote. */
+            char *whole = rst_span_text(parts.whole.start, parts.whole.end);
+            code = whole == NULL ? SQLITE_NOMEM : rst_ask_mirror(c, whole, message);
+            sqlite3_free(whole);
+            if (code != SQLITE_OK) {
+                sqlite3_free(filled);
+                return code;
+            }
+        }
+        if (code != SQLITE_OK || filled == NULL) {
+            return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
+        }
+        code = rst_transform_names(c, filled, filled + strlen(filled), &named, message);
+        if (code == SQLITE_OK && named == NULL)
+            *out = filled;
+        else
+            sqlite3_free(filled);
+        if (named != NULL) *out = named;
+        return code;
+    }
+    if (rst_statement_clears(&parts) && !table->internal) return rst_mass_clear_text(c, table, &parts, out);
+    if (parts.kind == KIND_UPDATE && table->has_generated) {
+        code = rst_refuse_generated(table, &parts, message);
+        if (code != SQLITE_OK) return code;
+    }
+    if (rst_has_target_hint(&parts)) return rst_transform_target(c, table, &parts, out, message);
+    code = rst_mass_text(c, table, &parts, out, message);
+    if (code != SQLITE_OK || *out != NULL) return code;
+    return rst_transform_names(c, sql, end, out, message);
+}
+
+/* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what came before. */
+static int with_expressions(rst_connection *c, const char *sql, const char *end, int code, char **out) {
+    char *more = NULL;
+    if (code == SQLITE_OK && c->has_expressions)
+        code = *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
+    if (code != SQLITE_OK || !c->has_exclusions) return code;
+    code = *out != NULL ? rst_terms_add(c, *out, *out + strlen(*out), &more) : rst_terms_add(c, sql, end, &more);
+    if (more == NULL) return code;
+    sqlite3_free(*out);
+    *out = more;
+    return code;
+}
+
+static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
+
+/* EXPLAIN shows the program of what a statement becomes here. p: behind the word. */
+static int rewrite_explained(rst_connection *c, const char *p, const char *end, char **out, char **message) {
+    char *inner = NULL;
+    int code = rewrite(c, p, (int)(end - p), &inner, NULL, message);
+    if (code != SQLITE_OK || inner == NULL) return code;
+    *out = sqlite3_mprintf("EXPLAIN %s", inner);
+    sqlite3_free(inner);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* The parameters of [text, end) stand in it, for the application may bind them: its plan asks for no value. */
+static int explain_text(rst_connection *c, const char *text, const char *end, const char *inner, char **out,
+                        char **message) {
+    rst_parameters parameters = {0};
+    sqlite3_str *numbered = sqlite3_str_new(NULL), *str = sqlite3_str_new(NULL);
+    int code = rst_parameters_number(c, text, end, &parameters, numbered, message);
+    sqlite3_str_appendf(str, ROOTSTOCK_EXPLANATION "%Q)", inner);
+    if (code == SQLITE_OK && parameters.highest > 0) {
+        sqlite3_str_appendall(str, " WHERE 1 OR coalesce(NULL");
+        code = rst_pack_arguments(&parameters, str);
+        sqlite3_str_appendall(str, ")");
+    }
+    sqlite3_free(sqlite3_str_finish(numbered));
+    rst_parameters_free(&parameters);
+    *out = sqlite3_str_finish(str);
+    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
+    if (code != SQLITE_OK) {
+        sqlite3_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    const char *p = sql;
+    rst_token token;
+    char *inner = NULL, *text;
+    int code;
+    rst_statement_parts parts;
+    rst_table *table;
+    (void)rst_token_next(&p, end);
+    {
+        const char *q = p;
+        token = rst_token_next(&q, end);
+        if (!rst_token_is(&token, "QUERY")) return rewrite_explained(c, p, end, out, message);
+        token = rst_token_next(&q, end);
+        if (!rst_token_is(&token, "PLAN")) return SQLITE_OK;
+        p = q;
+    }
+    rst_statement_parse(p, end, &parts);
+    table = parts.kind >= KIND_INSERT ? rst_target(c, &parts.schema, &parts.table) : NULL;
+    if (table != NULL && rst_needs_program(c, table, &parts)) {
+        rst_code *compiled = NULL;
+        text = rst_span_text(parts.whole.start, parts.whole.end);
+        if (text == NULL) return SQLITE_NOMEM;
+        code = rst_code_get(c, text, &compiled, message);
+        sqlite3_free(text);
+        if (code != SQLITE_OK) return code;
+        inner = sqlite3_mprintf("%s", compiled->inner);
+    } else {
+        code = table != NULL && parts.kind != KIND_INSERT && rst_has_target_hint(&parts)
+                   ? rst_transform_target(c, table, &parts, &inner, message)
+                   : rst_transform_names(c, p, end, &inner, message);
+        code = with_expressions(c, p, end, code, &inner);
+        if (code != SQLITE_OK) return code;
+        if (inner == NULL) inner = rst_span_text(p, end);
+    }
+    if (inner == NULL) return SQLITE_NOMEM;
+    code = explain_text(c, p, end, inner, out, message);
+    sqlite3_free(inner);
+    return code;
+}
+
+/* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is what
+** it has to say of one that it does not understand. */
+static int rewrite_vacuum(const char *p, const char *end, char **out, char **message) {
+    rst_token token = rst_token_next(&p, end);
+    if (token.type != TOKEN_END && !rst_token_is(&token, "INTO")) {
+        if (rst_token_same_name(&token, "rootstock")) {
+            rst_set_message(message, "unknown database rootstock");
+            return SQLITE_ERROR;
+        }
+        if (!rst_token_names(&token) || !rst_token_same_name(&token, "main")) return SQLITE_OK;
+        token = rst_token_next(&p, end);
+    }
+    if (token.type == TOKEN_END)
+        *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum()");
+    else if (rst_token_is(&token, "INTO"))
+        *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum_into(%.*s)", (int)(end - p), p);
+    else
+        return SQLITE_OK;
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* DETACH [DATABASE] expression, p behind the first word. What is more than a name tells the database when it runs. */
+static int rewrite_detach(const char *p, const char *end, char **out, char **message) {
+    rst_token name = rst_token_next(&p, end), next;
+    const char *start;
+    if (rst_token_is(&name, "DATABASE")) name = rst_token_next(&p, end);
+    start = name.text;
+    if (rst_token_same_name(&name, "rootstock_detached")) return SQLITE_OK; /* what this makes of it */
+    while (rst_token_mark(&name, "(")) name = rst_token_next(&p, end);
+    next = rst_token_next(&p, end);
+    while (rst_token_mark(&next, ")")) next = rst_token_next(&p, end);
+    if (name.type == TOKEN_END) return SQLITE_OK;
+    if (next.type == TOKEN_END && rst_token_names(&name)) {
+        if (!rst_token_same_name(&name, "rootstock")) return SQLITE_OK;
+        rst_set_message(message, ROOTSTOCK_STAYS);
+        return SQLITE_ERROR;
+    }
+    *out = sqlite3_mprintf("DETACH rootstock_detached(%.*s)", (int)(end - start), start);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. */
+static bool count_of_table(rst_connection *c, const char *p, const char *end, char **out) {
+    const char *text;
+    rst_token token = rst_token_next(&p, end), schema = {TOKEN_END, p, 0}, name, next;
+    rst_table *table;
+    text = token.text;
+    if (!rst_token_is(&token, "COUNT")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "*")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, ")")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "FROM")) return false;
+    name = rst_token_next(&p, end);
+    next = rst_token_next(&p, end);
+    if (rst_token_mark(&next, ".")) {
+        schema = name;
+        name = rst_token_next(&p, end);
+        next = rst_token_next(&p, end);
+    }
+    if (next.type != TOKEN_END || !rst_token_names(&name)) return false;
+    table = rst_target(c, &schema, &name);
+    if (table == NULL) return false;
+    *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS \"%.*w\"", table->name, (int)(token.text - text), text);
+    if (*out != NULL) {
+        /* The column's name is the text that was written, without the blanks behind it. */
+        size_t size = strlen(*out);
+        char *last = *out + size - 2;
+        while (last > *out && strchr(" \t\n\v\f\r", *last) != NULL) last--;
+        last[1] = '"';
+        last[2] = '\0';
+    }
+    return true;
+}
+
+static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+    const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
+    const char *stop, *nul, *p = sql, *last;
+    rst_token token;
+    bool plain = false;
+    int code = SQLITE_OK;
+    *rewritten = NULL;
+    c->last_error = 0;
+    if (c->trigger_depth == 0 && c->programs_running == 0) rst_changes_forget(c);
+    if (c->shared != NULL && !c->sidecar) code = rst_schema_refresh(c, message);
+    stop = rst_statement_end(sql, end);
+    /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. Looked for in the statement alone: behind it a script
+    ** may go on for megabytes. */
+    nul = stop > sql ? memchr(sql, 0, (size_t)(stop - sql)) : NULL;
+    if (nul != NULL) end = stop = nul;
+    last = stop;
+    token = rst_token_next(&p, stop);
+    if (tail != NULL) *tail = stop;
+    if (c->shared == NULL || c->sidecar || token.type == TOKEN_END) return SQLITE_OK;
+    if (code != SQLITE_OK) return code;
+    while (last > sql &&
+           (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r'))
+        last--;
+    if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, rewritten)) {
+        return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
+        code = with_expressions(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
+        if (code == SQLITE_OK && *rewritten == NULL) code = rst_offset_add(c, sql, stop, rewritten);
+        token = rst_token_next(&p, last);
+        /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
+        if (code == SQLITE_OK && *rewritten == NULL && stop == end && !rst_token_is(&token, "COUNT"))
+            rst_glance_remember(c, sql, end);
+        return code;
+    }
+    if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
+        return rst_rewrite_schema(c, sql, last, stop, rewritten, message);
+    }
+    last = rst_token_last_end(sql, last); /* of a schema's own text SQLite keeps the comment behind it */
+    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
+        rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
+        char *counted = NULL;
+        code = rewrite_changes(c, sql, last, &counted);
+        if (code != SQLITE_OK) return code;
+        if (counted != NULL) {
+            sql = counted;
+            last = stop = counted + strlen(counted);
+        }
+        code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
+        if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
+            code = rst_key_order_plain(c, sql, last, rewritten);
+        if (code == SQLITE_OK && plain && *rewritten == NULL && !c->has_expressions && !c->has_exclusions)
+            code = rst_one_row_tell(c, sql, last, rewritten);
+        if (code == SQLITE_OK && *rewritten == NULL) {
+            *rewritten = counted;
+            counted = NULL;
+        }
+        sqlite3_free(counted);
+        if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
+        return code;
+    }
+    if (rst_token_is(&token, "PRAGMA")) return rst_rewrite_pragma(c, sql, last, rewritten, message);
+    if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
+    if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
+        /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's first. */
+        static const char either[] = ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES;
+        rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
+        bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main") ||
+                   (!rst_token_mark(&dot, ".") && rst_in_store(c, &name, either) &&
+                    (rst_token_is(&token, "REINDEX") || !rst_elsewhere(c, &name, either, false)));
+        /* What ANALYZE is given may be a schema's name, and is that first. */
+        if (rst_token_is(&token, "ANALYZE") && !rst_token_mark(&dot, ".") && name.type != TOKEN_END &&
+            !rst_token_same_name(&name, "main") && is_schema(c, &name))
+            own = false;
+        if (!own && name.type != TOKEN_END &&
+            (rst_token_mark(&dot, ".") || rst_elsewhere(c, &name, either, true) || is_schema(c, &name)))
+            return SQLITE_OK;
+        return rst_quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last,
+                               rewritten);
+    }
+    if (rst_token_is(&token, "DETACH")) return rewrite_detach(p, last, rewritten, message);
+    if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(p, last, rewritten, message);
+    if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
+        /* A deferred violation must leave the transaction open; xSync could only end it. */
+        for (int i = 0; i < c->table_count; i++) {
+            if (c->tables[i]->foreign_key_count > 0) return rst_quoted_call("rootstock_commit", sql, last, rewritten);
+        }
+        plain = true;
+    }
+    plain |= rst_token_is(&token, "BEGIN") || rst_token_is(&token, "ROLLBACK") || rst_token_is(&token, "SAVEPOINT");
+    if (plain && stop == end) rst_glance_remember(c, sql, end);
+    return SQLITE_OK;
+}
+
+int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+    int code;
+    rst_call_enter();
+    code = rst_leave(c, rewrite(c, sql, bytes, rewritten, tail, message));
+    if (code != SQLITE_OK) {
+        sqlite3_free(*rewritten);
+        *rewritten = NULL;
+    }
+    if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
+    return code;
+}

@@ -1,0 +1,31 @@
+/*
+** frontdoor.h - what the front door's files share: statements by kind (frontdoor.c), CREATE, DROP and ALTER (front_schema.c), PRAGMA
+** (front_pragma.c).
+*/
+#ifndef ROOTSTOCK_FRONTDOOR_H
+#define ROOTSTOCK_FRONTDOOR_H
+
+#include "rewriter/transform.h"
+
+/* Of a DETACH. */
+#define ROOTSTOCK_STAYS "database rootstock is the store's own and stays attached"
+
+/* A copy from sqlite3_malloc, or null. */
+char *rst_span_text(const char *start, const char *end);
+/* Names of types for rst_elsewhere: an index or a trigger has no name in common with a table. */
+#define ROOTSTOCK_TABLES "'table', 'view'"
+#define ROOTSTOCK_INDEXES "'index'"
+#define ROOTSTOCK_TRIGGERS "'trigger'"
+/* Whether temp (or, with attached, another schema) has an object of that name and of one of the types. */
+bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached);
+/* The same of the store's catalog. */
+bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types);
+/* SELECT 1 WHERE function('text') */
+int rst_quoted_call(const char *function, const char *start, const char *end, char **out);
+/* CREATE, DROP, ALTER. stop: behind the statement with its blanks and semicolon. *out null: as it is. */
+int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
+                       char **message);
+/* PRAGMA; *out null: as it is. */
+int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+** functions.c - the SQL functions: rootstock_open, rootstock_rewrite, and what rewritten statements call.
+**
+** Those that change anything are SQLITE_DIRECTONLY: a schema (a view, a trigger, a generated column of an untrusted file)
+** cannot reach them.
+*/
+#include "interface/check.h"
+#include "interface/frontdoor.h"
+#include "rootstock_kv_module.h"
+#include "program/statement_constraints.h"
+#include "catalog/schema_sandbox.h"
+
+#include <string.h>
+
+/* Puts code and message into the function's result. */
+void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message) {
+    c->last_error = code;
+    sqlite3_result_error(context, message != NULL ? message : sqlite3_errstr(code), -1);
+    sqlite3_result_error_code(context, code);
+    sqlite3_free(message);
+}
+
+void rst_function_run(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **)) {
+    rst_connection *c = rst_function_connection(context);
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+    } else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
+static void open_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    char *message = NULL;
+    int tables = 0;
+    int code = rootstock_open(c->db, (const char *)sqlite3_value_text(values[0]),
+                              count > 1 ? (const char *)sqlite3_value_text(values[1]) : NULL,
+                              count > 2 ? (const char *)sqlite3_value_text(values[2]) : NULL, &tables, &message);
+    if (code == SQLITE_OK)
+        sqlite3_result_int(context, tables);
+    else
+        rst_function_fail(context, c, code, message);
+}
+
+/* Every statement of the text; unchanged where none has to change. */
+static void rewrite_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    char *message = NULL;
+    const char *sql = (const char *)sqlite3_value_text(values[0]), *p = sql, *end;
+    sqlite3_str *out;
+    bool changed = false;
+    int code = SQLITE_OK;
+    UNUSED(count);
+    if (sql == NULL) return;
+    end = sql + sqlite3_value_bytes(values[0]);
+    out = sqlite3_str_new(c->db);
+    while (p < end && code == SQLITE_OK) {
+        char *rewritten = NULL;
+        const char *tail = end;
+        code = rst_rewrite(c, p, (int)(end - p), &rewritten, &tail, &message);
+        if (code != SQLITE_OK) break;
+        if (rewritten != NULL) {
+            const char *rest = tail;
+            changed = true;
+            sqlite3_str_appendall(out, rewritten);
+            /* More to come: keep them apart. */
+            while (rest < end && (*rest == ' ' || *rest == '\n' || *rest == '\t' || *rest == '\r')) rest++;
+            if (rest < end) sqlite3_str_appendall(out, "; ");
+        } else {
+            sqlite3_str_append(out, p, (int)(tail - p));
+        }
+        sqlite3_free(rewritten);
+        if (tail <= p) break;
+        p = tail;
+    }
+    {
+        char *text = sqlite3_str_finish(out);
+        if (code != SQLITE_OK) {
+            sqlite3_free(text);
+            rst_function_fail(context, c, code, message);
+        } else if (changed && text != NULL) {
+            sqlite3_result_text(context, text, -1, sqlite3_free);
+        } else {
+            sqlite3_free(text);
+            sqlite3_result_value(context, values[0]);
+        }
+    }
+}
+
+/* rootstock_ddl(sql): runs a schema change; always 0, so that "SELECT 1 WHERE rootstock_ddl(...)" has no rows. */
+static void ddl_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    char *message = NULL;
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    int code;
+    UNUSED(count);
+    if (sql == NULL || c->shared == NULL) {
+        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no store is open on this connection"));
+        return;
+    }
+    code = rst_ddl(c, sql, &message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int(context, 0);
+    if (code == SQLITE_OK) sqlite3_free(message);
+}
+
+/* rootstock_detached(name): the name that a DETACH goes on with; not the store's own. */
+static void detached_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    UNUSED(count);
+    if (name != NULL && c->shared != NULL && !c->sidecar && sqlite3_stricmp(name, "rootstock") == 0)
+        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf(ROOTSTOCK_STAYS));
+    else
+        sqlite3_result_value(context, values[0]);
+}
+
+/* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the mirror. */
+static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *word = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = SQLITE_MISUSE;
+    UNUSED(count);
+    if (word != NULL && c->mirror != NULL) code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%s", word);
+    if (code == SQLITE_OK) code = rst_mirror_ignore_checks(c, &message);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int(context, 0);
+    if (code == SQLITE_OK) sqlite3_free(message);
+}
+
+/* rootstock_count(table): rows, as the engine counts them. */
+static void count_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    rst_table *table = name == NULL || c->shared == NULL ? NULL : rst_table_find(c, name);
+    rootstock_transaction *transaction;
+    rootstock_tree_statistics statistics;
+    char *message = NULL;
+    bool is_writer;
+    int code;
+    UNUSED(count);
+    if (table == NULL) {
+        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no such table: %s", name == NULL ? "" : name));
+        return;
+    }
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
+    if (code == SQLITE_OK) {
+        code = rst_tree_ready(c, transaction, &table->tree, false);
+        if (code == SQLITE_OK) {
+            int result = c->engine->tree_statistics(transaction, table->tree.handle, &statistics);
+            if (result != ROOTSTOCK_OK) code = rst_map_error(c, result, &message);
+        }
+        rst_read_end(c, is_writer);
+    }
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else
+        sqlite3_result_int64(context, (sqlite3_int64)statistics.entries);
+}
+
+int rst_functions_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_open", 1, SQLITE_DIRECTONLY, open_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 2, SQLITE_DIRECTONLY, open_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 3, SQLITE_DIRECTONLY, open_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_rewrite", 1, SQLITE_DIRECTONLY, rewrite_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_ignore_checks", 1, SQLITE_DIRECTONLY, ignore_checks_function);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
+    if (code == SQLITE_OK) code = rst_kv_register(c);
+    if (code == SQLITE_OK) code = rst_runner_register(c);
+    if (code == SQLITE_OK) code = rst_settle_register(c);
+    if (code == SQLITE_OK) code = rst_pragma_register(c);
+    if (code == SQLITE_OK) code = rst_maintain_register(c);
+    if (code == SQLITE_OK) code = rst_vacuum_register(c);
+    if (code == SQLITE_OK) code = rst_check_register(c);
+    if (code == SQLITE_OK) code = rst_shadow_register(c);
+    if (code == SQLITE_OK) code = rst_pack_register(c);
+    return code;
+}

@@ -1,0 +1,306 @@
+/*
+** pragma.c - the schema as a user sees it: sqlite_schema, PRAGMA table_info and its kin, answered by the mirror.
+**
+** The mirror holds the schema natively, so that what it answers is SQLite's own answer. Each is an eponymous table-valued
+** function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the names a user writes.
+*/
+#include "common/eponymous.h"
+#include "ddl/temporary.h"
+
+#include <string.h>
+
+typedef struct pragma_definition {
+    const char *name;    /* of the module */
+    const char *columns; /* declaration */
+    int column_count;
+    bool argument;
+    const char *sql; /* on the mirror; ?1 the argument. Null: made for the moment */
+} pragma_definition;
+
+static const pragma_definition definitions[] = {
+    {"rootstock_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
+     "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"},
+    {"rootstock_temp_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
+     NULL}, /* rst_temporary_triggers_listed */
+    {"rootstock_pragma_table_info", "cid, name, type, \"notnull\", dflt_value, pk", 6, true,
+     "SELECT * FROM pragma_table_info(?1)"},
+    {"rootstock_pragma_table_xinfo", "cid, name, type, \"notnull\", dflt_value, pk, hidden", 7, true,
+     "SELECT * FROM pragma_table_xinfo(?1)"},
+    {"rootstock_pragma_index_list", "seq, name, \"unique\", origin, partial", 5, true,
+     "SELECT * FROM pragma_index_list(?1)"},
+    {"rootstock_pragma_index_info", "seqno, cid, name", 3, true, "SELECT * FROM pragma_index_info(?1)"},
+    {"rootstock_pragma_index_xinfo", "seqno, cid, name, \"desc\", coll, \"key\"", 6, true,
+     "SELECT * FROM pragma_index_xinfo(?1)"},
+    {"rootstock_pragma_foreign_key_list", "id, seq, \"table\", \"from\", \"to\", on_update, on_delete, \"match\"", 8,
+     true, "SELECT * FROM pragma_foreign_key_list(?1)"},
+    {"rootstock_pragma_table_list", "schema, name, type, ncol, wr, strict", 6, true,
+     "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)"},
+    {"rootstock_pragma_foreign_key_check", "\"table\", rowid, parent, fkid", 4, true,
+     "SELECT * FROM rootstock_foreign_key_check WHERE ?1 IS NULL OR \"table\"=?1 COLLATE NOCASE"},
+};
+
+enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
+
+typedef struct pragma_cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_stmt *statement;
+    bool eof;
+    bool others;         /* table_list: the other schemas' part is under way */
+    char *name, *schema; /* the arguments, or nulls */
+    sqlite3_int64 number;
+} pragma_cursor;
+
+static int pragma_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    const pragma_definition *definition = NULL;
+    char *columns;
+    int code;
+    UNUSED(count);
+    UNUSED(message);
+    for (int i = 0; i < DEFINITIONS; i++) {
+        if (sqlite3_stricmp(arguments[0], definitions[i].name) == 0) definition = &definitions[i];
+    }
+    if (definition == NULL) return SQLITE_ERROR;
+    /* Named as SQLite's own; table_list has another column of that name. */
+    columns = sqlite3_mprintf("%s, arg HIDDEN, %s HIDDEN", definition->columns,
+                              strncmp(definition->columns, "schema,", 7) == 0 ? "schema_" : "schema");
+    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_INNOCUOUS, definition, out);
+    sqlite3_free(columns);
+    return code;
+}
+
+static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    const pragma_definition *definition = ((rst_eponymous *)base)->definition;
+    int given[2] = {-1, -1}, next = 1;
+    info->estimatedCost = 100;
+    info->estimatedRows = 20;
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn - definition->column_count;
+        if (column < 0 || column > 1 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        given[column] = i;
+    }
+    for (int column = 0; column < 2; column++) {
+        if (given[column] < 0) continue;
+        info->aConstraintUsage[given[column]].argvIndex = next++;
+        info->aConstraintUsage[given[column]].omit = 1;
+        info->idxNum |= 1 << column;
+    }
+    return SQLITE_OK;
+}
+
+static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    return rst_eponymous_open(sizeof(pragma_cursor), out);
+}
+
+static int pragma_close(sqlite3_vtab_cursor *base) {
+    sqlite3_finalize(((pragma_cursor *)base)->statement);
+    sqlite3_free(((pragma_cursor *)base)->name);
+    sqlite3_free(((pragma_cursor *)base)->schema);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {
+    return ((const rst_eponymous *)base->pVtab)->definition;
+}
+
+static int next_row(sqlite3_vtab_cursor *base) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    int code = sqlite3_step(cursor->statement);
+    cursor->eof = code != SQLITE_ROW;
+    cursor->number++;
+    if (code == SQLITE_DONE && !cursor->others &&
+        strcmp(definition_of(base)->name, "rootstock_pragma_table_list") == 0) {
+        /* Then what temp and attached schemas hold. */
+        cursor->others = true;
+        sqlite3_finalize(cursor->statement);
+        code = sqlite3_prepare_v2(
+            ((rst_eponymous *)base->pVtab)->connection->db,
+            "SELECT * FROM pragma_table_list WHERE schema NOT IN ('main','rootstock') AND name NOT GLOB "
+            "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
+            -1, &cursor->statement, NULL);
+        if (code != SQLITE_OK) return code;
+        if (cursor->name != NULL) sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
+        return next_row(base);
+    }
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        sqlite3_free(base->pVtab->zErrMsg);
+        base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(sqlite3_db_handle(cursor->statement)));
+        return code;
+    }
+    return SQLITE_OK;
+}
+
+static int pragma_next(sqlite3_vtab_cursor *base) {
+    rst_call_enter();
+    return rst_leave(((rst_eponymous *)base->pVtab)->connection, next_row(base));
+}
+
+/* In a transaction the schema is read as a table is: from then on it stands still, and so does everything else. */
+static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
+    rootstock_transaction *transaction = NULL;
+    bool is_writer = false;
+    char *message = NULL;
+    int code;
+    if (c->shared == NULL || sqlite3_get_autocommit(c->db) || c->writer != NULL || c->reader_pinned) return SQLITE_OK;
+    code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
+    if (code == SQLITE_OK) {
+        rst_read_end(c, is_writer);
+        return SQLITE_OK;
+    }
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = message;
+    return code;
+}
+
+static bool in_store(const rst_connection *c, const char *name) {
+    for (int i = 0; i < c->loaded.count; i++) {
+        if (sqlite3_stricmp(c->loaded.objects[i].name, name) == 0) return true;
+    }
+    return sqlite3_strnicmp(name, "sqlite_", 7) == 0;
+}
+
+/* Where SQLite would find the name: null for the store, else the schema, or "" for any that is attached. */
+static const char *place_of(rst_connection *c, const char *name, const char *schema) {
+    if (schema != NULL) return sqlite3_stricmp(schema, "main") == 0 ? NULL : schema;
+    if (name == NULL) return NULL;
+    if (sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
+        return "temp"; /* it hides the store's */
+    return in_store(c, name) ? NULL : "";
+}
+
+/* The statement that answers: of the store on the mirror (rows are the store's own), of temp and attached files SQLite's. */
+static int prepare(rst_connection *c, const pragma_definition *definition, pragma_cursor *cursor, const char *name,
+                   const char *schema) {
+    static const char prefix[] = "rootstock_";
+    const char *place = definition->argument ? place_of(c, name, schema) : NULL;
+    bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
+    bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
+    char *sql;
+    int code;
+    if (definition->sql == NULL) {
+        sql = rst_temporary_triggers_listed(c);
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, sql, -1, &cursor->statement, NULL);
+        sqlite3_free(sql);
+        return code;
+    }
+    if (place == NULL || (list && place[0] == '\0')) {
+        cursor->others = schema != NULL; /* main's part alone */
+        return sqlite3_prepare_v2(rows ? c->db : c->mirror, definition->sql, -1, &cursor->statement, NULL);
+    }
+    cursor->others = true;
+    if (list && schema == NULL) {
+        cursor->others = false;
+        return sqlite3_prepare_v2(c->mirror, definition->sql, -1, &cursor->statement, NULL);
+    }
+    sql = list ? sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q COLLATE NOCASE AND (?1 IS NULL OR "
+                                 "name=?1 COLLATE NOCASE)",
+                                 place)
+          : place[0] == '\0'
+              ? sqlite3_mprintf("SELECT * FROM main.%s(?1)", definition->name + sizeof prefix - 1)
+              : sqlite3_mprintf("SELECT * FROM main.%s(?1,%Q)", definition->name + sizeof prefix - 1, place);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v2(c->db, sql, -1, &cursor->statement, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* number: 1 for a name, 2 for a schema among the values, in this order. */
+static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
+    const char *name = (number & 1) != 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    const char *schema = (number & 2) != 0 ? (const char *)sqlite3_value_text(values[count - 1]) : NULL;
+    int code = SQLITE_OK;
+    UNUSED(text);
+    sqlite3_finalize(cursor->statement);
+    cursor->statement = NULL;
+    cursor->number = 0;
+    cursor->eof = true;
+    cursor->others = false;
+    sqlite3_free(cursor->name);
+    sqlite3_free(cursor->schema);
+    cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
+    cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
+    if (vtab->connection->mirror == NULL) return SQLITE_OK;
+    if (strcmp(definition_of(base)->name, "rootstock_schema") == 0) code = hold_snapshot(vtab->connection, base);
+    if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
+    if (code != SQLITE_OK) return code;
+    if ((number & 1) != 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
+    return next_row(base);
+}
+
+static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_call_enter();
+    return rst_leave(((rst_eponymous *)base->pVtab)->connection, ask(base, number, text, count, values));
+}
+
+static int pragma_eof(sqlite3_vtab_cursor *base) {
+    return ((pragma_cursor *)base)->eof;
+}
+
+static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    int hidden = column - definition_of(base)->column_count;
+    const char *argument = hidden == 0 ? cursor->name : cursor->schema;
+    if (hidden < 0)
+        sqlite3_result_value(context, sqlite3_column_value(cursor->statement, column));
+    else if (argument != NULL)
+        sqlite3_result_text(context, argument, -1, SQLITE_TRANSIENT);
+    return SQLITE_OK;
+}
+
+static int pragma_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((pragma_cursor *)base)->number;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module pragma_module = {
+    .xConnect = pragma_connect,
+    .xBestIndex = pragma_best,
+    .xDisconnect = rst_eponymous_disconnect,
+    .xOpen = pragma_open,
+    .xClose = pragma_close,
+    .xFilter = pragma_filter,
+    .xNext = pragma_next,
+    .xEof = pragma_eof,
+    .xColumn = pragma_column,
+    .xRowid = pragma_rowid,
+};
+
+int rst_pragma_register(rst_connection *c) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++)
+        code = rst_module(c, definitions[i].name, &pragma_module);
+    return code;
+}
+
+/* ---- user_version and application_id ---- */
+
+int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message) {
+    rootstock_transaction *transaction = NULL;
+    bool is_writer = false;
+    rst_catalog meta;
+    int code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
+    if (code != SQLITE_OK) return code;
+    code = rst_catalog_read_meta(c, transaction, &meta, message);
+    *value = application ? meta.application_id : meta.user_version;
+    rst_read_end(c, is_writer);
+    return code;
+}
+
+int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message) {
+    rst_catalog meta;
+    int code = rst_change_begin(c, message);
+    if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
+    if (code == SQLITE_OK) {
+        if (application)
+            meta.application_id = (int32_t)value;
+        else
+            meta.user_version = (int32_t)value;
+        code = rst_catalog_write_meta(c, &meta);
+    }
+    return rst_change_end(c, code, message);
+}

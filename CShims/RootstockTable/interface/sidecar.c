@@ -1,0 +1,80 @@
+/*
+** sidecar.c - tables of a native database file: the store beside it, and CREATE TABLE from a module's arguments.
+**
+** A table in a native file's schema has its rows in `<database>-<engine>`. Invariant: a connection opens one such store, and tables of
+** another file's schema are refused; one that cannot be read is said to be so each time.
+*/
+#include "executor/native_fk_table.h"
+#include "catalog/schema_sandbox.h"
+
+#include <string.h>
+
+int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, bool create, char **message) {
+    const char *file = sqlite3_db_filename(c->db, schema);
+    const rootstock_engine *engine;
+    rootstock_options options;
+    char *path, *name;
+    int code;
+    if (c->shared != NULL && c->sidecar && sqlite3_stricmp(schema, c->schema) != 0) {
+        rst_set_message(message, "the store beside %s is open: tables beside %s need a connection of their own",
+                        c->schema, schema);
+        return SQLITE_ERROR;
+    }
+    if (c->shared != NULL) return SQLITE_OK; /* before the registry is asked: opening a store takes its lock first */
+    engine = rootstock_engine_find(module);
+    if (engine == NULL || file == NULL || file[0] == '\0') {
+        rst_set_message(message, "no store is open: SELECT rootstock_open('path') first, or use a database file");
+        return SQLITE_ERROR;
+    }
+    path = sqlite3_mprintf("%s-%s", file, engine->name);
+    if (path == NULL) return SQLITE_NOMEM;
+    code = rst_sidecar_check(path, create, message);
+    if (code != SQLITE_OK) {
+        sqlite3_free(path);
+        return code;
+    }
+    memset(&options, 0, sizeof options);
+    options.read_only = sqlite3_db_readonly(c->db, schema) == 1;
+    name = sqlite3_mprintf("%s", schema);
+    if (name == NULL) {
+        sqlite3_free(path);
+        return SQLITE_NOMEM;
+    }
+    sqlite3_free(c->schema);
+    c->schema = name;
+    c->sidecar = true;
+    code = rst_store_open(c, path, engine, &options, message);
+    sqlite3_free(path);
+    /* What did not come as far as the control file is closed again, or the next table would be sought in half a store. */
+    if (code != SQLITE_OK && c->control == NULL) {
+        rst_store_close(c);
+        c->sidecar = false;
+    }
+    return code;
+}
+
+char *rst_sidecar_text(int count, const char *const *arguments) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int last = count;
+    bool without_rowid = false, strict = false, first = true;
+    while (last > 4) {
+        const char *argument = arguments[last - 1];
+        while (*argument == ' ' || *argument == '\n' || *argument == '\t') argument++;
+        if (sqlite3_strnicmp(argument, "WITHOUT ROWID", 13) == 0 && argument[13] == '\0')
+            without_rowid = true;
+        else if (sqlite3_stricmp(argument, "STRICT") == 0)
+            strict = true;
+        else
+            break;
+        last--;
+    }
+    sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(", arguments[2]);
+    for (int i = 3; i < last; i++) {
+        if (rst_shadow_is_keys(arguments[i])) continue;
+        sqlite3_str_appendf(text, "%s%s", first ? "" : ",", arguments[i]);
+        first = false;
+    }
+    sqlite3_str_appendf(text, ")%s%s%s", without_rowid ? " WITHOUT ROWID" : "", without_rowid && strict ? "," : "",
+                        strict ? " STRICT" : "");
+    return sqlite3_str_finish(text);
+}

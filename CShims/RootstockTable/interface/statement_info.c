@@ -1,0 +1,147 @@
+/*
+** statement_info.c - what SQLite's functions say of a native statement or column, for one that the front door has rewritten.
+**
+** A statement that the store runs itself is a SELECT to SQLite: it reads only, has a column, and the columns of its RETURNING come from no
+** table. Its text tells which one it is, for the front door writes it alike each time. Invariant: of any other statement the answer is SQLite's.
+*/
+#include "program/runner.h"
+#include "parser/tokens.h"
+
+#include <string.h>
+
+typedef enum statement_kind { AS_IT_IS, A_CALL, A_RETURNING, AN_EXPLANATION } statement_kind;
+
+/* *argument: where the first argument of our call stands, a literal, behind its parenthesis. */
+static statement_kind kind_of(sqlite3_stmt *statement, const char **function, const char **argument) {
+    static const char call[] = "SELECT 1 WHERE rootstock_", explanation[] = ROOTSTOCK_EXPLANATION;
+    const char *sql = sqlite3_sql(statement), *p, *end;
+    rst_token token;
+    if (sql == NULL) return AS_IT_IS;
+    if (sqlite3_stmt_isexplain(statement) == 1 && strncmp(sql, "EXPLAIN ", 8) == 0) sql += 8;
+    if (strncmp(sql, call, sizeof call - 1) == 0) {
+        *function = sql + sizeof call - 1;
+        return A_CALL;
+    }
+    if (strncmp(sql, explanation, sizeof explanation - 1) == 0) {
+        *argument = sql + sizeof explanation - 1;
+        return AN_EXPLANATION;
+    }
+    if (strncmp(sql, "SELECT ", 7) != 0) return AS_IT_IS;
+    p = sql + 7;
+    end = p + strlen(p);
+    do {
+        token = rst_token_next(&p, end);
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return AS_IT_IS;
+    } while (token.type != TOKEN_END && !rst_token_is(&token, "FROM"));
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "ROOTSTOCK_RETURNING")) return AS_IT_IS;
+    token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(")) return AS_IT_IS;
+    *argument = p;
+    return A_RETURNING;
+}
+
+/* The text that the literal stands for, from sqlite3_malloc. */
+static char *literal(const char *p) {
+    rst_token token = rst_token_next(&p, p + strlen(p));
+    return token.type == TOKEN_STRING ? rst_token_name(&token) : NULL;
+}
+
+static bool is_call_of(const char *function, const char *name) {
+    size_t size = strlen(name);
+    return strncmp(function, name, size) == 0 && function[size] == '(';
+}
+
+int rootstock_stmt_readonly(sqlite3_stmt *statement) {
+    const char *function = NULL, *argument = NULL;
+    int reads = sqlite3_stmt_readonly(statement);
+    if (!reads || statement == NULL) return reads;
+    switch (kind_of(statement, &function, &argument)) {
+    case AS_IT_IS: return 1;
+    /* COMMIT writes nothing that its transaction had not written; the pragma is the connection's. */
+    case A_CALL: return is_call_of(function, "commit") || is_call_of(function, "ignore_checks");
+    case A_RETURNING: return 0;
+    case AN_EXPLANATION: {
+        sqlite3_stmt *explained = NULL;
+        char *text;
+        rst_call_enter();
+        text = literal(argument);
+        if (text != NULL && sqlite3_prepare_v2(sqlite3_db_handle(statement), text, -1, &explained, NULL) == SQLITE_OK)
+            reads = sqlite3_stmt_readonly(explained);
+        sqlite3_finalize(explained);
+        sqlite3_free(text);
+        (void)rst_call_leave(SQLITE_OK);
+        return reads;
+    }
+    }
+    return reads;
+}
+
+int rootstock_stmt_isexplain(sqlite3_stmt *statement) {
+    const char *function = NULL, *argument = NULL;
+    int mode = sqlite3_stmt_isexplain(statement);
+    return mode == 0 && statement != NULL && kind_of(statement, &function, &argument) == AN_EXPLANATION ? 2 : mode;
+}
+
+int rootstock_column_count(sqlite3_stmt *statement) {
+    const char *function = NULL, *argument = NULL;
+    int count = sqlite3_column_count(statement);
+    if (count != 1 || sqlite3_stmt_isexplain(statement) != 0) return count;
+    return kind_of(statement, &function, &argument) == A_CALL ? 0 : count;
+}
+
+/* The declared type of a column of RETURNING, kept with the connection. */
+static const char *returning_type(rst_connection *c, const char *argument, int column) {
+    rst_code *code = NULL;
+    sqlite3_stmt *list = NULL;
+    char *text = literal(argument);
+    sqlite3_free(c->declared_type);
+    c->declared_type = NULL;
+    if (text != NULL && rst_code_get(c, text, &code, NULL) == SQLITE_OK && code->returning != NULL &&
+        rst_statement_get(c, code->names != NULL ? code->names : code->returning, &list) == SQLITE_OK) {
+        const char *type = sqlite3_column_decltype(list, column);
+        if (type != NULL) c->declared_type = sqlite3_mprintf("%s", type);
+        rst_statement_done(c, list);
+    }
+    sqlite3_free(text);
+    return c->declared_type;
+}
+
+const char *rootstock_column_decltype(sqlite3_stmt *statement, int column) {
+    const char *function = NULL, *argument = NULL, *type;
+    rst_connection *c = statement == NULL ? NULL : rst_connection_of(sqlite3_db_handle(statement));
+    if (c == NULL || c->shared == NULL || sqlite3_stmt_isexplain(statement) != 0 ||
+        kind_of(statement, &function, &argument) != A_RETURNING)
+        return sqlite3_column_decltype(statement, column);
+    rst_call_enter();
+    type = returning_type(c, argument, column);
+    (void)rst_leave(c, SQLITE_OK);
+    return type;
+}
+
+int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char *table, const char *column,
+                                    const char **type, const char **collation, int *not_null, int *primary_key,
+                                    int *autoincrement) {
+    int key = 0, counted = 0;
+    int code = sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, &key, &counted);
+    rst_connection *c = code == SQLITE_OK && column != NULL ? rst_connection_of(db) : NULL;
+    const rst_table *found = c == NULL || c->shared == NULL || c->sidecar ? NULL : rst_table_find(c, table);
+    /* A temp table of the name comes first. */
+    if (found != NULL && schema == NULL &&
+        sqlite3_table_column_metadata(db, "temp", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
+        found = NULL;
+    if (found != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) {
+        int place = -1;
+        for (int i = 0; i < found->column_count && place < 0; i++) {
+            if (sqlite3_stricmp(found->columns[i].name, column) == 0) place = i;
+        }
+        if (place < 0 && !found->without_rowid) place = found->rowid_column;
+        if (place >= 0) {
+            key = found->columns[place].primary_key > 0;
+            counted = found->autoincrement && place == found->rowid_column;
+        }
+    }
+    if (primary_key != NULL) *primary_key = key;
+    if (autoincrement != NULL) *autoincrement = counted;
+    return code;
+}

@@ -1,0 +1,45 @@
+/*
+** statement.h - the parts of an INSERT, UPDATE or DELETE that the front door has to know. Pure text.
+*/
+#ifndef ROOTSTOCK_STATEMENT_H
+#define ROOTSTOCK_STATEMENT_H
+
+#include "parser/tokens.h"
+
+typedef enum rst_kind { KIND_OTHER = 0, KIND_SELECT, KIND_INSERT, KIND_UPDATE, KIND_DELETE } rst_kind;
+typedef enum rst_source { SOURCE_VALUES = 1, SOURCE_SELECT, SOURCE_DEFAULT } rst_source;
+
+typedef struct rst_span {
+    const char *start, *end; /* start null: absent */
+} rst_span;
+
+typedef struct rst_statement_parts {
+    rst_kind kind;
+    rst_span whole;
+    rst_span verb;    /* INSERT [OR x] INTO, REPLACE INTO, UPDATE [OR x], DELETE FROM */
+    int conflict;     /* of OR x, or 0 */
+    rst_token schema; /* type TOKEN_END if absent */
+    rst_token table;
+    rst_token alias;  /* type TOKEN_END if absent */
+    bool not_indexed; /* of the target of an UPDATE or DELETE */
+    rst_token index;  /* of its INDEXED BY; type TOKEN_END if absent */
+    rst_span columns; /* inside the parentheses */
+    rst_source source;
+    rst_span source_text; /* VALUES ..., SELECT ... */
+    rst_span upsert;      /* from the first ON CONFLICT */
+    rst_span returning;   /* behind RETURNING */
+    rst_span set;         /* behind SET, to FROM, WHERE, ... */
+    bool has_where;       /* WHERE, ORDER BY or LIMIT of an UPDATE or DELETE */
+    rst_span after_table; /* from behind the table (and alias, and index hint) to RETURNING */
+    const char *hint;     /* where the index hint begins, or would */
+    rst_span limit;       /* ORDER BY and LIMIT of an UPDATE or DELETE that stand behind RETURNING, or nulls */
+} rst_statement_parts;
+
+/* Finds the parts of the one statement in [sql, end). KIND_OTHER where it is none of these or makes no sense. */
+void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *parts);
+/* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could be wrong. */
+bool rst_statement_clears(const rst_statement_parts *parts);
+/* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
+const char *rst_statement_end(const char *sql, const char *end);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+** tokens.c - SQL text as tokens. Invariant: every token lies in [position, end) and is at least one byte, so loops end.
+*/
+#include "parser/tokens.h"
+
+#include "common/allocation.h"
+
+#include <string.h>
+
+static bool is_space(unsigned char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static bool is_digit(unsigned char c) {
+    return c >= '0' && c <= '9';
+}
+static bool is_name(unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || c >= 0x80;
+}
+static unsigned char upper(unsigned char c) {
+    return c >= 'a' && c <= 'z' ? (unsigned char)(c - 32) : c;
+}
+
+static const char *skip_blank(const char *p, const char *end) {
+    while (p < end) {
+        if (is_space((unsigned char)*p)) {
+            p++;
+        } else if (end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
+            p += 3; /* to SQLite a byte order mark is blank where a token could begin */
+        } else if (*p == '-' && p + 1 < end && p[1] == '-') {
+            while (p < end && *p != '\n') p++;
+        } else if (*p == '/' && p + 1 < end && p[1] == '*') {
+            p += 2;
+            while (p < end && !(*p == '*' && p + 1 < end && p[1] == '/')) p++;
+            p = p < end ? p + 2 : end;
+        } else {
+            break;
+        }
+    }
+    return p;
+}
+
+/* Behind the closing quote, or null. */
+static const char *quoted(const char *p, const char *end, char quote) {
+    for (p++; p < end; p++) {
+        if (*p == quote) {
+            if (quote != ']' && p + 1 < end && p[1] == quote)
+                p++;
+            else
+                return p + 1;
+        }
+    }
+    return NULL;
+}
+
+static const char *number(const char *p, const char *end) {
+    if (*p == '0' && p + 1 < end && (p[1] == 'x' || p[1] == 'X')) {
+        p += 2;
+        while (p < end && is_name((unsigned char)*p)) p++;
+        return p;
+    }
+    while (p < end && is_digit((unsigned char)*p)) p++;
+    if (p < end && *p == '.') {
+        p++;
+        while (p < end && is_digit((unsigned char)*p)) p++;
+    }
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        const char *q = p + 1;
+        if (q < end && (*q == '+' || *q == '-')) q++;
+        if (q < end && is_digit((unsigned char)*q)) {
+            while (q < end && is_digit((unsigned char)*q)) q++;
+            p = q;
+        }
+    }
+    while (p < end && is_name((unsigned char)*p)) p++; /* illegal, but one token */
+    return p;
+}
+
+rst_token rst_token_next(const char **position, const char *end) {
+    static const char *const pairs[] = {"->", "<<", ">>", "<=", ">=", "<>", "!=", "==", "||"};
+    const char *start = skip_blank(*position, end);
+    const char *p = start;
+    rst_token token = {TOKEN_PUNCTUATION, start, 1};
+    if (start >= end || *start == '\0') {
+        token.type = TOKEN_END;
+        token.size = 0;
+        *position = start < end ? start : end;
+        return token;
+    }
+    switch (*start) {
+    case '\'':
+    case '"':
+    case '`':
+    case '[':
+        p = quoted(start, end, *start == '[' ? ']' : *start);
+        token.type = p == NULL ? TOKEN_ILLEGAL : *start == '\'' ? TOKEN_STRING : TOKEN_NAME;
+        if (p == NULL) p = end;
+        break;
+    case '?':
+        for (p = start + 1; p < end && is_digit((unsigned char)*p); p++) {
+        }
+        token.type = TOKEN_VARIABLE;
+        break;
+    case ':':
+    case '@':
+    case '#':
+    case '$':
+        for (p = start + 1; p < end; p++) {
+            if (is_name((unsigned char)*p)) continue;
+            if (*p == ':' && p + 1 < end && p[1] == ':') {
+                p++;
+                continue;
+            }
+            if (*p == '(' && p > start + 1) {
+                const char *q = p + 1;
+                while (q < end && *q != ')' && !is_space((unsigned char)*q)) q++;
+                if (q < end && *q == ')') p = q + 1;
+            }
+            break;
+        }
+        token.type = p > start + 1 ? TOKEN_VARIABLE : TOKEN_ILLEGAL;
+        break;
+    default:
+        if (is_digit((unsigned char)*start) ||
+            (*start == '.' && start + 1 < end && is_digit((unsigned char)start[1]))) {
+            p = number(start, end);
+            token.type = TOKEN_NUMBER;
+        } else if ((*start == 'x' || *start == 'X') && start + 1 < end && start[1] == '\'') {
+            p = quoted(start + 1, end, '\'');
+            token.type = p == NULL ? TOKEN_ILLEGAL : TOKEN_BLOB;
+            if (p == NULL) p = end;
+        } else if (is_name((unsigned char)*start)) {
+            while (p < end && is_name((unsigned char)*p)) p++;
+            token.type = TOKEN_WORD;
+        } else {
+            p = start + 1;
+            for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+                if (end - start >= 2 && memcmp(start, pairs[i], 2) == 0) p = start + 2;
+            }
+            if (end - start >= 3 && memcmp(start, "->>", 3) == 0) p = start + 3;
+        }
+    }
+    token.size = (size_t)(p - start);
+    *position = p;
+    return token;
+}
+
+static bool may_have_comment(const char *text, const char *end) {
+    for (const char *p = text; (p = memchr(p, '-', (size_t)(end - p))) != NULL; p++) {
+        if (end - p >= 2 && p[1] == '-') return true;
+    }
+    for (const char *p = text; (p = memchr(p, '/', (size_t)(end - p))) != NULL; p++) {
+        if (end - p >= 2 && p[1] == '*') return true;
+    }
+    return false;
+}
+
+const char *rst_token_last_end(const char *text, const char *end) {
+    const char *p = text, *last = text;
+    while (end > text && (end[-1] == ';' || is_space((unsigned char)end[-1]))) end--;
+    if (!may_have_comment(text, end)) return end;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return last;
+        if (!rst_token_mark(&token, ";")) last = p;
+    }
+}
+
+bool rst_token_is(const rst_token *token, const char *word) {
+    size_t size = strlen(word);
+    if (token->type != TOKEN_WORD || token->size != size) return false;
+    for (size_t i = 0; i < size; i++) {
+        if (upper((unsigned char)token->text[i]) != (unsigned char)word[i]) return false;
+    }
+    return true;
+}
+
+bool rst_token_mark(const rst_token *token, const char *mark) {
+    return token->type == TOKEN_PUNCTUATION && token->size == strlen(mark) &&
+           memcmp(token->text, mark, token->size) == 0;
+}
+
+bool rst_token_names(const rst_token *token) {
+    return token->type == TOKEN_WORD || token->type == TOKEN_NAME || token->type == TOKEN_STRING;
+}
+
+char *rst_token_name(const rst_token *token) {
+    char *name = sqlite3_malloc64(token->size + 1);
+    size_t size = 0;
+    if (name == NULL) return NULL;
+    if (token->type == TOKEN_WORD) {
+        memcpy(name, token->text, token->size);
+        size = token->size;
+    } else if (token->size >= 2) {
+        char quote = token->text[0] == '[' ? ']' : token->text[0];
+        for (size_t i = 1; i + 1 < token->size; i++) {
+            if (token->text[i] == quote && quote != ']') i++;
+            name[size++] = token->text[i];
+        }
+    }
+    name[size] = '\0';
+    return name;
+}
+
+bool rst_token_same_name(const rst_token *token, const char *name) {
+    char *text;
+    bool same;
+    if (!rst_token_names(token)) return false;
+    if (token->type == TOKEN_WORD) {
+        return strlen(name) == token->size && sqlite3_strnicmp(token->text, name, (int)token->size) == 0;
+    }
+    text = rst_token_name(token);
+    same = text != NULL && sqlite3_stricmp(text, name) == 0;
+    sqlite3_free(text);
+    return same;
+}
+
+bool rst_token_is_rowid(const rst_token *token) {
+    return rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
+           rst_token_same_name(token, "_rowid_");
+}
+
+rst_token rst_token_object(const char **position, const char *end, rst_token *schema) {
+    rst_token name = rst_token_next(position, end), dot;
+    const char *behind = *position;
+    *schema = (rst_token){TOKEN_END, name.text, 0};
+    if (rst_token_is(&name, "IF")) {
+        rst_token word = rst_token_next(&behind, end);
+        if (rst_token_is(&word, "NOT")) word = rst_token_next(&behind, end);
+        if (rst_token_is(&word, "EXISTS")) {
+            *position = behind;
+            name = rst_token_next(position, end);
+        }
+        behind = *position;
+    }
+    dot = rst_token_next(&behind, end);
+    if (rst_token_mark(&dot, ".")) {
+        *schema = name;
+        name = rst_token_next(&behind, end);
+        *position = behind;
+    }
+    return name;
+}
+
+bool rst_token_skip_parentheses(const char **position, const char *end) {
+    int depth = 1;
+    while (depth > 0) {
+        rst_token token = rst_token_next(position, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")")) depth--;
+    }
+    return true;
+}

@@ -1,0 +1,108 @@
+/*
+** plan.h - a way to reach rows while xBestIndex compares it with others, and what it costs: see plan.c and plan_cost.c.
+*/
+#ifndef ROOTSTOCK_PLAN_H
+#define ROOTSTOCK_PLAN_H
+
+#include "interface/internal.h"
+
+typedef struct rst_candidate {
+    int source;
+    int index;
+    const rst_part *parts;
+    int part_count;
+    int hint;      /* constraint number of an index hint, or -1 */
+    bool exact;    /* what stands beside = has no affinity (one_row.c) */
+    bool forced;   /* INDEXED BY names it */
+    int equal[64]; /* constraint numbers */
+    int equals;
+    int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
+    int lower, upper;   /* constraint numbers, or -1 */
+    int rests_on[64];   /* constraints that imply the WHERE of a partial index */
+    bool may_be_in[64]; /* such a constraint, an equality, may be an IN: it serves only where it is looked up as well */
+    int rests;
+    int skips; /* the constraint, from 1, that is an OFFSET to take; or 0 */
+    bool unique;
+    bool covering;
+    bool ordered;
+    bool descending;
+    bool whole;    /* as in rst_plan */
+    int automatic; /* constraints that a transient index could look up in what is a scan */
+    int automatic_terms[AUTOMATIC_COLUMNS];
+    bool automatic_partial; /* SQLite would leave out of it what a constant excludes */
+    bool automatic_whole;   /* as in rst_plan */
+    bool automatic_spelled; /* as in rst_plan */
+    double cost;            /* logarithmic */
+    double rows;            /* logarithmic */
+} rst_candidate;
+
+/* log2 to a tenth, times 10, as SQLite's LogEst; back again; the sum of two. */
+double rst_log_estimate(double x);
+double rst_from_log(double x);
+double rst_log_add(double a, double b);
+/* The table's rows, logarithmic: what ANALYZE counted, or what SQLite takes a table to have. */
+double rst_table_rows(const rst_table *table);
+/* Whether the index has all columns of colUsed. */
+bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 used);
+/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for nothing but
+** its columns. *factor: what an entry costs. */
+bool rst_narrower(const rst_table *table, const rst_index *index, double *factor);
+/* Sets the candidate's cost and rows. */
+void rst_estimate(const rst_table *table, rst_candidate *k);
+
+/* plan_tell.c */
+/* Sets what SQLite is told of the plan's cost and rows. */
+void rst_plan_tell(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k);
+
+/* plan_skip.c */
+/* The constraint, from 1, that is an OFFSET which the table may take by what stands behind ROOTSTOCK_OFFSET_HINT; or 0. */
+int rst_plan_offset(const sqlite3_index_info *info, const char *hint);
+/* Whether a cursor with the candidate may go by its rows: what it was told of each constraint stands in `info`. */
+bool rst_plan_skips(const sqlite3_index_info *info, const rst_candidate *k);
+
+/* plan_automatic.c */
+/* Lets a scan that has equalities on columns look them up in a transient index. */
+void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_candidate *k);
+/* The same of the equalities that the plan looks up, columns of them alone. */
+void rst_plan_spelled_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
+/* Puts it into the plan: columns, collations, words. SQLITE_OK or SQLITE_NOMEM. */
+int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
+
+/* plan_reject.c */
+/* Puts the comparisons that may leave rows out into the plan; `argument` is the next free one of xFilter, and is moved behind
+** theirs. */
+void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                     int *argument);
+
+/* plan_top.c */
+/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT: what it was told of each constraint stands in
+** `info` and in the plan. */
+void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                  int *argument);
+
+/* Constraints of which sqlite3_vtab_in tells whether they are an IN: it denies it of those behind them. */
+enum { PLAN_TOLD_TERMS = 32 };
+/* Whether the equality, of a column without numeric affinity, may be an IN that is not told of: one with a constant is none. */
+static inline bool rst_plan_is_untold_in(sqlite3_index_info *info, int constraint) {
+    sqlite3_value *value = NULL;
+    return constraint >= PLAN_TOLD_TERMS &&
+           (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL);
+}
+
+/* plan_match.c */
+/* The affinity by which a constraint on the column compares. */
+char rst_plan_affinity_at(const rst_table *table, int column);
+/* Whether the candidate looks the constraint up. */
+bool rst_plan_is_taken(const rst_candidate *k, int constraint);
+/* What a constraint asks of the part of the key that it is taken for. */
+int rst_plan_operation_of(const rst_table *table, const rst_candidate *k, const sqlite3_index_info *info,
+                          int constraint, int part);
+/* Finds the constraints that the candidate can look up. */
+void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candidate *k);
+/* Whether an equality that serves is one with just one value. */
+bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int constraint);
+/* Whether its rows come in the order asked for, perhaps read backwards. */
+bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
+                          bool *whole);
+
+#endif

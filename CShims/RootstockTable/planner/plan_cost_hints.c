@@ -1,0 +1,64 @@
+/*
+** plan_cost_hints.c - what SQLite is told that a plan costs and gives, beyond what reaching its rows costs (plan_cost.c).
+**
+** Of its own tables SQLite knows more than xBestIndex says of a plan: that a join whose outermost loop is out of order ends in a sort, and
+** that a comparison with a literal which no index looks up leaves fewer rows for the loops within. Of a virtual table it adds neither: a
+** path whose first loop is one and not in order counts as one that may be in order yet. So both are told here, by its own formulas, or
+** a join would begin with the table that makes it sort.
+** Invariant: the choice between the plans of one table is made before (plan.c); this decides about the order of loops only.
+*/
+#include "planner/plan.h"
+
+/* LogEst of what one row costs in a sort of as many as SQLite takes a table to have, beyond the row itself. */
+enum { SORT_OF_A_ROW = 16 + 43 };
+
+static bool is_literal(sqlite3_index_info *info, int constraint) {
+    sqlite3_value *value = NULL;
+    return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL;
+}
+
+/* Whether a value that is looked up may come from another table, whose loop is then outside of this one. */
+static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
+    for (int i = 0; i < k->equals; i++) {
+        if (!is_literal(info, k->equal[i])) return true;
+    }
+    return (k->lower >= 0 && !is_literal(info, k->lower)) || (k->upper >= 0 && !is_literal(info, k->upper));
+}
+
+/* The rows that literals leave of those that the plan reaches: one comparison takes a fifteenth, an equality three quarters of the
+** table, or half of it where the number is a flag's. */
+static double rows_left(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
+    double rows = k->rows, most;
+    int reduced = 0;
+    if (k->unique) return rows;
+    for (int i = 0; i < info->nConstraint && i < PLAN_TOLD_TERMS; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        sqlite3_value *value = NULL;
+        if (!constraint->usable || constraint->iColumn >= table->column_count ||
+            constraint->op >= SQLITE_INDEX_CONSTRAINT_LIMIT || i == k->lower || i == k->upper ||
+            rst_plan_is_taken(k, i) || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL)
+            continue;
+        rows -= 1;
+        if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ || constraint->op == SQLITE_INDEX_CONSTRAINT_IS) {
+            bool flag = sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= -1 &&
+                        sqlite3_value_int64(value) <= 1;
+            int reduces = flag ? 10 : 20;
+            if (reduced < reduces) reduced = reduces;
+        }
+    }
+    most = rst_table_rows(table) - reduced;
+    if (rows > most) rows = most;
+    return rows > 0 ? rows : 0;
+}
+
+void rst_plan_tell(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
+    double cost = k->cost;
+    if (info->nOrderBy > 0) {
+        if (may_be_within(info, k))
+            cost = rst_log_add(cost, k->rows + SORT_OF_A_ROW);
+        else if (!k->ordered)
+            cost = rst_log_add(cost, k->rows + 16 + rst_log_estimate(k->rows / 10));
+    }
+    info->estimatedCost = rst_from_log(cost);
+    info->estimatedRows = (sqlite3_int64)rst_from_log(rows_left(table, info, k));
+}

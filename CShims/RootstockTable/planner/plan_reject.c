@@ -1,0 +1,64 @@
+/*
+** plan_reject.c - which comparisons of a walk's statement the cursor may look at itself, to leave out rows that SQLite would leave out.
+**
+** A row that SQLite rejects has cost it a call for the column and one for the next row, several times what the walk itself costs. So
+** comparisons of a column with a literal or a parameter, or NULL, are given to xFilter as arguments besides, and cursor_reject.c goes by the rows
+** of which they are certainly false.
+** Invariants
+**  1. SQLite checks each of these again (omit = 0), or, of the hint of a list, what stands beside it (among_hint.c): a row too many is no fault.
+**  2. They change neither the plan's cost nor its rows. A term whose value comes from another table makes SQLite ask once more for
+**     a plan without that table; that plan costs the same and asks for less, so SQLite takes it.
+**  3. Only columns with an affinity of numbers, or of TEXT with BINARY, by which the comparison's own affinity and collation are known; or
+**     tests for NULL, which have none.
+**  4. A <> or IS NOT NULL may be one of an ON, which lets rows of the table on the left through all the same (partial_terms.c): it counts only where
+**     SQLite tells of a LIMIT, because then there is no other table.
+*/
+#include "rewriter/expressions.h"
+#include "planner/plan.h"
+
+static bool compares(const rst_table *table, sqlite3_index_info *info, int constraint, bool alone) {
+    char affinity = rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
+    const char *collation;
+    switch (info->aConstraint[constraint].op) {
+    case ROOTSTOCK_AMONG:
+        return affinity == AFFINITY_TEXT &&
+               table->columns[info->aConstraint[constraint].iColumn].collation == ROOTSTOCK_COLLATION_BINARY;
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+    case SQLITE_INDEX_CONSTRAINT_IS:
+        if (affinity >= AFFINITY_NUMERIC) return true;
+        collation = sqlite3_vtab_collation(info, constraint);
+        return affinity == AFFINITY_TEXT && (collation == NULL || sqlite3_stricmp(collation, "BINARY") == 0);
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_GE:
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_LE: return affinity >= AFFINITY_NUMERIC;
+    case SQLITE_INDEX_CONSTRAINT_ISNULL: return true;
+    case SQLITE_INDEX_CONSTRAINT_NE: return alone && affinity >= AFFINITY_NUMERIC;
+    case SQLITE_INDEX_CONSTRAINT_ISNOTNULL: return alone;
+    default: return false;
+    }
+}
+
+void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                     int *argument) {
+    bool alone = false;
+    if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || plan->count_only)
+        return;
+    for (int i = 0; i < info->nConstraint; i++) alone |= info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT;
+    for (int i = 0; i < info->nConstraint && i < PLAN_TOLD_TERMS && plan->rejecting < REJECTING_TERMS; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        rst_rejecting_term *term = &plan->rejects[plan->rejecting];
+        sqlite3_value *value = NULL;
+        if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn >= table->column_count ||
+            constraint->iColumn == table->rowid_column || i == k->lower || i == k->upper || rst_plan_is_taken(k, i) ||
+            !compares(table, info, i, alone) || sqlite3_vtab_in(info, i, -1))
+            continue;
+        if (info->aConstraintUsage[i].argvIndex == 0) info->aConstraintUsage[i].argvIndex = (*argument)++;
+        term->column = (int16_t)constraint->iColumn;
+        term->argument = (int16_t)(info->aConstraintUsage[i].argvIndex - 1);
+        term->operation = constraint->op;
+        term->literal = sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && value != NULL;
+        if (constraint->op == ROOTSTOCK_AMONG) info->aConstraintUsage[i].omit = 1; /* the list beside it is judged */
+        plan->rejecting++;
+    }
+}

@@ -1,0 +1,70 @@
+/*
+** plan_top.c - whether a walk whose rows are sorted for the first few of them may leave out rows that are not among these.
+**
+** Of an ORDER BY with a LIMIT SQLite tells a statement's only table, if every term of WHERE has one of its columns on its left and every term
+** of ORDER BY is one. Such a term is a constraint, unless its other side has a column of the table, too: cursor_top_text.c sees to that. Where no tree has that order, SQLite puts every row into its sorter, which keeps as many as the LIMIT says; cursor_top.c goes
+** by those that come behind as many as that.
+** Invariants
+**  1. Each constraint is looked up and omitted, or is one of the plan's rejecting terms, by which the cursor can tell that SQLite lets a row
+**     through. A comparison of row values arrives as one of their first columns, <= for < and >= for >: such a one is as good as none where the
+**     columns are equal, unless its value is a literal.
+**  2. Of an index each entry's row is looked at, so it has to be one that SQLite would ask for anyway.
+**  3. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
+*/
+#include "planner/plan.h"
+
+static bool is_literal(sqlite3_index_info *info, int constraint) {
+    sqlite3_value *value = NULL;
+    return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL;
+}
+
+/* Whether the plan alone tells which rows SQLite lets through. */
+static bool is_decided(sqlite3_index_info *info, const rst_plan *plan, int constraint) {
+    const struct sqlite3_index_constraint_usage *usage = &info->aConstraintUsage[constraint];
+    int operation = info->aConstraint[constraint].op;
+    if (!info->aConstraint[constraint].usable || usage->argvIndex == 0) return false;
+    for (int i = 0; i < plan->rejecting; i++) {
+        if (plan->rejects[i].argument == usage->argvIndex - 1) return true;
+    }
+    return usage->omit && ((operation != SQLITE_INDEX_CONSTRAINT_LE && operation != SQLITE_INDEX_CONSTRAINT_GE) ||
+                           is_literal(info, constraint));
+}
+
+/* A column that stands in the row's bytes and whose texts are compared as they are. */
+static bool is_orderly(const rst_table *table, int column) {
+    return column >= 0 && column < table->column_count && column != table->rowid_column && table->slot[column] >= 0 &&
+           table->columns[column].collation == ROOTSTOCK_COLLATION_BINARY &&
+           (table->columns[column].collation_name == NULL ||
+            sqlite3_stricmp(table->columns[column].collation_name, "BINARY") == 0);
+}
+
+void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                  int *argument) {
+    int limit = -1, offset = -1;
+    if (k->source == PLAN_INDEX && (k->covering || plan->rejecting > 0 || table->without_rowid)) return;
+    if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || k->in > 0 ||
+        k->automatic > 0 || k->rests > 0 || plan->count_only || plan->skips > 0 || info->nOrderBy == 0 || k->ordered)
+        return;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (i == k->hint) continue;
+        if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT && info->aConstraint[i].usable)
+            limit = i;
+        else if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET && info->aConstraint[i].usable)
+            offset = i;
+        else if (!is_decided(info, plan, i))
+            return;
+    }
+    if (limit < 0) return;
+    while (plan->top < TOP_TERMS && plan->top < info->nOrderBy &&
+           is_orderly(table, info->aOrderBy[plan->top].iColumn)) {
+        plan->top_terms[plan->top].column = (int16_t)info->aOrderBy[plan->top].iColumn;
+        plan->top_terms[plan->top].descending = info->aOrderBy[plan->top].desc;
+        plan->top++;
+    }
+    if (plan->top == 0) return;
+    plan->top_limit = *argument;
+    info->aConstraintUsage[limit].argvIndex = (*argument)++;
+    if (offset < 0) return;
+    plan->top_offset = *argument;
+    info->aConstraintUsage[offset].argvIndex = (*argument)++;
+}

@@ -1,0 +1,442 @@
+/*
+** bulk_change.c - the modules behind an UPDATE or DELETE of many rows.
+**
+** For a virtual table SQLite puts all values of each row that is to be changed in a table of its own, before it changes the first. So such a
+** statement becomes (mass_text.c)
+**   INSERT INTO rootstock_mass2 SELECT 0,0 FROM rootstock_mass(statement, table, columns, epoch)
+**   UNION ALL SELECT rowid, value FROM t WHERE condition
+**   UNION ALL SELECT 0,0 FROM rootstock_mass()
+** Of the arms the first has no row and begins, the second's rows are packed by xUpdate of rootstock_mass2 and counted by SQLite, and the last
+** one has no row either, changes the rows that were gathered (mass_apply.c) and says what is wrong with them. It is one statement of SQLite's, which
+** undoes it if it fails, as it would the other. Of a DELETE of all rows the first arm shows as many rows as there are, which are counted and no
+** more, and the last one empties the trees; or removes row by row, where a trigger or a foreign key has come since the text was made.
+** Invariant: no row is changed before all conditions and values have been evaluated; a statement that ends early leaves nothing behind,
+** because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes no index the rows are changed in
+** turns, so that they need not all be in memory.
+*/
+#include "program/bulk_change.h"
+#include "common/eponymous.h"
+
+#include <string.h>
+
+/* Bytes of packed rows after which those are changed, where that makes no difference: an UPDATE of long values is not to need them all in memory. */
+enum { TURN_BYTES = 8 << 20 };
+
+#define SCHEMA_CHANGED "the schema has changed: prepare the statement again"
+
+/* A row is packed as its rowid, or as the length and bytes of its key; then each value as its type, and behind it 8 bytes of a number, or the
+** length and bytes of a text or blob. */
+
+static int pack(rootstock_buffer *to, const void *bytes, size_t size) {
+    return rootstock_buffer_append(to, bytes, size);
+}
+
+static int pack_sized(rootstock_buffer *to, const void *bytes, size_t size) {
+    uint32_t count = (uint32_t)size;
+    int code = pack(to, &count, sizeof count);
+    return code == SQLITE_OK && size > 0 ? pack(to, bytes, size) : code;
+}
+
+static inline int pack_value(rootstock_buffer *to, const rootstock_value *value) {
+    unsigned char *at;
+    if (to->capacity - to->size < 9 && rootstock_buffer_reserve(to, 9) != SQLITE_OK) return SQLITE_NOMEM;
+    at = to->data + to->size++;
+    *at = (unsigned char)value->type;
+    if (value->type == VALUE_NULL) return SQLITE_OK;
+    if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) return pack_sized(to, value->as.data, value->size);
+    memcpy(at + 1, &value->as, 8);
+    to->size += 8;
+    return SQLITE_OK;
+}
+
+/* Whether the column's affinity leaves the value as it is, at a glance. */
+static inline bool is_settled(const rootstock_value *value, char affinity) {
+    switch (value->type) {
+    case VALUE_NULL: return true;
+    case VALUE_INTEGER: return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC;
+    case VALUE_REAL: return affinity == AFFINITY_REAL && value->as.real != 0;
+    case VALUE_TEXT: return affinity == AFFINITY_TEXT;
+    default: return false;
+    }
+}
+
+static const unsigned char *unpack_sized(const unsigned char *at, const void **bytes, size_t *size) {
+    uint32_t count;
+    memcpy(&count, at, sizeof count);
+    *size = count;
+    *bytes = at + sizeof count;
+    return at + sizeof count + count;
+}
+
+size_t rst_mass_unpack(const rst_mass *mass, size_t place, rst_mass_row *row) {
+    const unsigned char *at = mass->rows.data + place;
+    row->rowid = 0;
+    if (mass->table->without_rowid) {
+        at = unpack_sized(at, &row->key.data, &row->key.size);
+    } else {
+        memcpy(&row->rowid, at, 8);
+        at += 8;
+        rootstock_rowid_encode(row->rowid, row->rowid_key);
+        row->key.data = row->rowid_key;
+        row->key.size = 8;
+    }
+    for (int i = 0; i < mass->count; i++) {
+        rootstock_value *value = &row->values[i];
+        value->type = *at++;
+        value->size = 0;
+        if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) {
+            at = unpack_sized(at, &value->as.data, &value->size);
+        } else if (value->type != VALUE_NULL) {
+            memcpy(&value->as, at, 8);
+            at += 8;
+        }
+    }
+    return (size_t)(at - mass->rows.data);
+}
+
+/* Whether the key that was packed last, behind `place`, is higher than the one before it. */
+static bool ascends(const rst_mass *mass, size_t place) {
+    const unsigned char *before = mass->rows.data + mass->last_place, *now = mass->rows.data + place;
+    if (mass->table->without_rowid) {
+        const void *a, *b;
+        size_t a_size, b_size;
+        (void)unpack_sized(before, &a, &a_size);
+        (void)unpack_sized(now, &b, &b_size);
+        return rootstock_key_compare(a, a_size, b, b_size) < 0;
+    } else {
+        int64_t a, b;
+        memcpy(&a, before, 8);
+        memcpy(&b, now, 8);
+        return a < b;
+    }
+}
+
+static int gather(rst_mass *mass, sqlite3_value **values) {
+    rst_connection *c = mass->connection;
+    const rst_table *table = mass->table;
+    size_t place = mass->rows.size;
+    int code;
+    /* Another word for the key, which the statement was made for: it is a string, or there is no such key. */
+    if (sqlite3_value_type(values[0]) != (table->without_rowid ? SQLITE_BLOB : SQLITE_INTEGER)) return SQLITE_SCHEMA;
+    if (rootstock_buffer_reserve(&mass->rows, 8 + 9 * (size_t)mass->count) != SQLITE_OK) return SQLITE_NOMEM;
+    if (table->without_rowid) {
+        code = pack_sized(&mass->rows, sqlite3_value_blob(values[0]), (size_t)sqlite3_value_bytes(values[0]));
+    } else {
+        int64_t rowid = sqlite3_value_int64(values[0]);
+        memcpy(mass->rows.data + place, &rowid, 8);
+        mass->rows.size += 8;
+        code = SQLITE_OK;
+    }
+    for (int i = 0; i < mass->count && code == SQLITE_OK; i++) {
+        const rst_column *column = &table->columns[mass->columns[i]];
+        rootstock_value value;
+        rst_value_from(values[1 + i], &value);
+        if (!is_settled(&value, column->affinity)) {
+            c->key_scratch.size = 0;
+            code = rootstock_buffer_reserve(&c->key_scratch, 64);
+            if (code == SQLITE_OK) code = rst_value_affinity(&value, values[1 + i], column->affinity, &c->key_scratch);
+        }
+        if (value.type == VALUE_NULL) mass->null |= column->not_null;
+        if (code == SQLITE_OK) code = pack_value(&mass->rows, &value);
+    }
+    if (code != SQLITE_OK) return code;
+    if (mass->gathered > 0 && mass->ascending) mass->ascending = ascends(mass, place);
+    mass->last_place = place;
+    mass->gathered++;
+    return SQLITE_OK;
+}
+
+/* Changes what was gathered so far. The rows still to be read are found where they were, as no index and no key changes. */
+static int take_turn(rst_mass *mass, sqlite3_vtab *base) {
+    char *message = NULL;
+    int code = rst_mass_apply(mass, &message);
+    rst_damage_tell(mass->connection, code, &message);
+    mass->rows.size = 0;
+    mass->gathered = 0;
+    mass->ascending = true;
+    return rst_take_message(base, code, message);
+}
+
+/* ---- rootstock_mass1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
+
+#define CONNECT(name, declaration)                                                                                     \
+    static int name(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,           \
+                    char **message) {                                                                                  \
+        UNUSED(count);                                                                                                 \
+        UNUSED(arguments);                                                                                             \
+        UNUSED(message);                                                                                               \
+        int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);                                                    \
+        return code == SQLITE_OK ? rst_bare_vtab(context, declaration, out) : code;                                    \
+    }
+CONNECT(connect_keys, "CREATE TABLE x(k)")
+CONNECT(connect_one, "CREATE TABLE x(k,a)")
+CONNECT(connect_four, "CREATE TABLE x(k,a,b,c,d)")
+
+static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    rst_mass *mass = c->mass;
+    int code;
+    if (mass != NULL && mass->clears && sqlite3_value_type(values[0]) == SQLITE_NULL) {
+        /* It is counted, and that is all. */
+        *rowid = sqlite3_last_insert_rowid(c->db);
+        return SQLITE_OK;
+    }
+    rst_call_enter();
+    if (mass == NULL || mass->table == NULL || count - 3 < mass->count ||
+        sqlite3_value_type(values[0]) != SQLITE_NULL) {
+        sqlite3_free(base->zErrMsg);
+        base->zErrMsg = sqlite3_mprintf("the store's own table, which no statement of the application's writes");
+        code = SQLITE_ERROR;
+    } else {
+        code = gather(mass, values + 2);
+        if (code == SQLITE_SCHEMA) rst_set_message(&base->zErrMsg, SCHEMA_CHANGED);
+        if (code == SQLITE_OK && mass->in_turns && mass->rows.size > TURN_BYTES) code = take_turn(mass, base);
+        *rowid = sqlite3_last_insert_rowid(c->db); /* it stays */
+    }
+    return rst_leave(c, code);
+}
+
+#define TARGET(name, connect)                                                                                          \
+    static const sqlite3_module name = {                                                                               \
+        .iVersion = 2,                                                                                                 \
+        .xConnect = connect,                                                                                           \
+        .xBestIndex = rst_bare_best,                                                                                   \
+        .xDisconnect = rst_bare_disconnect,                                                                            \
+        .xOpen = rst_bare_open,                                                                                        \
+        .xUpdate = target_update,                                                                                      \
+        .xBegin = rst_vtab_begin,                                                                                      \
+        .xSync = rst_vtab_sync,                                                                                        \
+        .xCommit = rst_vtab_commit,                                                                                    \
+        .xRollback = rst_vtab_rollback,                                                                                \
+        .xSavepoint = rst_vtab_savepoint,                                                                              \
+        .xRelease = rst_vtab_release,                                                                                  \
+        .xRollbackTo = rst_vtab_rollback_to,                                                                           \
+    }
+TARGET(keys_module, connect_keys);
+TARGET(one_module, connect_one);
+TARGET(four_module, connect_four);
+
+/* ---- rootstock_mass(statement, table, columns, epoch), which begins, and rootstock_mass(), which ends ---- */
+
+typedef struct mass_cursor {
+    sqlite3_vtab_cursor base;
+    rst_mass mass;      /* of the cursor that began; its table is null until then */
+    uint64_t remaining; /* rows that it shows: of a table that is emptied as many as there are */
+} mass_cursor;
+
+enum { COLUMN_STATEMENT = 0, COLUMN_TABLE, COLUMN_COLUMNS, COLUMN_EPOCH, ARGUMENTS };
+
+static int mass_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                        char **message) {
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    return rst_eponymous_connect(db, context, "a HIDDEN,b HIDDEN,c HIDDEN,d HIDDEN", SQLITE_VTAB_DIRECTONLY, NULL, out);
+}
+
+static int mass_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    UNUSED(base);
+    info->idxNum = 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = info->aConstraint[i].iColumn + 1;
+        info->aConstraintUsage[i].omit = 1;
+        info->idxNum++;
+    }
+    info->estimatedCost = 1;
+    info->estimatedRows = 1;
+    return info->idxNum == 0 || info->idxNum == ARGUMENTS ? SQLITE_OK : SQLITE_CONSTRAINT;
+}
+
+static int mass_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    return rst_eponymous_open(sizeof(mass_cursor), out);
+}
+
+/* Lets go of what was gathered. */
+static void finish(rst_mass *mass) {
+    rst_connection *c = mass->connection;
+    if (mass->table == NULL) return;
+    for (rst_mass **link = &c->mass; *link != NULL; link = &(*link)->outer) {
+        if (*link == mass) {
+            *link = mass->outer;
+            break;
+        }
+    }
+    rst_table_release(mass->table);
+    mass->table = NULL;
+    rootstock_buffer_free(&mass->rows);
+    rst_held_free(&mass->held);
+}
+
+static int mass_close(sqlite3_vtab_cursor *base) {
+    finish(&((mass_cursor *)base)->mass);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* Of a schema that has changed since the text was made, the columns are sought by their names again. */
+static int find_columns(rst_mass *mass, const char *text, char **message) {
+    rst_statement_parts parts;
+    rst_span unused[MASS_COLUMNS];
+    rst_statement_parse(text, text + strlen(text), &parts);
+    mass->count = parts.kind == KIND_UPDATE ? rst_mass_columns(mass->table, parts.set, mass->columns, unused) : 0;
+    if (mass->count >= 0 && parts.kind >= KIND_UPDATE) return SQLITE_OK;
+    rst_set_message(message, SCHEMA_CHANGED);
+    return SQLITE_SCHEMA;
+}
+
+static int begin(rst_mass *mass, rst_connection *c, sqlite3_value **values, char **message) {
+    const char *text = (const char *)sqlite3_value_text(values[COLUMN_STATEMENT]);
+    const char *name = (const char *)sqlite3_value_text(values[COLUMN_TABLE]);
+    int64_t columns = sqlite3_value_int64(values[COLUMN_COLUMNS]);
+    int code;
+    if (text == NULL || name == NULL) return SQLITE_NOMEM;
+    finish(mass);
+    memset(mass, 0, sizeof *mass);
+    /* SQLite asks an authorizer about the statement that was written, when that is prepared. */
+    code = rst_statement_current(c, text);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return sqlite3_extended_errcode(c->db);
+    }
+    mass->connection = c;
+    mass->table = rst_table_find(c, name);
+    if (mass->table == NULL) {
+        rst_set_message(message, "no such table: %s", name);
+        return SQLITE_ERROR;
+    }
+    mass->deletes = columns <= 0;
+    mass->clears = columns < 0;
+    if (mass->clears) {
+        /* no column is set */
+    } else if ((uint64_t)sqlite3_value_int64(values[COLUMN_EPOCH]) == c->epoch) {
+        mass->in_turns = (columns & MASS_LOOKS_AT_ROWS_ALONE) != 0;
+        for (columns &= MASS_LOOKS_AT_ROWS_ALONE - 1; columns != 0; columns >>= 8)
+            mass->columns[mass->count++] = (int)(columns & 0xFF) - 1;
+    } else {
+        code = find_columns(mass, text, message);
+        if (code != SQLITE_OK) {
+            mass->table = NULL;
+            return code;
+        }
+    }
+    for (int i = 0; i < mass->count; i++) mass->changed |= (uint64_t)1 << mass->columns[i];
+    mass->in_turns = mass->in_turns && !mass->deletes && rst_patch_fits(mass->table, mass->changed);
+    mass->ascending = true;
+    mass->table->references++;
+    mass->outer = c->mass;
+    c->mass = mass;
+    return SQLITE_OK;
+}
+
+/* The keys of all rows. */
+static int gather_all(rst_mass *mass) {
+    rst_connection *c = mass->connection;
+    rst_walker walker;
+    rootstock_slice key, value;
+    int code = rst_walker_open(c, c->writer, &mass->table->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
+    while (code == ROOTSTOCK_OK) {
+        int64_t rowid = mass->table->without_rowid ? 0 : rootstock_rowid_decode(key.data);
+        int packed = mass->table->without_rowid ? pack_sized(&mass->rows, key.data, key.size)
+                                                : pack(&mass->rows, &rowid, sizeof rowid);
+        if (packed != SQLITE_OK) {
+            rst_walker_close(&walker);
+            return packed;
+        }
+        mass->gathered++;
+        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value);
+    }
+    rst_walker_close(&walker);
+    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
+}
+
+/* Begins, and counts the rows of a table that is emptied. */
+static int begin_rows(mass_cursor *cursor, rst_connection *c, sqlite3_value **values, char **message) {
+    rootstock_tree_statistics statistics;
+    rst_tree *tree;
+    int code = begin(&cursor->mass, c, values, message);
+    cursor->remaining = 0;
+    if (code != SQLITE_OK || !cursor->mass.clears) return code;
+    tree = &cursor->mass.table->tree;
+    code = rst_write_begin(c, message);
+    if (code == SQLITE_OK) code = rst_tree_ready(c, c->writer, tree, false);
+    if (code != SQLITE_OK) return code;
+    if (!rst_clears_at_once(cursor->mass.table)) {
+        cursor->mass.singly = true;
+        code = gather_all(&cursor->mass);
+        cursor->remaining = cursor->mass.gathered;
+        return code;
+    }
+    code = c->engine->tree_statistics(c->writer, tree->handle, &statistics);
+    if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
+    cursor->remaining = cursor->mass.gathered = statistics.entries;
+    return SQLITE_OK;
+}
+
+static int mass_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    char *message = NULL;
+    int code;
+    UNUSED(text);
+    UNUSED(count);
+    rst_call_enter();
+    if (number == ARGUMENTS)
+        code = begin_rows((mass_cursor *)base, c, values, &message);
+    else if (c->mass == NULL)
+        code = SQLITE_MISUSE;
+    else
+        c->mass->last = true, code = rst_mass_apply(c->mass, &message);
+    rst_damage_tell(c, code, &message);
+    return rst_leave(c, rst_take_message(base->pVtab, code, message));
+}
+
+static int mass_next(sqlite3_vtab_cursor *base) {
+    ((mass_cursor *)base)->remaining--;
+    return SQLITE_OK;
+}
+
+static int mass_eof(sqlite3_vtab_cursor *base) {
+    return ((mass_cursor *)base)->remaining == 0;
+}
+
+static int mass_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    UNUSED(base);
+    UNUSED(context);
+    UNUSED(column);
+    return SQLITE_OK;
+}
+
+static int mass_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    UNUSED(base);
+    *rowid = 0;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module mass_module = {
+    .xConnect = mass_connect,
+    .xBestIndex = mass_best,
+    .xDisconnect = rst_eponymous_disconnect,
+    .xOpen = mass_open,
+    .xClose = mass_close,
+    .xFilter = mass_filter,
+    .xNext = mass_next,
+    .xEof = mass_eof,
+    .xColumn = mass_column,
+    .xRowid = mass_rowid,
+};
+
+int rst_mass_register(rst_connection *c) {
+    int code;
+    if (c->mass_registered) return SQLITE_OK;
+    code = rst_module(c, "rootstock_mass", &mass_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass1", &keys_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass2", &one_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass5", &four_module);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_held", 2, SQLITE_DIRECTONLY, rst_held_function);
+    c->mass_registered = code == SQLITE_OK;
+    return code;
+}

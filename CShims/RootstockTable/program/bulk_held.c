@@ -1,0 +1,227 @@
+/*
+** bulk_held.c - `column NOT IN (SELECT key FROM t)` in an UPDATE or DELETE of many rows, where t's key is its rowid.
+**
+** Natively SQLite looks the value up in t. Of a virtual table it makes a table of its own with all keys first, and looks there: three times what the
+** rest of the row costs. So the term becomes
+**   CASE rootstock_held(column, tree) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE column NOT IN (SELECT key FROM t) END
+** and the function has t's rowids as bits, or in order. Invariant: it says 1 or 0 only of an integer, which a column whose affinity is of integers
+** compares with rowids as they are; of anything else, and where t is not what it was, it says nothing, and SQLite judges the term itself. t's rows
+** are those of the statement's begin, because no row is changed before all conditions have been evaluated.
+*/
+#include "rewriter/hints.h"
+#include "program/bulk_change.h"
+#include "program/runner.h"
+
+#include <string.h>
+
+/* Of more rows than these SQLite makes its table, which may go to disk. */
+enum { MOST_ROWS = 4 << 20 };
+
+/* ---- the text ---- */
+
+/* Whether AND at depth 0 stands between terms, and nothing binds looser. */
+static bool is_conjunction(rst_span where) {
+    static const char *const words[] = {"OR", "BETWEEN", "CASE", "SELECT", "NOTNULL", "ESCAPE", "COLLATE", NULL};
+    const char *p = where.start;
+    for (;;) {
+        rst_token token = rst_token_next(&p, where.end);
+        if (token.type == TOKEN_END) return true;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) return false;
+        if (rst_is_among(&token, words)) return false;
+    }
+}
+
+static bool takes_word(const char **p, const char *end, const char *word) {
+    rst_token token = rst_token_next(p, end);
+    return rst_token_is(&token, word);
+}
+
+static bool takes_mark(const char **p, const char *end, const char *mark) {
+    rst_token token = rst_token_next(p, end);
+    return rst_token_mark(&token, mark);
+}
+
+static bool is_name(const rst_token *token) {
+    return token->type == TOKEN_WORD || token->type == TOKEN_NAME;
+}
+
+/* The tree of the other table, if such a term begins at `start`; else 0. *stop is behind it then, *column its column. */
+static int term_at(rst_connection *c, const rst_table *table, const char *start, const char *end, rst_token *column,
+                   const char **stop) {
+    const char *p = start;
+    rst_token key, from;
+    const rst_table *other;
+    char *name;
+    int place;
+    *column = rst_token_next(&p, end);
+    place = is_name(column) ? rst_set_column(table, column) : -1;
+    if (place < 0 || place >= table->column_count ||
+        (table->columns[place].affinity != AFFINITY_INTEGER && table->columns[place].affinity != AFFINITY_NUMERIC) ||
+        !takes_word(&p, end, "NOT") || !takes_word(&p, end, "IN") || !takes_mark(&p, end, "(") ||
+        !takes_word(&p, end, "SELECT"))
+        return 0;
+    key = rst_token_next(&p, end);
+    if (!is_name(&key) || !takes_word(&p, end, "FROM")) return 0;
+    from = rst_token_next(&p, end);
+    if (!is_name(&from) || !takes_mark(&p, end, ")")) return 0;
+    *stop = p;
+    name = rst_token_name(&from);
+    other = name == NULL ? NULL : rst_table_find(c, name);
+    sqlite3_free(name);
+    if (other == NULL || other->without_rowid || other->internal || other->rowid_column < 0 ||
+        !rst_token_same_name(&key, other->columns[other->rowid_column].name))
+        return 0;
+    key = rst_token_next(&p, end);
+    return key.type == TOKEN_END || rst_token_is(&key, "AND") ? other->tree.number : 0;
+}
+
+void rst_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out) {
+    const char *p = where.start, *copied = where.start;
+    bool begins = is_conjunction(where);
+    while (begins) {
+        const char *start = p, *stop = p;
+        rst_token column, token;
+        int tree = term_at(c, table, start, where.end, &column, &stop);
+        if (tree > 0) {
+            sqlite3_str_append(out, copied, (int)(start - copied));
+            sqlite3_str_appendf(out, " CASE rootstock_held(%.*s,%d) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE %.*s END",
+                                (int)column.size, column.text, tree, (int)(stop - start), start);
+            copied = p = stop;
+        }
+        do {
+            token = rst_token_next(&p, where.end);
+            if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) token.type = TOKEN_END;
+        } while (token.type != TOKEN_END && !rst_token_is(&token, "AND"));
+        begins = token.type != TOKEN_END;
+    }
+    sqlite3_str_append(out, copied, (int)(where.end - copied));
+}
+
+/* ---- the rowids ---- */
+
+/* Those of one table; which one the tree's number tells. */
+typedef struct rst_held {
+    struct rst_held *next;
+    int tree;
+    bool known;     /* all of them are here */
+    int64_t low;    /* the first of the bits */
+    uint64_t span;  /* how many bits there are */
+    uint64_t *bits; /* or null: */
+    int64_t *rowids;
+    size_t count;
+} rst_held;
+
+void rst_held_free(rst_held **list) {
+    while (*list != NULL) {
+        rst_held *held = *list;
+        *list = held->next;
+        sqlite3_free(held->bits);
+        sqlite3_free(held->rowids);
+        sqlite3_free(held);
+    }
+}
+
+/* Whether temp has something of that name, which FROM finds first. */
+static bool is_hidden(rst_connection *c, const char *name) {
+    sqlite3_stmt *statement;
+    bool hidden = true;
+    if (sqlite3_db_filename(c->db, "temp") == NULL) return false; /* it was never used */
+    if (rst_statement_get(c, "SELECT 1 FROM temp.sqlite_master WHERE name=?1 COLLATE nocase", &statement) != SQLITE_OK)
+        return true;
+    if (sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK)
+        hidden = sqlite3_step(statement) != SQLITE_DONE;
+    (void)sqlite3_reset(statement);
+    rst_statement_done(c, statement);
+    return hidden;
+}
+
+static void take(rst_held *held, int64_t rowid) {
+    if (held->bits != NULL) {
+        uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
+        held->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+    } else {
+        held->rowids[held->count] = rowid;
+    }
+    held->count++;
+}
+
+/* Reads the keys of the tree, `entries` in number. False: they are not what was expected. */
+static bool read_rowids(rst_connection *c, const rst_tree *tree, uint64_t entries, rst_held *held) {
+    const rootstock_engine *engine = c->engine;
+    rootstock_cursor *cursor;
+    rootstock_slice key, value;
+    int64_t high;
+    int code;
+    if (engine->cursor_open(c->writer, tree->handle, &cursor) != ROOTSTOCK_OK) return false;
+    code = engine->cursor_move(cursor, ROOTSTOCK_LAST, &key, &value);
+    if (code == ROOTSTOCK_OK && key.size == 8) {
+        high = rootstock_rowid_decode(key.data);
+        code = engine->cursor_move(cursor, ROOTSTOCK_FIRST, &key, &value);
+        if (code == ROOTSTOCK_OK && key.size == 8) {
+            held->low = rootstock_rowid_decode(key.data);
+            held->span = (uint64_t)high - (uint64_t)held->low + 1;
+            if (held->span > 0 && held->span / 64 <= entries * 4) {
+                held->bits = sqlite3_malloc64((held->span / 64 + 1) * 8);
+                if (held->bits != NULL) memset(held->bits, 0, (size_t)(held->span / 64 + 1) * 8);
+            } else {
+                held->rowids = sqlite3_malloc64(entries * 8);
+            }
+        }
+    }
+    while (code == ROOTSTOCK_OK && key.size == 8 && held->count < entries &&
+           (held->bits != NULL || held->rowids != NULL)) {
+        take(held, rootstock_rowid_decode(key.data));
+        code = engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value);
+    }
+    engine->cursor_close(cursor);
+    return code == ROOTSTOCK_NOT_FOUND && held->count == entries;
+}
+
+static void learn(rst_connection *c, rst_held *held) {
+    rootstock_tree_statistics statistics;
+    rst_table *table = NULL;
+    for (int i = 0; i < c->table_count; i++)
+        if (c->tables[i]->tree.number == held->tree) table = c->tables[i];
+    if (table == NULL || table->without_rowid || c->writer == NULL || is_hidden(c, table->name) ||
+        rst_tree_ready(c, c->writer, &table->tree, false) != SQLITE_OK ||
+        c->engine->tree_statistics(c->writer, table->tree.handle, &statistics) != ROOTSTOCK_OK ||
+        statistics.entries > MOST_ROWS)
+        return;
+    held->known = statistics.entries == 0 || read_rowids(c, &table->tree, statistics.entries, held);
+}
+
+static bool has(const rst_held *held, int64_t rowid) {
+    size_t low = 0, high = held->count;
+    if (held->bits != NULL) {
+        uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
+        return bit < held->span && (held->bits[bit / 64] >> bit % 64 & 1) != 0;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (held->rowids[middle] < rowid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < held->count && held->rowids[low] == rowid;
+}
+
+void rst_held_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    rst_mass *mass = c->mass;
+    rst_held *held;
+    int tree;
+    UNUSED(count);
+    if (mass == NULL || sqlite3_value_type(values[0]) != SQLITE_INTEGER) return;
+    tree = sqlite3_value_int(values[1]);
+    for (held = mass->held; held != NULL && held->tree != tree; held = held->next) {
+    }
+    if (held == NULL) {
+        held = sqlite3_malloc64(sizeof *held);
+        if (held == NULL) return; /* SQLite learns of it when the call ends */
+        *held = (rst_held){.next = mass->held, .tree = tree};
+        mass->held = held;
+        learn(c, held);
+    }
+    if (held->known) sqlite3_result_int(context, has(held, sqlite3_value_int64(values[0])));
+}

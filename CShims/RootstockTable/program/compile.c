@@ -1,0 +1,487 @@
+/*
+** compile.c - a statement's text becomes the code of a program (runner.c).
+**
+** Compiled once (rst_code) and kept by its text: the inner statement that SQLite runs, the clauses that decide each row, the list of
+** RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked first, on the mirror.
+** Invariant: code is of one epoch of the schema, and is thrown away only while no program runs.
+*/
+#include "executor/change_steps.h"
+#include "rewriter/changes.h"
+#include "rewriter/expressions.h"
+#include "executor/foreign.h"
+#include "program/bulk_change.h"
+#include "program/runner.h"
+#include "rewriter/update_from.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+enum { CODES_KEPT = 128 };
+
+static void code_free(rst_code *code) {
+    sqlite3_free(code->text);
+    sqlite3_free(code->table_name);
+    sqlite3_free(code->set_beyond);
+    sqlite3_free(code->inner);
+    sqlite3_free(code->clear);
+    sqlite3_free(code->mass);
+    sqlite3_free(code->returning);
+    sqlite3_free(code->names);
+    rst_clauses_free(code->clauses, code->clause_count);
+    rst_parameters_free(&code->parameters);
+    rst_sequences_free(code);
+    sqlite3_free(code);
+}
+
+void rst_programs_free(rst_connection *c) {
+    rst_upserts_free(c);
+    while (c->codes != NULL) {
+        rst_code *code = c->codes;
+        c->codes = code->next;
+        code_free(code);
+    }
+    c->code_count = 0;
+}
+
+/* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values made first.
+** That differs only where SET looks at other rows, or something else changes rows on the way. */
+static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->set.start;
+    rst_token token;
+    if (parts->kind != KIND_UPDATE || p == NULL) return false;
+    token = rst_token_next(&p, parts->whole.end);
+    for (p = parts->set.end; p < parts->whole.end;) {
+        token = rst_token_next(&p, parts->whole.end);
+        if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
+        break;
+    }
+    if (rst_trigger_any(table, TRIGGER_UPDATE)) return true;
+    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn instead. */
+    if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
+    for (p = parts->set.start; p < parts->set.end;) {
+        token = rst_token_next(&p, parts->set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) {
+            const char *q = p, *close = p;
+            rst_token first = rst_token_next(&q, parts->set.end);
+            if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
+            if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
+            if (!rst_subquery_stands_alone(c, p, (int)(close - 1 - p))) return true;
+            p = close;
+        }
+    }
+    return false;
+}
+
+int rst_rowid_names_in(const rst_table *table, rst_span names) {
+    static const char *const words[] = {"rowid", "oid", "_rowid_"};
+    const char *p = names.start;
+    bool name = true;
+    int depth = 0, found = 0;
+    while (p != NULL && p < names.end && !table->without_rowid) {
+        rst_token token = rst_token_next(&p, names.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")")) depth--;
+        if (depth == 0 && rst_token_mark(&token, "=")) name = false;
+        if (depth == 0 && rst_token_mark(&token, ",")) name = true;
+        for (int i = 0; i < 3 && name && rst_token_names(&token); i++) {
+            if (rst_token_same_name(&token, words[i])) found |= 1 << i;
+        }
+    }
+    /* A column of that name is one like others. */
+    for (int i = 0; i < table->column_count && found != 0; i++) {
+        for (int k = 0; k < 3; k++) {
+            if (sqlite3_stricmp(table->columns[i].name, words[k]) == 0) found &= ~(1 << k);
+        }
+    }
+    return found;
+}
+
+int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
+    const char *p = set.start;
+    bool name = true;
+    int depth = 0, code = SQLITE_OK;
+    while (p < set.end && code == SQLITE_OK) {
+        rst_token token = rst_token_next(&p, set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "("))
+            depth++;
+        else if (rst_token_mark(&token, ")"))
+            depth--;
+        else if (rst_token_mark(&token, "=") && depth == 0)
+            name = false;
+        else if (rst_token_mark(&token, ",") && depth == 0)
+            name = true;
+        else if (name) {
+            for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+                if (rst_token_same_name(&token, table->columns[i].name)) code = rst_columns_add(table, i, bits, beyond);
+            }
+        }
+    }
+    return code;
+}
+
+/* Whether an INSERT into these columns gives the rowid; none named: all. */
+static bool names_rowid(const rst_table *table, rst_span columns) {
+    const char *p = columns.start;
+    if (p == NULL) return true;
+    for (;;) {
+        rst_token token = rst_token_next(&p, columns.end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_same_name(&token, table->columns[table->rowid_column].name)) return true;
+        if (!table->has_rowid_name && rst_token_is_rowid(&token)) return true;
+    }
+}
+
+/* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces (may_replace). */
+static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->source_text.start;
+    rst_token token;
+    if (parts->kind != KIND_INSERT || parts->returning.start != NULL || rst_trigger_any(table, TRIGGER_INSERT))
+        return false;
+    if (parts->source == SOURCE_DEFAULT) return true;
+    if (parts->source != SOURCE_VALUES) return false;
+    token = rst_token_next(&p, parts->source_text.end); /* VALUES */
+    token = rst_token_next(&p, parts->source_text.end);
+    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return false;
+    token = rst_token_next(&p, parts->source_text.end);
+    return !rst_token_mark(&token, ",");
+}
+
+/* Whether a clause of ON CONFLICT stands for what the key's own declaration says; -1: the rowid, or the key WITHOUT ROWID. */
+static bool has_clause(const rst_code *code, int key) {
+    for (int i = 0; i < code->clause_count; i++) {
+        if (!code->clauses[i].targeted || code->clauses[i].target == key) return true;
+    }
+    return false;
+}
+
+/* Whether OR REPLACE, or a key's own ON CONFLICT REPLACE, may remove rows first: then SQLite looks at foreign keys when all is done. */
+static bool may_replace(const rst_table *table, const rst_statement_parts *parts, const rst_code *code) {
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        if (index->unique && rst_mode_of(parts->conflict, index->on_conflict) == SQLITE_REPLACE && !has_clause(code, i))
+            return true;
+    }
+    return rst_mode_of(parts->conflict, table->rowid_on_conflict) == SQLITE_REPLACE && !has_clause(code, -1) &&
+           (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
+}
+
+/* Whether an UPDATE of these columns may fire a trigger. */
+static bool fires_any(const rst_table *table, uint64_t set) {
+    for (const rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+        if (trigger->event != TRIGGER_UPDATE) continue;
+        if (!trigger->listed || trigger->rowid_names != 0 || (trigger->columns & set) != 0) return true;
+    }
+    return false;
+}
+
+/* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the table or from it. */
+static int is_several(const rst_table *table, const rst_clause *clause, bool *several) {
+    uint64_t set = 0, *beyond = NULL;
+    int code = SQLITE_OK;
+    for (int i = 0; i < clause->column_count && code == SQLITE_OK; i++) {
+        int column = clause->columns[i] < 0 ? table->rowid_column : clause->columns[i];
+        if (column >= 0) code = rst_columns_add(table, column, &set, &beyond);
+    }
+    *several = fires_any(table, set) || rst_foreign_sets_any(table, set, beyond);
+    sqlite3_free(beyond);
+    return code;
+}
+
+static bool is_single_insert(const rst_table *table, const rst_statement_parts *parts) {
+    bool immediate = false;
+    for (int i = 0; i < table->foreign_key_count; i++) immediate |= !table->foreign_keys[i].deferred;
+    return immediate && is_one_row(table, parts);
+}
+
+/* An INSERT whose end is that of its one row: what the row violates is refused with it (rst_update), switched on as the pragma may be by
+** then. A key that fits nothing is told of before the row's values are made, which takes a program; whether keys are enforced now, or
+** deferred, is no matter: a text that needs nothing is remembered (glance.c) beyond the pragmas' next change. */
+static bool is_alone(rst_table *table, const rst_statement_parts *parts) {
+    char *message = NULL;
+    int code;
+    if (parts->kind != KIND_INSERT || parts->conflict != CONFLICT_DEFAULT || table->triggers != NULL ||
+        !is_one_row(table, parts))
+        return false;
+    code = rst_foreign_check_schema(table, UINT64_MAX, false, &message);
+    sqlite3_free(message);
+    return code == SQLITE_OK;
+}
+
+bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts) {
+    int event = parts->kind == KIND_INSERT   ? TRIGGER_INSERT
+                : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                             : TRIGGER_DELETE;
+    if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
+    if (rst_trigger_any(table, event)) return true;
+    if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
+    if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
+    if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
+    if (is_rowwise(c, table, parts)) return true;
+    if (rst_update_has_from(parts)) return true;
+    if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
+        return true;                                                       /* see sequence_touch */
+    if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
+    /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
+    return (table->foreign_key_count > 0 || table->is_parent) && !is_alone(table, parts);
+}
+
+static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
+                         char **message) {
+    char *text = NULL, *named = NULL;
+    int result;
+    if (parts->kind == KIND_INSERT) {
+        result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
+        if (result != SQLITE_OK) return result;
+    } else {
+        /* Only an UPDATE can pass over a row uncounted: it finds the rows of a DELETE that may have to, because a trigger or a
+        ** cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
+        bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) || table->is_parent;
+        sqlite3_str *out = sqlite3_str_new(NULL);
+        sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
+        sqlite3_str_appendall(out, updates ? "UPDATE OR IGNORE" : "DELETE FROM");
+        sqlite3_str_appendf(out, " main.\"%w\"", table->declared_name);
+        if (parts->alias.type != TOKEN_END) {
+            sqlite3_str_appendall(out, " AS ");
+            sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+        } else if (strcmp(table->name, table->declared_name) != 0) {
+            sqlite3_str_appendf(out, " AS \"%w\"", table->name);
+        }
+        sqlite3_str_appendall(out, " ");
+        if (updates && (code->rowwise || parts->kind == KIND_DELETE)) {
+            /* Which rows; what becomes of them is clauses[0], or that they go. */
+            int column = 0;
+            while (column < table->column_count - 1 && table->columns[column].generated) column++;
+            sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
+            if (code->rowwise) rst_append_hinted(table, parts, parts->set.end, parts->after_table.end, out);
+        }
+        if (rst_update_has_from(parts)) {
+            char *joined = NULL;
+            result = rst_update_from(table, parts, &joined, message);
+            if (joined != NULL) sqlite3_str_appendall(out, joined);
+            sqlite3_free(joined);
+            if (result != SQLITE_OK) {
+                sqlite3_free(sqlite3_str_finish(out));
+                return result;
+            }
+        } else if (!code->rowwise) {
+            rst_append_hinted(table, parts, parts->after_table.start, parts->after_table.end, out);
+        }
+        if (parts->limit.start != NULL && !rst_update_has_from(parts))
+            sqlite3_str_appendf(out, " %.*s", (int)(parts->limit.end - parts->limit.start), parts->limit.start);
+        text = sqlite3_str_finish(out);
+        if (text == NULL) return SQLITE_NOMEM;
+    }
+    result = rst_transform_names(c, text, text + strlen(text), &named, message);
+    if (result == SQLITE_OK && named != NULL) {
+        sqlite3_free(text);
+        text = named;
+    }
+    code->inner = text;
+    if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
+        !rst_trigger_any(table, TRIGGER_DELETE)) {
+        result = rst_mass_clear_text(c, table, parts, &code->clear);
+    }
+    if (result == SQLITE_OK && parts->kind != KIND_INSERT && !code->rowwise)
+        result = rst_mass_text(c, table, parts, &code->mass, message);
+    return result;
+}
+
+/* The SELECT of a RETURNING list over a row image. with: the statement's WITH. */
+static int returning_select(rst_connection *c, const rst_table *table, rst_span with, const char *list, int size,
+                            char **out, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *named = NULL;
+    int result;
+    sqlite3_str_append(text, with.start, (int)(with.end - with.start));
+    /* Never the alias: RETURNING knows the table by its own name only. */
+    sqlite3_str_appendf(text, "SELECT %.*s FROM main.\"%w\" AS \"%w\" WHERE \"rootstock row\"=1", size, list,
+                        table->declared_name, table->name);
+    *out = sqlite3_str_finish(text);
+    if (*out == NULL) return SQLITE_NOMEM;
+    result = rst_transform_names(c, *out, *out + strlen(*out), &named, message);
+    if (named != NULL) {
+        sqlite3_free(*out);
+        *out = named;
+    }
+    return result;
+}
+
+static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
+                             char **message) {
+    rst_span with = {parts->whole.start, parts->verb.start};
+    const char *list = parts->returning.start;
+    int size = (int)(parts->returning.end - list);
+    char *once = NULL, *counted = NULL;
+    sqlite3_stmt *statement = NULL;
+    int result = returning_select(c, table, with, list, size, &code->returning, message);
+    if (result == SQLITE_OK) result = rst_statement_get(c, code->returning, &statement);
+    if (result != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return result;
+    }
+    code->returning_columns = sqlite3_column_count(statement);
+    rst_statement_done(c, statement);
+    /* What does not look at the row is asked for once, and changes() is what it was before the triggers. A WITH may hide a table. */
+    if (with.end == with.start) {
+        once = rst_once_returning(c, list, size);
+        if (once == NULL) return SQLITE_NOMEM;
+        list = once;
+        size = (int)strlen(once);
+    }
+    result = rst_changes_rewrite(list, list + size, true, &counted);
+    if (counted != NULL) {
+        list = counted;
+        size = (int)strlen(counted);
+    }
+    if (result == SQLITE_OK && (size != (int)(parts->returning.end - parts->returning.start) ||
+                                memcmp(list, parts->returning.start, (size_t)size) != 0)) {
+        code->names = code->returning;
+        code->returning = NULL;
+        result = returning_select(c, table, with, list, size, &code->returning, message);
+    }
+    sqlite3_free(once);
+    sqlite3_free(counted);
+    return result;
+}
+
+int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
+    rst_statement_parts parts;
+    bool several;
+    rst_table *table = NULL;
+    rst_code *code, **link = &c->codes;
+    sqlite3_str *numbered;
+    char *normal;
+    int result;
+    for (; *link != NULL; link = &(*link)->next) {
+        code = *link;
+        if (strcmp(code->text, text) != 0) continue;
+        if (code->epoch == c->epoch) {
+            *out = code;
+            return SQLITE_OK;
+        }
+        if (c->programs_running == 0 && c->trigger_depth == 0) {
+            *link = code->next;
+            code_free(code);
+            c->code_count--;
+        }
+        break;
+    }
+    code = sqlite3_malloc64(sizeof *code);
+    if (code == NULL) return SQLITE_NOMEM;
+    memset(code, 0, sizeof *code);
+    code->epoch = c->epoch;
+    code->text = sqlite3_mprintf("%s", text);
+    numbered = sqlite3_str_new(NULL);
+    result = rst_parameters_number(c, text, text + strlen(text), &code->parameters, numbered, message);
+    normal = sqlite3_str_finish(numbered);
+    if (result == SQLITE_RANGE) result = SQLITE_ERROR;
+    if (code->text == NULL || (normal == NULL && result == SQLITE_OK)) result = SQLITE_NOMEM;
+    if (result == SQLITE_OK) {
+        rst_statement_parse(normal, normal + strlen(normal), &parts);
+        table =
+            parts.kind == KIND_OTHER || parts.kind == KIND_SELECT ? NULL : rst_target(c, &parts.schema, &parts.table);
+        if (table == NULL) {
+            rst_set_message(message, "no table of the store in: %s", text);
+            result = SQLITE_ERROR;
+        }
+    }
+    if (result == SQLITE_OK) {
+        bool unknown;
+        result = rst_ask_mirror_known(c, normal, &unknown, message);
+        if (result == SQLITE_OK && unknown && parts.upsert.start != NULL)
+            result = rst_ask_mirror_clauses(c, table, &parts, message);
+    }
+    if (result == SQLITE_OK) {
+        code->kind = parts.kind;
+        code->conflict = parts.conflict;
+        code->single_insert = is_single_insert(table, &parts);
+        code->one_row = is_one_row(table, &parts);
+        code->update_from = parts.kind == KIND_UPDATE && rst_update_has_from(&parts);
+        if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
+            result = rst_columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
+        if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
+            code->set_rowid_names = rst_rowid_names_in(table, parts.set);
+        code->table_name = sqlite3_mprintf("%s", table->name);
+        if (code->table_name == NULL) result = SQLITE_NOMEM;
+    }
+    if (result == SQLITE_OK) {
+        result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+        if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
+    }
+    for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* An automatic rowid meets no row: SQLite leaves such a clause out. */
+        if (!table->without_rowid && code->clauses[i].targeted && code->clauses[i].target == -1 &&
+            table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
+            code->clauses[i].left_out = true;
+            continue;
+        }
+        if (!code->clauses[i].update) continue;
+        result = is_several(table, &code->clauses[i], &several);
+        if (several) code->single_insert = code->one_row = false;
+    }
+    if (result == SQLITE_OK && is_rowwise(c, table, &parts)) {
+        rst_span with = {parts.whole.start, parts.verb.start};
+        code->rowwise = true;
+        code->clauses = sqlite3_malloc64(sizeof *code->clauses);
+        if (code->clauses == NULL) {
+            result = SQLITE_NOMEM;
+        } else {
+            memset(code->clauses, 0, sizeof *code->clauses);
+            code->clause_count = 1;
+            result = rst_set_parse(c, table, parts.set, with, &parts.alias, &code->clauses[0], message);
+        }
+    }
+    for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
+        /* What is wrong with an assignment is said when the statement is prepared, not at its first row. */
+        sqlite3_stmt *statement = NULL;
+        if (code->clauses[i].select == NULL || code->clauses[i].left_out) continue;
+        result = rst_statement_get(c, code->clauses[i].select, &statement);
+        if (result == SQLITE_OK)
+            rst_statement_done(c, statement);
+        else
+            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    if (result == SQLITE_OK && table->triggers != NULL) {
+        int event = parts.kind == KIND_INSERT   ? TRIGGER_INSERT
+                    : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                                : TRIGGER_DELETE;
+        result = rst_triggers_compile(table, event, parts.kind == KIND_UPDATE ? &parts.set : NULL, message);
+        for (int i = 0; i < code->clause_count && result == SQLITE_OK && parts.upsert.start != NULL; i++) {
+            if (code->clauses[i].update) result = rst_triggers_compile(table, TRIGGER_UPDATE, &parts.upsert, message);
+        }
+    }
+    if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
+    if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
+    if (result == SQLITE_OK && code->inner != NULL) result = rst_expressions_add_to(c, &code->inner);
+    if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL)
+        result = rst_among_add_to(c, &code->inner);
+    if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL) {
+        bool gathered = parts.kind == KIND_DELETE || parts.returning.start != NULL ||
+                        parts.conflict == SQLITE_REPLACE || table->triggers != NULL || table->foreign_key_count > 0 ||
+                        table->is_parent;
+        result = rst_key_order(c, table, gathered, code->set_columns, code->set_beyond, &code->inner);
+    }
+    if (result == SQLITE_OK && parts.returning.start != NULL)
+        result = compile_returning(c, table, &parts, code, message);
+    sqlite3_free(normal);
+    if (result != SQLITE_OK) {
+        code_free(code);
+        return result;
+    }
+    if (c->code_count >= CODES_KEPT && c->programs_running == 0 && c->trigger_depth == 0) {
+        while (c->codes != NULL) {
+            rst_code *old = c->codes;
+            c->codes = old->next;
+            code_free(old);
+        }
+        c->code_count = 0;
+    }
+    code->next = c->codes;
+    c->codes = code;
+    c->code_count++;
+    *out = code;
+    return SQLITE_OK;
+}

@@ -1,0 +1,146 @@
+/*
+** returning.c - the table-valued rootstock_returning(text, arguments ...): a program's rows of RETURNING.
+**
+** Invariant: the program has run to its end before the first row is given, as SQLite does it.
+*/
+#include "common/eponymous.h"
+#include "rewriter/argument_pack.h"
+#include "program/runner.h"
+
+enum { RETURNING_COLUMNS = 256, RETURNING_ARGUMENTS = 13 };
+
+typedef struct returning_cursor {
+    sqlite3_vtab_cursor base;
+    rst_program program;
+    rst_result_row *row;
+    sqlite3_int64 number;
+} returning_cursor;
+
+static int returning_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                             char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *columns;
+    int code;
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    /* More columns than these are taken from the whole row. */
+    for (int i = 0; i < RETURNING_COLUMNS - 1; i++) sqlite3_str_appendf(text, "c%d,", i);
+    sqlite3_str_appendall(text, "whole,statement HIDDEN");
+    for (int i = 0; i < RETURNING_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
+    columns = sqlite3_str_finish(text);
+    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
+    sqlite3_free(columns);
+    return code;
+}
+
+static int returning_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+    int highest = 0;
+    UNUSED(vtab);
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn - RETURNING_COLUMNS;
+        if (column < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = column + 1;
+        info->aConstraintUsage[i].omit = 1;
+        if (column + 1 > highest) highest = column + 1;
+    }
+    info->idxNum = highest;
+    info->estimatedCost = 1;
+    return highest == 0 ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+static int returning_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
+    UNUSED(vtab);
+    return rst_eponymous_open(sizeof(returning_cursor), out);
+}
+
+static int returning_close(sqlite3_vtab_cursor *base) {
+    rst_program_clear(&((returning_cursor *)base)->program);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
+                            sqlite3_value **values) {
+    returning_cursor *cursor = (returning_cursor *)base;
+    rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    const char *sql = count > 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    char *message = NULL;
+    sqlite3_value **flat = NULL;
+    int code, total = 0;
+    UNUSED(number);
+    UNUSED(text);
+    rst_program_clear(&cursor->program);
+    if (sql == NULL || c->shared == NULL) return SQLITE_MISUSE;
+    rst_call_enter();
+    code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = rst_program_run(c, sql, total, flat, &cursor->program, &message);
+    code = rst_leave(c, code);
+    sqlite3_free(flat);
+    cursor->row = cursor->program.first;
+    cursor->number = 1;
+    if (code != SQLITE_OK) {
+        c->last_error = code;
+        sqlite3_free(base->pVtab->zErrMsg);
+        base->pVtab->zErrMsg = message;
+        return code;
+    }
+    sqlite3_free(message);
+    return SQLITE_OK;
+}
+
+static int returning_next(sqlite3_vtab_cursor *base) {
+    returning_cursor *cursor = (returning_cursor *)base;
+    cursor->row = cursor->row->next;
+    cursor->number++;
+    return SQLITE_OK;
+}
+
+static int returning_eof(sqlite3_vtab_cursor *base) {
+    return ((returning_cursor *)base)->row == NULL;
+}
+
+static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    returning_cursor *cursor = (returning_cursor *)base;
+    if (column == RETURNING_COLUMNS - 1)
+        rst_pack_row(context, cursor->row);
+    else if (column < cursor->row->count)
+        sqlite3_result_value(context, cursor->row->values[column]);
+    return SQLITE_OK;
+}
+
+static int returning_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((returning_cursor *)base)->number;
+    return SQLITE_OK;
+}
+
+const sqlite3_module rst_returning_module = {
+    .xConnect = returning_connect,
+    .xBestIndex = returning_best,
+    .xDisconnect = rst_eponymous_disconnect,
+    .xOpen = returning_open,
+    .xClose = returning_close,
+    .xFilter = returning_filter,
+    .xNext = returning_next,
+    .xEof = returning_eof,
+    .xColumn = returning_column,
+    .xRowid = returning_rowid,
+};
+
+int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int result = rst_statement_get(c, code->names != NULL ? code->names : code->returning, &statement);
+    if (result != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return result;
+    }
+    for (int i = 0; i < code->returning_columns; i++) {
+        sqlite3_str_appendf(out,
+                            code->returning_columns < RETURNING_COLUMNS ? "%sc%d AS \"%w\""
+                                                                        : "%srootstock_value(whole,%d) AS \"%w\"",
+                            i > 0 ? "," : "", i, sqlite3_column_name(statement, i));
+    }
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}

@@ -1,0 +1,435 @@
+/*
+** runner.c - programs: statements that the front door runs itself, through one statement of SQLite's.
+**
+** rootstock_run(text, arguments ...) and the table-valued rootstock_returning(text, arguments ...) run the code of the text
+** (compile.c): its inner statement as OR IGNORE, while update.c decides each row's fate by the statement's own
+** conflict mode: a row that is refused and skipped is then not counted by changes(), as on a native table. RETURNING
+** lists are evaluated over an image of each changed row, at once. Invariant: when a program fails, the statement leaves
+** nothing behind, save what OR FAIL keeps.
+*/
+#include "program/runner.h"
+#include "rewriter/changes.h"
+
+#include "executor/foreign.h"
+#include "rewriter/argument_pack.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+void rst_program_clear(rst_program *program) {
+    while (program->first != NULL) {
+        rst_result_row *row = program->first;
+        program->first = row->next;
+        for (int i = 0; i < row->count; i++) sqlite3_value_free(row->values[i]);
+        sqlite3_free(row);
+    }
+    program->last = NULL;
+    sqlite3_free(program->message);
+    program->message = NULL;
+}
+
+void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement) {
+    int used = 0, highest = sqlite3_bind_parameter_count(statement);
+    for (int n = 1; n <= parameters->highest && n <= highest; n++) {
+        if (parameters->names[n] == NULL) continue;
+        if (used < count && sqlite3_value_type(values[used]) == SQLITE_TEXT) {
+            /* As bytes: for a terminator's sake SQLite would copy them. */
+            const char *text = sqlite3_value_blob(values[used]);
+            sqlite3_bind_text64(statement, n, text == NULL ? "" : text,
+                                (sqlite3_uint64)sqlite3_value_bytes(values[used]), SQLITE_STATIC, SQLITE_UTF8);
+        } else if (used < count) {
+            sqlite3_bind_value(statement, n, values[used]);
+        }
+        used++;
+    }
+}
+
+/* Bits of the columns that the clause assigns. */
+static uint64_t clause_columns(const rst_table *table, const rst_clause *clause) {
+    uint64_t bits = 0;
+    for (int i = 0; i < clause->column_count; i++) {
+        int column = clause->columns[i] < 0 ? table->rowid_column : clause->columns[i];
+        if (column >= 0) bits |= (uint64_t)1 << (column < 63 ? column : 63);
+    }
+    return bits;
+}
+
+void rst_uncount(rst_connection *c, const rst_table *table) {
+    if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
+}
+
+/* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. For UPDATE ... FROM of a virtual table it
+** makes no savepoint, however many rows it changes. */
+static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
+    const rst_code *code = program->code;
+    const rst_table *table = program->table;
+    return !looks_at_keys && code->clause_count == 0 && code->returning == NULL && code->conflict == CONFLICT_DEFAULT &&
+           !code->rowwise && !code->update_from && table->triggers == NULL && !table->has_conflict_clauses &&
+           !table->strict;
+}
+
+/* What SQLite runs of the program. */
+static const char *inner_of(const rst_code *code, bool looks_at_keys) {
+    if (looks_at_keys) return code->inner;
+    return code->clear != NULL ? code->clear : code->mass != NULL ? code->mass : code->inner;
+}
+
+static bool looks_at_keys_of(rst_connection *c, const rst_table *table) {
+    return (table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(c);
+}
+
+void rst_program_prepare(rst_connection *c, const rst_code *code) {
+    const rst_table *table = rst_table_find(c, code->table_name);
+    sqlite3_stmt *statement;
+    if (table == NULL || rst_statement_get(c, inner_of(code, looks_at_keys_of(c, table)), &statement) != SQLITE_OK)
+        return;
+    rst_statement_done(c, statement);
+}
+
+int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
+                    char **message) {
+    sqlite3_stmt *statement = NULL;
+    bool savepoint = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
+    int released;
+    int64_t deferred = 0;
+    const int64_t immediate = c->immediate_violations; /* of statements that no front door saw the end of */
+    sqlite3_int64 last;
+    int code = rst_check_usable(c, message);
+    memset(program, 0, sizeof *program);
+    /* A kept text, stepped past the front door (rootstock_refresh): the tables that it is about would go while it is compiled. */
+    if (code == SQLITE_OK && c->programs_running == 0 && c->trigger_depth == 0 &&
+        (c->schema_stale || c->triggers_epoch != c->epoch)) {
+        rst_set_message(message, "%s", sqlite3_errstr(SQLITE_SCHEMA));
+        return SQLITE_SCHEMA;
+    }
+    if (code == SQLITE_OK) code = rst_code_get(c, text, &program->code, message);
+    if (code != SQLITE_OK) return code;
+    program->table = rst_table_find(c, program->code->table_name);
+    if (program->table == NULL) return SQLITE_SCHEMA;
+    program->values = values;
+    program->value_count = count;
+    looks_at_keys = looks_at_keys_of(c, program->table);
+    program->looks_at_keys = looks_at_keys;
+    if (looks_at_keys) {
+        code = rst_foreign_check_schema(program->table,
+                                        program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,
+                                        program->code->kind == KIND_INSERT && program->code->one_row, message);
+        if (code == SQLITE_OK && program->code->kind == KIND_UPDATE &&
+            rst_update_may_replace(program->table, program->code))
+            code = rst_foreign_check_schema(program->table, UINT64_MAX, false, message);
+        /* Each DO UPDATE is compiled as an UPDATE of its columns, whether a row ever comes to it or not. */
+        for (int i = 0; i < program->code->clause_count && program->code->kind == KIND_INSERT && code == SQLITE_OK;
+             i++) {
+            const rst_clause *clause = &program->code->clauses[i];
+            if (clause->update && !clause->left_out)
+                code = rst_foreign_check_schema(program->table, clause_columns(program->table, clause), false, message);
+        }
+        if (code != SQLITE_OK) return code;
+    }
+    touches =
+        program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
+    if (touches || (!sqlite3_get_autocommit(c->db) && !is_whole_by_itself(program, looks_at_keys))) {
+        code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock run\"");
+        if (code != SQLITE_OK) return code;
+        savepoint = true;
+    }
+    deferred = c->deferred_violations;
+    last = sqlite3_last_insert_rowid(c->db);
+    code = rst_statement_get(c, inner_of(program->code, looks_at_keys), &statement);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = sqlite3_extended_errcode(c->db);
+    } else {
+        rst_arguments_bind(&program->code->parameters, values, count, statement);
+        program->table->references++;
+        program->outer = c->program;
+        c->program = program;
+        c->programs_running++;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        }
+        c->program = program->outer;
+        if (--c->programs_running == 0) rst_automatics_rest_all(c);
+        rst_once_free(&program->once);
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) {
+            if (program->error != 0 && !program->stopped) { /* a stop fails nothing by itself: what failed came later */
+                code = program->error;
+                rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));
+            } else {
+                code = sqlite3_extended_errcode(c->db);
+                rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+            }
+        }
+        rst_statement_done(c, statement);
+        /* An INSERT moves it row by row, even if the statement fails in the end. */
+        if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
+        if (code == SQLITE_OK && program->code->sequence_count > 0 && c->writer == NULL)
+            code = rst_write_begin(c, message);
+        for (int i = 0; i < program->code->sequence_count && code == SQLITE_OK; i++) {
+            rst_table *named = rst_table_find(c, program->code->sequences[i]);
+            if (named != NULL && named->autoincrement) code = rst_sequence_touch(named);
+        }
+        if (code == SQLITE_OK && touches && c->writer != NULL && program->table->autoincrement &&
+            program->code->kind == KIND_INSERT)
+            code = rst_sequence_touch(program->table);
+        rst_table_release(program->table);
+        program->table = NULL;
+        if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
+    }
+    if (code == SQLITE_OK && c->immediate_violations > immediate && savepoint) {
+        rst_uncount(c, rst_table_find(c, program->code->table_name));
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
+    code = rst_call_code(code);
+    if (program->rolls_back && code != SQLITE_OK) {
+        if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+        return code;
+    }
+    if (code == SQLITE_INTERRUPT) rst_interrupted_rollback(c, NULL);
+    if (savepoint && !sqlite3_get_autocommit(c->db)) {
+        if (code != SQLITE_OK) {
+            (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
+            c->deferred_violations = deferred;
+            c->immediate_violations = immediate;
+        }
+        released = rst_execute_kept(c, message, "RELEASE \"rootstock run\"");
+        if (released != SQLITE_OK && code == SQLITE_OK) {
+            /* It was the transaction's end, which a deferred foreign key refused: a statement of its own leaves nothing. */
+            code = released;
+            if (code == SQLITE_INTERRUPT) {
+                rst_interrupted_rollback(c, NULL);
+            } else if (outermost) {
+                if (c->deferred_violations > 0) {
+                    code = SQLITE_CONSTRAINT_FOREIGNKEY;
+                    rst_set_message(message, "FOREIGN KEY constraint failed");
+                }
+                if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+                rst_uncount(c, rst_table_find(c, program->code->table_name));
+            }
+        }
+    }
+    if (c->immediate_violations > immediate) c->immediate_violations = immediate;
+    if (code == SQLITE_OK && program->stopped) {
+        code = program->error;
+        rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));
+    }
+    return code;
+}
+
+/* ---- what update.c asks ---- */
+
+int rst_program_conflict(rst_table *table, int told) {
+    const rst_program *program = table->connection->program;
+    if (program == NULL || program->table != table) {
+        /* Inside a trigger the outer statement's OR overrides the inner one's. */
+        return table->connection->override_conflict != 0 ? table->connection->override_conflict : told;
+    }
+    return program->code->conflict;
+}
+
+uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond) {
+    const rst_program *program = table->connection->program;
+    bool known = program != NULL && program->table == table &&
+                 (program->code->set_columns != 0 || program->code->set_rowid_names != 0);
+    *beyond = known ? program->code->set_beyond : NULL;
+    return known ? program->code->set_columns : UINT64_MAX;
+}
+
+int rst_program_set_rowid(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->kind == KIND_UPDATE
+               ? program->code->set_rowid_names
+               : 0;
+}
+
+bool rst_program_rowwise(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->rowwise;
+}
+
+int rst_program_update_row(rst_table *table, rst_hand *old, char **message) {
+    rst_program *program = table->connection->program;
+    return rst_clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
+                             &program->code->parameters, program->values, program->value_count, message);
+}
+
+bool rst_program_deletes(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->code->kind == KIND_DELETE;
+}
+
+bool rst_program_stopped(const rst_table *table) {
+    const rst_program *program = table->connection->program;
+    return program != NULL && program->table == table && program->stopped;
+}
+
+int rst_nested_error_take(rst_connection *c, char **message) {
+    int code = c->nested_error;
+    rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
+    c->nested_error = 0;
+    return code;
+}
+
+int rst_program_result(rst_table *table, int told, int conflict, int code, char **message) {
+    rst_connection *c = table->connection;
+    rst_program *program = c->program;
+    int mode;
+    if (program == NULL || program->table != table) {
+        if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
+        c->keeps_failed = c->trigger_depth > 0 && rst_fails_only(c, conflict, code);
+        if (c->keeps_failed && told == SQLITE_FAIL) return code; /* SQLite keeps it by itself, and what was native */
+        if ((code & 0xff) == SQLITE_CONSTRAINT &&
+            (c->override_conflict != 0 ||
+             (c->trigger_depth > 0 && told != SQLITE_ABORT &&
+              (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && c->raised != SQLITE_FAIL) ||
+               c->last_mode == SQLITE_ABORT)))) {
+            /* The inner statement's own OR must not swallow it, nor what a RAISE has said: what IGNORE passes over is SQLITE_DONE. */
+            c->nested_error = code;
+            sqlite3_free(c->nested_message);
+            c->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
+            return SQLITE_ERROR;
+        }
+        return code;
+    }
+    if (code == SQLITE_DONE && told != SQLITE_IGNORE)
+        return SQLITE_OK;                              /* a DELETE of rows that nothing removes early */
+    if (code == SQLITE_DONE) return SQLITE_CONSTRAINT; /* OR IGNORE passes over it, uncounted */
+    if (code == SQLITE_OK) return SQLITE_OK;
+    if (program->error == 0) {
+        program->error = code;
+        program->message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
+    }
+    mode = c->last_mode != 0 ? c->last_mode : conflict;
+    if ((code & 0xff) != SQLITE_CONSTRAINT) return code;
+    if (code == SQLITE_CONSTRAINT_TRIGGER) mode = c->raised;
+    if (code == SQLITE_CONSTRAINT_DATATYPE) mode = SQLITE_ABORT;
+    if (mode == SQLITE_FAIL) {
+        program->stopped = true;
+        return c->row_written ? SQLITE_OK
+                              : SQLITE_CONSTRAINT; /* what an AFTER trigger refuses to go on from is counted */
+    }
+    if (mode == SQLITE_ROLLBACK) program->rolls_back = true;
+    return SQLITE_ERROR; /* not a constraint's code, which OR IGNORE would swallow */
+}
+
+/* A row of the program's table changed: evaluate RETURNING on it. */
+int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *row, char **message) {
+    rst_connection *c = table->connection;
+    rst_program *program = c->program;
+    const rst_hand *shown = row != NULL ? row : old;
+    rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
+    rst_result_row *result;
+    sqlite3_stmt *statement = NULL;
+    struct rst_once **once = c->once;
+    int code, columns;
+    if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
+    columns = program->code->returning_columns;
+    code = rst_statement_get(c, program->code->returning, &statement);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return code;
+    }
+    rst_arguments_bind(&program->code->parameters, program->values, program->value_count, statement);
+    table->images[0] = &image;
+    if (old == NULL && !table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
+    c->program = NULL;
+    c->once = &program->once;
+    code = sqlite3_step(statement);
+    c->once = once;
+    c->program = program;
+    if (code == SQLITE_ROW) {
+        result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));
+        code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        if (result != NULL) {
+            result->next = NULL;
+            result->count = columns;
+            for (int i = 0; i < columns; i++) {
+                result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
+                if (result->values[i] == NULL) code = SQLITE_NOMEM;
+            }
+            if (program->last == NULL)
+                program->first = result;
+            else
+                program->last->next = result;
+            program->last = result;
+        }
+    } else {
+        code = sqlite3_reset(statement);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
+    }
+    table->images[0] = saved;
+    rst_statement_done(c, statement);
+    return code;
+}
+
+/* ---- SQL ---- */
+
+/* rootstock_commit(sql): COMMIT, END or RELEASE, unless a deferred foreign key is violated. */
+static void commit_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code;
+    UNUSED(count);
+    if (text == NULL) return;
+    c->committing = true;
+    c->commit_refused = false;
+    code = rst_execute(c, &message, "%s", text);
+    c->committing = false;
+    if (code != SQLITE_OK && c->commit_refused) {
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        rst_set_message(&message, "FOREIGN KEY constraint failed");
+    }
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
+static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    sqlite3_value **flat = NULL;
+    rst_program program;
+    int code = SQLITE_OK, total = count - 1;
+    if (text == NULL || c->shared == NULL) {
+        rst_function_fail(context, c, SQLITE_MISUSE, sqlite3_mprintf("no store is open on this connection"));
+        return;
+    }
+    memset(&program, 0, sizeof program);
+    if (rst_pack_any(count - 1, values + 1)) code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat != NULL ? flat : values + 1, &program, &message);
+    sqlite3_free(flat);
+    rst_program_clear(&program);
+    if (code != SQLITE_OK)
+        rst_function_fail(context, c, code, message);
+    else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
+}
+
+/* rootstock_refused(message): in the body of a trigger, where a statement of it stood that cannot be had. */
+static void refused_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    UNUSED(count);
+    rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("%s", sqlite3_value_text(values[0])));
+}
+
+int rst_runner_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, SQLITE_INNOCUOUS, rst_upsert_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
+    if (code == SQLITE_OK) code = rst_changes_register(c);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
+    return code;
+}

@@ -1,0 +1,147 @@
+/*
+** statement_constraints.c - changes of views and of native tables, whose triggers change the store's tables: foreign keys at the statement's end.
+**
+** SQLite runs such a statement itself, and knows nothing of what its triggers leave violated in the store. So the front door has it run by
+** rootstock_settle(text, arguments ...). Invariant: what a statement leaves violated at once is undone with it, as a native one's; what
+** it violates on the way and cures is not refused.
+*/
+#include "program/statement_constraints.h"
+
+#include "rewriter/argument_pack.h"
+
+#include <string.h>
+
+/* Whether a trigger hangs on what is named, where that is a view or a native table: of the store's schema, or temp, whose triggers may change
+** what they like. An attached file's change only what is in it. */
+static bool has_triggers(rst_connection *c, const rst_statement_parts *parts) {
+    sqlite3_stmt *statement = NULL;
+    char *name = rst_token_name(&parts->table);
+    bool any = false;
+    if (name != NULL &&
+        rst_statement_get(c,
+                          "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND tbl_name=?1 COLLATE NOCASE UNION "
+                          "ALL SELECT 1 FROM main.sqlite_master WHERE type='trigger' AND tbl_name=?1 COLLATE NOCASE",
+                          &statement) == SQLITE_OK) {
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        any = sqlite3_step(statement) == SQLITE_ROW;
+        rst_statement_done(c, statement);
+    }
+    sqlite3_free(name);
+    return any;
+}
+
+static bool any_foreign_key(const rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++)
+        if (c->tables[i]->foreign_key_count > 0) return true;
+    return false;
+}
+
+int rst_settle_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
+                       char **out, char **message) {
+    rst_parameters parameters = {0};
+    sqlite3_str *numbered, *text;
+    char *inner;
+    int code;
+    if (parts->returning.start != NULL || !any_foreign_key(c) || !has_triggers(c, parts)) return SQLITE_OK;
+    if (*out != NULL) {
+        sql = *out;
+        end = sql + strlen(sql);
+    }
+    { /* what is wrong with it is said now, in SQLite's words */
+        sqlite3_stmt *statement = NULL;
+        code = sqlite3_prepare_v2(c->db, sql, (int)(end - sql), &statement, NULL);
+        sqlite3_finalize(statement);
+        if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : SQLITE_OK; /* by the statement as it is */
+    }
+    numbered = sqlite3_str_new(NULL);
+    code = rst_parameters_number(c, sql, end, &parameters, numbered, message);
+    inner = sqlite3_str_finish(numbered);
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_settle(%Q", inner == NULL ? "" : inner);
+    if (code == SQLITE_OK && inner == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = rst_pack_arguments(&parameters, text);
+    sqlite3_str_appendall(text, ")");
+    sqlite3_free(inner);
+    rst_parameters_free(&parameters);
+    inner = sqlite3_str_finish(text);
+    if (code == SQLITE_OK && inner == NULL) code = SQLITE_NOMEM;
+    if (code != SQLITE_OK) {
+        sqlite3_free(inner);
+        return code == SQLITE_RANGE ? SQLITE_ERROR : code;
+    }
+    sqlite3_free(*out);
+    *out = inner;
+    return SQLITE_OK;
+}
+
+/* Runs the statement, prepared already; its arguments are the parameters of its numbers. */
+static int run(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
+    rst_parameters parameters = {0};
+    sqlite3_stmt *statement = NULL;
+    int code = rst_parameters_number(c, text, text + strlen(text), &parameters, NULL, message);
+    if (code == SQLITE_OK) code = rst_statement_get(c, text, &statement);
+    if (code == SQLITE_OK) {
+        rst_arguments_bind(&parameters, values, count, statement);
+        c->settling++;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        }
+        c->settling--;
+        code = sqlite3_reset(statement);
+    }
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) {
+        code = sqlite3_extended_errcode(c->db);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    if (statement != NULL) rst_statement_done(c, statement);
+    rst_parameters_free(&parameters);
+    return code;
+}
+
+static int settle(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
+    const bool savepoint = !sqlite3_get_autocommit(c->db); /* without BEGIN the commit looks (rst_write_commit) */
+    const int64_t deferred = c->deferred_violations, immediate = c->immediate_violations;
+    int code = rst_check_usable(c, message), released;
+    if (code == SQLITE_OK && savepoint) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock settle\"");
+    if (code != SQLITE_OK) return code;
+    code = run(c, text, count, values, message);
+    if (!savepoint || sqlite3_get_autocommit(c->db)) {
+        c->immediate_violations = 0;
+        return code;
+    }
+    if (code == SQLITE_OK && c->immediate_violations > immediate) {
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock settle\"");
+        rst_uncount(c, c->tables[0]);
+    }
+    if (code != SQLITE_OK) { /* SQLite undid what its OR undoes */
+        c->deferred_violations = deferred;
+        c->immediate_violations = immediate;
+    }
+    released = rst_execute_kept(c, message, "RELEASE \"rootstock settle\"");
+    return code == SQLITE_OK ? released : code;
+}
+
+static void settle_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    sqlite3_value **flat = NULL;
+    int code = SQLITE_MISUSE, total = count - 1;
+    if (text != NULL && c->shared != NULL) {
+        code = SQLITE_OK;
+        if (rst_pack_any(count - 1, values + 1)) code = rst_pack_open(count - 1, values + 1, &flat, &total);
+        if (code == SQLITE_OK) code = settle(c, text, total, flat != NULL ? flat : values + 1, &message);
+        sqlite3_free(flat);
+    }
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+        return;
+    }
+    sqlite3_result_int(context, 0);
+    sqlite3_free(message);
+}
+
+int rst_settle_register(rst_connection *c) {
+    return rst_function(c, "rootstock_settle", -1, SQLITE_DIRECTONLY, settle_function);
+}

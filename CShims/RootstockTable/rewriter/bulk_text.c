@@ -1,0 +1,267 @@
+/*
+** bulk_text.c - which UPDATE and DELETE is gathered and changed by us, and the text that it becomes (mass.c).
+**
+** One that may change many rows of a table on which neither trigger, foreign key, conflict clause nor generated column hangs, and of
+** which nothing is asked but WHERE and values that look at no other row: then it makes no difference when the values are made. A
+** statement that holds every column of some key equal changes one row at most and stays as it is: SQLite does that in one pass. Invariant:
+** the same rows get the same values; what is wrong with the statement is said by SQLite of the statement as it was written, which is
+** prepared, too.
+*/
+#include "program/bulk_change.h"
+#include "rewriter/expressions.h"
+#include "interface/frontdoor.h"
+#include "rewriter/hints.h"
+#include "program/runner.h"
+
+#include <string.h>
+
+/* Texts of more bytes stay as they are. */
+enum { LONGEST = 20000 };
+
+/* The end of the expression at *p, which is left at the comma behind it, or at `end`. False where a query stands in it. */
+static bool skip_expression(const char **p, const char *end, const char **stop) {
+    int depth = 0;
+    *stop = *p;
+    for (;;) {
+        const char *before = *p;
+        rst_token token = rst_token_next(p, end);
+        if (token.type == TOKEN_END) return depth == 0;
+        if (rst_token_is(&token, "SELECT")) return false;
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")") && --depth < 0) return false;
+        if (depth == 0 && rst_token_mark(&token, ",")) {
+            *p = before;
+            return true;
+        }
+        *stop = *p;
+    }
+}
+
+int rst_mass_columns(const rst_table *table, rst_span set, int columns[MASS_COLUMNS], rst_span values[MASS_COLUMNS]) {
+    const char *p = set.start;
+    int count = 0;
+    if (p == NULL) return -1;
+    for (;;) {
+        rst_token name = rst_token_next(&p, set.end), equals = rst_token_next(&p, set.end), comma;
+        int column;
+        if (count == MASS_COLUMNS || (name.type != TOKEN_WORD && name.type != TOKEN_NAME) ||
+            !rst_token_mark(&equals, "="))
+            return -1;
+        column = rst_set_column(table, &name);
+        if (column < 0 || column >= COLUMNS_APART || column == table->rowid_column || table->columns[column].generated)
+            return -1;
+        for (int k = 0; k < table->key_count; k++)
+            if (table->key[k].column == column) return -1;
+        for (int i = 0; i < count; i++)
+            if (columns[i] == column) return -1;
+        columns[count] = column;
+        values[count].start = p;
+        if (!skip_expression(&p, set.end, &values[count].end) || values[count].end == values[count].start) return -1;
+        count++;
+        comma = rst_token_next(&p, set.end);
+        if (comma.type == TOKEN_END) return count;
+    }
+}
+
+/* Whether the condition holds every column of some key equal, wherever in it. */
+static bool holds_a_key(const rst_table *table, rst_span where) {
+    const char *p = where.start;
+    rst_token name = {TOKEN_END, p, 0};
+    uint64_t equal = 0; /* the last bit: the rowid */
+    for (;;) {
+        rst_token token = rst_token_next(&p, where.end);
+        bool equals = rst_token_mark(&token, "=") || rst_token_mark(&token, "==") || rst_token_is(&token, "IS");
+        const rst_token *sides[2] = {&name, NULL};
+        rst_token next;
+        if (token.type == TOKEN_END) break;
+        if (equals) {
+            const char *q = p;
+            next = rst_token_next(&q, where.end);
+            sides[1] = &next;
+            for (rst_token dot = rst_token_next(&q, where.end); rst_token_mark(&dot, ".");
+                 dot = rst_token_next(&q, where.end))
+                next = rst_token_next(&q, where.end); /* t.column */
+            for (int i = 0; i < 2; i++) {
+                int column = rst_token_names(sides[i]) ? rst_set_column(table, sides[i]) : -3;
+                if (column == table->rowid_column && column >= 0) column = -1;
+                if (column == -1)
+                    equal |= COLUMNS_BEYOND;
+                else if (column >= 0 && column < COLUMNS_APART)
+                    equal |= (uint64_t)1 << column;
+            }
+        }
+        name = token;
+    }
+    if (!table->without_rowid && (equal & COLUMNS_BEYOND) != 0) return true;
+    for (int i = -1; i < table->index_count; i++) {
+        const rst_part *parts = i < 0 ? table->key : table->indexes[i].parts;
+        int count = i < 0 ? table->key_count : table->indexes[i].part_count;
+        bool all = count > 0;
+        if (i >= 0 && !table->indexes[i].unique) continue;
+        for (int k = 0; k < count; k++)
+            all = all && parts[k].column >= 0 && parts[k].column < COLUMNS_APART && (equal >> parts[k].column & 1) != 0;
+        if (all) return true;
+    }
+    return false;
+}
+
+/* Whether a query or a table may stand in the text. */
+static bool looks_further(const char *start, const char *end) {
+    static const char *const words[] = {"SELECT", "IN", "EXISTS", "VALUES", "WITH", NULL};
+    for (const char *p = start;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_is_among(&token, words)) return true;
+    }
+}
+
+/* Whether ORDER BY, LIMIT or RETURNING stands in the condition, outside of parentheses. */
+static bool is_limited(rst_span where) {
+    static const char *const words[] = {"ORDER", "LIMIT", "RETURNING", NULL};
+    const char *p = where.start;
+    for (;;) {
+        rst_token token = rst_token_next(&p, where.end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) return true;
+        if (rst_is_among(&token, words)) return true;
+    }
+}
+
+static bool table_fits(rst_table *table) {
+    const rst_connection *c = table->connection;
+    return !c->sidecar && !table->internal && table->triggers == NULL && c->temporary_trigger_count == 0 &&
+           !table->has_conflict_clauses && !table->has_generated && !rst_shadows_any(table) && !c->has_expressions &&
+           !c->has_exclusions && table->column_count < COLUMNS_APART;
+}
+
+/* A unique index that the statement changes can be met by rows on their way: then their order counts. */
+static bool can_collide(const rst_table *table, uint64_t changed) {
+    for (int i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].unique && rst_index_touched(table, &table->indexes[i], changed)) return true;
+    }
+    return false;
+}
+
+/* The parts of a statement that goes this way. */
+typedef struct pieces {
+    int count; /* of the columns that are set */
+    int columns[MASS_COLUMNS];
+    rst_span values[MASS_COLUMNS];
+    uint64_t packed; /* the columns, as rootstock_mass takes them */
+    rst_span where;  /* start null: absent */
+    const char *key; /* the column that is the rows' key */
+} pieces;
+
+static bool take_apart(const rst_table *table, const rst_statement_parts *parts, pieces *out) {
+    uint64_t changed = 0;
+    const char *p;
+    rst_token token;
+    *out = (pieces){0};
+    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || parts->conflict != CONFLICT_DEFAULT ||
+        parts->whole.start != parts->verb.start || parts->returning.start != NULL || parts->limit.start != NULL ||
+        rst_has_target_hint(parts))
+        return false;
+    /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in a table. */
+    if (parts->kind == KIND_DELETE && !table->without_rowid) return false;
+    p = parts->kind == KIND_UPDATE ? parts->set.end : parts->after_table.start;
+    if (p == NULL) return false;
+    out->where.end = rst_token_last_end(parts->whole.start, parts->whole.end);
+    token = rst_token_next(&p, out->where.end);
+    out->where.start = token.type == TOKEN_END ? NULL : p;
+    if (out->where.start != NULL &&
+        (!rst_token_is(&token, "WHERE") || holds_a_key(table, out->where) || is_limited(out->where)))
+        return false;
+    if (parts->kind == KIND_DELETE && out->where.start == NULL) return false;
+    if (parts->kind == KIND_UPDATE) {
+        out->count = rst_mass_columns(table, parts->set, out->columns, out->values);
+        if (out->count < 0) return false;
+        for (int i = 0; i < out->count; i++) {
+            changed |= (uint64_t)1 << out->columns[i];
+            out->packed |= (uint64_t)(out->columns[i] + 1) << 8 * i;
+        }
+        if (can_collide(table, changed)) return false;
+    }
+    out->key = table->without_rowid ? "rootstock key" : rst_rowid_word(table);
+    return out->key != NULL;
+}
+
+/* The statement over the text as rst_transform_names has made it. */
+static int build(rst_connection *c, const rst_table *table, const char *text, char **out) {
+    /* The target, whose columns are the key and up to one or four values; and what fills those that an arm without rows has. */
+    static const char *const targets[] = {"1", "2", "5(k,a,b)", "5(k,a,b,c)", "5"}, zeros[] = ",0,0,0,0";
+    rst_statement_parts parts;
+    pieces made;
+    sqlite3_str *str;
+    const char *filled;
+    rst_statement_parse(text, text + strlen(text), &parts);
+    if (!take_apart(table, &parts, &made)) return SQLITE_OK;
+    filled = zeros + 2 * (MASS_COLUMNS - made.count);
+    if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text))) made.packed |= MASS_LOOKS_AT_ROWS_ALONE;
+    str = sqlite3_str_new(c->db);
+    sqlite3_str_appendf(str, "INSERT INTO rootstock_mass%s SELECT 0%s FROM rootstock_mass(%Q,%Q,%lld,%lld)",
+                        targets[made.count], filled, text, table->name, (long long)made.packed, (long long)c->epoch);
+    /* Named, or the front door would name it, should the text come back to it; and by its own name: a condition may look at names of results
+    ** (`b = "k"`, a string where there is no column k, would be the key). */
+    sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made.key, made.key);
+    for (int i = 0; i < made.count; i++)
+        sqlite3_str_appendf(str, ",(%.*s)", (int)(made.values[i].end - made.values[i].start), made.values[i].start);
+    sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
+    if (parts.alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts.alias.size, parts.alias.text);
+    if (made.where.start != NULL) {
+        sqlite3_str_appendall(str, " WHERE ");
+        rst_held_append_where(c, table, made.where, str);
+    } else if (table->index_count > 0) {
+        /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
+        sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
+    }
+    sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_mass()", filled);
+    *out = sqlite3_str_finish(str);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+    size_t size = (size_t)(parts->whole.end - parts->whole.start);
+    char *whole, *named = NULL;
+    pieces first;
+    int code;
+    *out = NULL;
+    if (!table_fits(table) || size > LONGEST || !take_apart(table, parts, &first) ||
+        sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) < 3)
+        return SQLITE_OK;
+    whole = rst_span_text(parts->whole.start, parts->whole.end);
+    if (whole == NULL) return SQLITE_NOMEM;
+    code = rst_transform_names(c, whole, whole + strlen(whole), &named, message);
+    if (code == SQLITE_OK) code = build(c, table, named != NULL ? named : whole, out);
+    if (code == SQLITE_OK && *out != NULL) {
+        code = rst_mass_register(c);
+        /* What is wrong with it is said where it is prepared as it was written. */
+        if (code == SQLITE_OK && rst_statement_current(c, named != NULL ? named : whole) != SQLITE_OK) {
+            sqlite3_free(*out);
+            *out = NULL;
+        }
+        if (code == SQLITE_OK && *out != NULL) code = rst_among_add_to(c, out);
+    }
+    sqlite3_free(whole);
+    sqlite3_free(named);
+    if (code != SQLITE_OK) {
+        sqlite3_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+int rst_mass_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out) {
+    char *whole = rst_span_text(parts->whole.start, parts->whole.end);
+    int code = whole == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    *out = NULL;
+    if (code == SQLITE_OK && strlen(whole) <= LONGEST && sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) >= 2) {
+        code = rst_mass_register(c);
+        if (code == SQLITE_OK && rst_statement_current(c, whole) == SQLITE_OK)
+            *out = sqlite3_mprintf("INSERT INTO rootstock_mass1 SELECT 0 FROM rootstock_mass(%Q,%Q,-1,0) UNION ALL "
+                                   "SELECT 0 FROM rootstock_mass()",
+                                   whole, table->name);
+    }
+    if (code == SQLITE_OK && *out == NULL) *out = rst_transform_clear(table);
+    sqlite3_free(whole);
+    return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
+}

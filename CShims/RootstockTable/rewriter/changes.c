@@ -1,0 +1,69 @@
+/*
+** changes.c - changes() inside a statement that fires triggers, and inside their bodies.
+**
+** SQLite puts the number back when a trigger is done. Here a trigger's body runs in a statement of its own, whose end leaves 0 (or what
+** a foreign key's action changed) behind. So changes() of a statement that changes a store's table, and of a trigger's body, is
+** rootstock_changes(), which knows what stood there before the body ran. Invariant: a number that was kept counts only until a
+** statement has changed a row, and only for the statement whose row fired, and what is inside of it.
+*/
+#include "rewriter/changes.h"
+
+#include "parser/tokens.h"
+
+#include <string.h>
+
+static int64_t changes_at(const rst_connection *c, bool inside) {
+    int64_t now = sqlite3_changes64(c->db);
+    bool meant = c->changes.kept_for == c->trigger_depth || (inside && c->changes.kept_for == c->trigger_depth - 1);
+    return meant && now == c->changes.left && sqlite3_total_changes64(c->db) == c->changes.total ? c->changes.kept
+                                                                                                 : now;
+}
+
+int64_t rst_changes_keep(const rst_connection *c) {
+    return changes_at(c, true);
+}
+
+void rst_changes_restore(rst_connection *c, int64_t kept) {
+    c->changes = (struct rst_changes){c->trigger_depth, kept, sqlite3_changes64(c->db), sqlite3_total_changes64(c->db)};
+}
+
+void rst_changes_forget(rst_connection *c) {
+    c->changes.kept_for = -2;
+}
+
+/* rootstock_changes(first): first is 0 where an earlier statement of the same trigger has changed rows, or tried to. */
+static void changes_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    UNUSED(count);
+    sqlite3_result_int64(context, changes_at(rst_function_connection(context), sqlite3_value_int(values[0]) != 0));
+}
+
+int rst_changes_rewrite(const char *text, const char *end, bool first, char **out) {
+    const char *p = text, *copied = text;
+    rst_token previous = {TOKEN_END, text, 0};
+    sqlite3_str *str = NULL;
+    *out = NULL;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), open, close;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        if (rst_token_is(&token, "CHANGES") && !rst_token_mark(&previous, ".")) {
+            open = rst_token_next(&q, end);
+            close = rst_token_next(&q, end);
+            if (rst_token_mark(&open, "(") && rst_token_mark(&close, ")")) {
+                if (str == NULL) str = sqlite3_str_new(NULL);
+                sqlite3_str_append(str, copied, (int)(token.text - copied));
+                sqlite3_str_appendf(str, "rootstock_changes(%d)", first);
+                p = copied = q;
+            }
+        }
+        previous = token;
+    }
+    if (str == NULL) return SQLITE_OK;
+    sqlite3_str_append(str, copied, (int)(end - copied));
+    *out = sqlite3_str_finish(str);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rst_changes_register(rst_connection *c) {
+    return rst_function(c, "rootstock_changes", 1, SQLITE_INNOCUOUS, changes_function);
+}

@@ -1,0 +1,236 @@
+/*
+** conflict_targets.c - which key or unique index an ON CONFLICT (...) names.
+**
+** As SQLite: the first that fits, the newest first. It fits if each of its columns and expressions is one of the target's terms, under
+** its collation where the term says one, and the WHERE of a partial index is the target's. A target that fits nothing was refused by
+** the mirror. Invariant: a clause sees to the conflicts of that one index and of no other; where the texts leave open which
+** one SQLite means, the statement is refused.
+*/
+#include "executor/change_steps.h"
+#include "catalog/column_sets.h"
+#include "program/runner.h"
+
+#include <string.h>
+
+enum { COLUMN_ROWID = -1, COLUMN_EXPRESSION = -2 /* as in rst_part */, COLUMN_NONE = -3 };
+
+int rst_set_column(const rst_table *table, const rst_token *token) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(token, table->columns[i].name)) return i;
+    }
+    if (rst_token_is_rowid(token)) return table->rowid_column >= 0 ? table->rowid_column : COLUMN_ROWID;
+    return COLUMN_NONE;
+}
+
+/* ---- terms ---- */
+
+/* One of a target, or of an index: without order, collation and parentheses around the whole. */
+typedef struct term {
+    rst_span text;
+    rst_token collation; /* of type TOKEN_END: none is said */
+    int column;          /* COLUMN_EXPRESSION: it is none */
+} term;
+
+static void unwrap(rst_span *span) {
+    for (;;) {
+        const char *p = span->start, *inner;
+        rst_token token = rst_token_next(&p, span->end);
+        inner = p;
+        if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, span->end)) return;
+        token.text = p - 1;
+        if (rst_token_next(&p, span->end).type != TOKEN_END) return;
+        *span = (rst_span){inner, token.text};
+    }
+}
+
+/* Takes ASC, DESC or COLLATE and its name off the end. False: none of these stands there. */
+static bool take_suffix(term *out) {
+    const char *p = out->text.start;
+    rst_token token, last = {TOKEN_END, p, 0}, before = last;
+    while ((token = rst_token_next(&p, out->text.end)).type != TOKEN_END) {
+        before = last;
+        last = token;
+    }
+    if (rst_token_is(&last, "ASC") || rst_token_is(&last, "DESC")) {
+        out->text.end = last.text;
+        return true;
+    }
+    if (!rst_token_is(&before, "COLLATE")) return false;
+    if (out->collation.type == TOKEN_END) out->collation = last; /* the outermost counts */
+    out->text.end = before.text;
+    return true;
+}
+
+/* Moves *p behind a qualifier of the name there, if it has one. */
+static void skip_qualifiers(const char **p, const char *end) {
+    for (;;) {
+        const char *q = *p;
+        rst_token name = rst_token_next(&q, end), dot = rst_token_next(&q, end);
+        if (!rst_token_names(&name) || !rst_token_mark(&dot, ".")) return;
+        *p = q;
+    }
+}
+
+static term read_term(const rst_table *table, rst_span text) {
+    term out = {.text = text, .collation = {TOKEN_END, text.end, 0}, .column = COLUMN_EXPRESSION};
+    const char *p;
+    rst_token name;
+    do {
+        unwrap(&out.text);
+    } while (take_suffix(&out));
+    p = out.text.start;
+    skip_qualifiers(&p, out.text.end);
+    name = rst_token_next(&p, out.text.end);
+    if (rst_token_names(&name) && rst_token_next(&p, out.text.end).type == TOKEN_END) {
+        int column = rst_set_column(table, &name);
+        if (column != COLUMN_NONE) out.column = column;
+    }
+    return out;
+}
+
+/* The term that begins at *p, which is moved behind the comma after it. False: there is none. */
+static bool next_term(const rst_table *table, const char **p, const char *end, term *out) {
+    rst_span text = {*p, *p};
+    for (;;) {
+        rst_token token = rst_token_next(p, end);
+        if (token.type == TOKEN_END || rst_token_mark(&token, ",")) break;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return false;
+        text.end = *p;
+    }
+    *out = read_term(table, text);
+    return text.end != text.start;
+}
+
+static bool same_name(const rst_token *a, const rst_token *b) {
+    char *name = rst_token_name(b);
+    bool same = name != NULL && rst_token_same_name(a, name);
+    sqlite3_free(name);
+    return same;
+}
+
+static bool same_token(const rst_token *a, const rst_token *b) {
+    bool a_equals = rst_token_mark(a, "=") || rst_token_mark(a, "=="), a_differs = rst_token_mark(a, "<>");
+    if ((a->type == TOKEN_WORD || a->type == TOKEN_NAME) && (b->type == TOKEN_WORD || b->type == TOKEN_NAME))
+        return same_name(a, b);
+    if (a_equals) return rst_token_mark(b, "=") || rst_token_mark(b, "==");
+    if (a_differs || rst_token_mark(a, "!=")) return rst_token_mark(b, "<>") || rst_token_mark(b, "!=");
+    return a->type == b->type && a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+/* The same but for blanks, quotes, the case of names, and their qualifiers. */
+static bool same_text(rst_span a, rst_span b) {
+    unwrap(&a);
+    unwrap(&b);
+    for (;;) {
+        rst_token left, right;
+        skip_qualifiers(&a.start, a.end);
+        skip_qualifiers(&b.start, b.end);
+        left = rst_token_next(&a.start, a.end);
+        right = rst_token_next(&b.start, b.end);
+        if (left.type == TOKEN_END || right.type == TOKEN_END) return left.type == right.type;
+        if (!same_token(&left, &right)) return false;
+    }
+}
+
+static rst_span span_of(const char *text) {
+    return (rst_span){text, text + strlen(text)};
+}
+
+/* ---- the index ---- */
+
+typedef struct target {
+    rst_span terms, where; /* where.start null: none */
+    int count;
+} target;
+
+/* loosely: an expression may be any of the target's. */
+static bool part_fits(const rst_table *table, const rst_part *part, const target *t, bool loosely) {
+    const char *p = t->terms.start;
+    term one;
+    while (next_term(table, &p, t->terms.end, &one)) {
+        if (one.column != part->column) continue;
+        if (one.collation.type != TOKEN_END && !rst_token_same_name(&one.collation, part->collation_name)) continue;
+        if (part->column != COLUMN_EXPRESSION || loosely) return true;
+        if (part->expression != NULL && same_text(one.text, read_term(table, span_of(part->expression)).text))
+            return true;
+    }
+    return false;
+}
+
+static bool parts_fit(const rst_table *table, const rst_part *parts, int count, const target *t, bool loosely) {
+    bool all = count == t->count;
+    for (int k = 0; k < count && all; k++) all = part_fits(table, &parts[k], t, loosely);
+    return all;
+}
+
+static bool index_fits(const rst_table *table, const rst_index *index, const target *t, bool loosely) {
+    if (!index->unique || !parts_fit(table, index->parts, index->part_count, t, loosely)) return false;
+    if (index->where == NULL) return true; /* the target's own WHERE is then one too many, and allowed */
+    return t->where.start != NULL && (loosely || same_text(span_of(index->where), t->where));
+}
+
+/* A target of the rowid alone. */
+static bool is_rowid(const rst_table *table, const target *t) {
+    const char *p = t->terms.start;
+    term one;
+    if (table->without_rowid || t->count != 1 || !next_term(table, &p, t->terms.end, &one)) return false;
+    return one.collation.type == TOKEN_END &&
+           (one.column == COLUMN_ROWID || (table->rowid_column >= 0 && one.column == table->rowid_column));
+}
+
+/* How many fit; *first: the first of them, -1 for the primary key. Indexes stand in SQLite's order, the key of a table WITHOUT ROWID in
+** its turn. */
+static int find_fitting(const rst_table *table, const target *t, bool loosely, int *first) {
+    int found = 0;
+    for (int turn = 0; turn <= table->index_count; turn++) {
+        int n = !table->without_rowid ? turn : turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+        bool fits = n < 0 ? parts_fit(table, table->key, table->key_count, t, loosely)
+                          : n < table->index_count && index_fits(table, &table->indexes[n], t, loosely);
+        if (fits && found++ == 0) *first = n;
+    }
+    return found;
+}
+
+int rst_conflict_target(const rst_table *table, rst_span terms, rst_span where, int *out, char **message) {
+    target t = {.terms = terms, .where = where};
+    const char *p = terms.start;
+    term one;
+    int found;
+    while (next_term(table, &p, terms.end, &one)) t.count++;
+    *out = -1;
+    if (is_rowid(table, &t) || find_fitting(table, &t, false, out) > 0) return SQLITE_OK;
+    /* The same expression may be written in more ways than are told apart here. */
+    found = find_fitting(table, &t, true, out);
+    if (found == 1) return SQLITE_OK;
+    if (found == 0)
+        rst_set_message(message, "ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint");
+    else
+        rst_set_message(
+            message,
+            "ON CONFLICT clause could mean %d indexes of table %s: write its expressions and WHERE as CREATE "
+            "UNIQUE INDEX has them",
+            found, table->name);
+    return SQLITE_ERROR;
+}
+
+static bool sets_any_part(const rst_code *code, const rst_part *parts, int count) {
+    bool set = false;
+    for (int p = 0; p < count && !set; p++)
+        set = parts[p].column >= 0 && rst_columns_has(code->set_columns, code->set_beyond, parts[p].column);
+    return set;
+}
+
+bool rst_update_may_replace(const rst_table *table, const rst_code *code) {
+    const bool key =
+        code->set_rowid_names != 0 ||
+        (table->rowid_column >= 0 && rst_columns_has(code->set_columns, code->set_beyond, table->rowid_column)) ||
+        (table->without_rowid && sets_any_part(code, table->key, table->key_count));
+    if (key && rst_mode_of(code->conflict, table->rowid_on_conflict) == SQLITE_REPLACE) return true;
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        if (index->unique && rst_mode_of(code->conflict, index->on_conflict) == SQLITE_REPLACE &&
+            (key || sets_any_part(code, index->parts, index->part_count)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,34 @@
+/*
+** expressions.h - indexes on expressions in queries: see expressions.c.
+*/
+#ifndef ROOTSTOCK_EXPRESSIONS_H
+#define ROOTSTOCK_EXPRESSIONS_H
+
+#include "interface/internal.h"
+
+/* Adds to [text, end), a statement as it runs on the connection, what tells xBestIndex of compared expressions that are
+** indexed. *out from sqlite3_malloc, or null where there is nothing to add. SQLITE_OK or SQLITE_NOMEM. */
+int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out);
+/* The same for a text from sqlite3_malloc, which is replaced. */
+int rst_expressions_add_to(rst_connection *c, char **text);
+/* among_hint.c: lists of texts in the WHERE of the statement, which is replaced. */
+int rst_among_add_to(rst_connection *c, char **text);
+/* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */
+#define ROOTSTOCK_AMONG_NAME "rootstock_among"
+enum { ROOTSTOCK_AMONG = 255 };
+/* Functions by which a statement tells: forgets their names with the connection. */
+void rst_expressions_free(rst_connection *c);
+
+/* The module's xFindFunction. */
+int rst_find_function(sqlite3_vtab *vtab, int count, const char *name,
+                      void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument);
+
+/* What a constraint of xBestIndex compares: SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT or LE of part `part` of index `index`, and true,
+** where it is one of ours. */
+bool rst_expression_constraint(const rst_table *table, const struct sqlite3_index_constraint *constraint, int *index,
+                               int *part, int *operation);
+/* Whether a constraint is one on this part of an index, by the same expression. *operation as above. */
+bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_constraint *constraint,
+                         const rst_part *part, int *operation);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+** key_order.c - an UPDATE through an index changes its rows in the order of their keys, where SQLite does.
+**
+** SQLite first gathers the rows to be changed, in the order of their keys, unless it can change each as it finds it: there is no
+** trigger, no foreign key, no RETURNING, no REPLACE, no subquery in WHERE, and neither the row's key nor the index that it walks is
+** changed. Which rows meet a constraint, what triggers do after each other and what RETURNING gives hang on that order. SQLite gathers the
+** rows of a virtual table as they come; so where they would come by an index, the condition becomes
+**   WHERE rowid IN (SELECT rowid FROM t WHERE condition)
+** Invariant: the same rows are changed; a statement that finds its rows in the order of their keys is left as it is.
+*/
+#include "planner/plan.h"
+#include "program/runner.h"
+#include "rewriter/trigger_text.h"
+#include "rewriter/update_from.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The name by which a row's key is reached, or null: the key has several columns, or names of columns hide it. */
+static const char *key_name(const rst_table *table) {
+    if (table->without_rowid) return table->key_count == 1 ? table->columns[table->key[0].column].name : NULL;
+    return rst_rowid_name(table);
+}
+
+/* Whether the text, which may be null, names a column of the set. */
+static bool names_column(const rst_table *table, const char *text, uint64_t set, const uint64_t *beyond) {
+    const char *p = text, *end = text == NULL ? NULL : text + strlen(text);
+    while (p != NULL) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        for (int i = 0; i < table->column_count; i++) {
+            if (rst_columns_has(set, beyond, i) && rst_token_same_name(&token, table->columns[i].name)) return true;
+        }
+    }
+    return false;
+}
+
+static bool parts_change(const rst_table *table, const rst_part *parts, int count, uint64_t set,
+                         const uint64_t *beyond) {
+    for (int k = 0; k < count; k++) {
+        if (parts[k].column >= 0 && rst_columns_has(set, beyond, parts[k].column)) return true;
+        if (parts[k].column == -2 && names_column(table, parts[k].expression, set, beyond)) return true;
+    }
+    return false;
+}
+
+static bool index_changes(const rst_table *table, const rst_index *index, uint64_t set, const uint64_t *beyond) {
+    return parts_change(table, index->parts, index->part_count, set, beyond) ||
+           names_column(table, index->where, set, beyond);
+}
+
+static bool key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond) {
+    if (table->without_rowid) return parts_change(table, table->key, table->key_count, set, beyond);
+    return table->rowid_column >= 0 && rst_columns_has(set, beyond, table->rowid_column);
+}
+
+static bool holds_query(const char *p, const char *end) {
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "SELECT")) return true;
+    }
+}
+
+static bool holds_list(const char *p, const char *end) {
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "IN")) return true;
+    }
+}
+
+/* "main.t AS alias WHERE condition" of the statement. */
+static void append_found(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
+                         const char *condition) {
+    sqlite3_str_appendf(out, "main.\"%w\"", table->declared_name);
+    if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(out, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition), condition);
+}
+
+/* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes. Asked of a
+** SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
+static int comes_by_index(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
+                          const char *condition, bool in_body, bool any, uint64_t set, const uint64_t *beyond,
+                          bool *out) {
+    static const char marker[] = " VIRTUAL TABLE INDEX ";
+    sqlite3_str *query = sqlite3_str_new(NULL);
+    sqlite3_stmt *statement = NULL;
+    char *text;
+    bool list;
+    int code;
+    sqlite3_str_appendf(query, "EXPLAIN QUERY PLAN %.*sSELECT * FROM ", (int)(parts->verb.start - parts->whole.start),
+                        parts->whole.start);
+    append_found(query, table, parts, condition);
+    text = sqlite3_str_finish(query);
+    if (text != NULL && in_body) {
+        char *lifted = rst_lift_references(text, text + strlen(text), NULL);
+        sqlite3_free(text);
+        text = lifted;
+    }
+    code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
+    *out = false;
+    if (code == SQLITE_OK) {
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *detail = (const char *)sqlite3_column_text(statement, 3), *at;
+            const rst_plan *plan;
+            if (detail == NULL || sqlite3_column_int(statement, 1) != 0) continue;
+            if (strncmp(detail, "MULTI-INDEX OR", 14) == 0) {
+                *out = true;
+                break;
+            }
+            at = strstr(detail, marker);
+            if (at == NULL) continue;
+            plan = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), c->epoch);
+            /* SQLite may go through an IN value by value: then a key is looked up for each, in the order of the values. */
+            list = holds_list(condition, parts->whole.end);
+            if (plan != NULL && plan->source == PLAN_INDEX)
+                *out =
+                    (!plan->unique || list) && (any || index_changes(table, &table->indexes[plan->index], set, beyond));
+            else
+                *out = plan != NULL && plan->source == PLAN_KEY && plan->equals > 0 && list && any;
+            break; /* the target's: an UPDATE without FROM has no other loop of its own */
+        }
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(text);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what else is wrong with it is said when it is prepared */
+}
+
+static int order(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
+                 const uint64_t *beyond, char **text) {
+    /* A key of several columns is reached as a whole. */
+    const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
+    const char *condition, *end = *text + strlen(*text);
+    rst_statement_parts parts;
+    rst_token token;
+    sqlite3_str *out;
+    bool wanted;
+    int code;
+    rst_statement_parse(*text, end, &parts);
+    if (name == NULL || parts.kind != KIND_UPDATE || parts.set.start == NULL || !parts.has_where ||
+        parts.limit.start != NULL || rst_update_has_from(&parts) || (table->index_count == 0 && !table->without_rowid))
+        return SQLITE_OK;
+    condition = parts.set.end;
+    token = rst_token_next(&condition, end);
+    if (!rst_token_is(&token, "WHERE")) return SQLITE_OK;
+    gathered = gathered || key_changes(table, set, beyond) || holds_query(condition, parts.whole.end);
+    code = comes_by_index(c, table, &parts, condition, in_body, gathered, set, beyond, &wanted);
+    if (code != SQLITE_OK || !wanted) return code;
+    out = sqlite3_str_new(NULL);
+    sqlite3_str_append(out, *text, (int)(parts.set.end - *text));
+    sqlite3_str_appendf(out, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
+    append_found(out, table, &parts, condition);
+    sqlite3_str_appendall(out, ")");
+    sqlite3_free(*text);
+    *text = sqlite3_str_finish(out);
+    return *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
+                  char **text) {
+    return order(c, table, false, gathered, set, beyond, text);
+}
+
+int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text) {
+    bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
+                    c->temporary_trigger_count > 0;
+    uint64_t set = 0, *beyond = NULL;
+    int code = rst_columns_set(table, parts->set, &set, &beyond);
+    /* Its own triggers may not be loaded yet. */
+    for (int i = 0; i < c->loaded.count && !gathered; i++)
+        gathered = strcmp(c->loaded.objects[i].type, "trigger") == 0 &&
+                   sqlite3_stricmp(c->loaded.objects[i].table_name, table->name) == 0;
+    if (code == SQLITE_OK) code = order(c, table, true, gathered, set, beyond, text);
+    sqlite3_free(beyond);
+    return code;
+}
+
+/* Whether a change of these columns can meet a constraint that hangs on the other rows. */
+static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *beyond) {
+    for (int i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].unique && index_changes(table, &table->indexes[i], set, beyond)) return true;
+    }
+    return key_changes(table, set, beyond);
+}
+
+int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, char **out) {
+    const char *text = *out != NULL ? *out : sql, *stop = *out != NULL ? *out + strlen(*out) : end;
+    rst_statement_parts parts;
+    rst_table *table;
+    uint64_t set = 0, *beyond = NULL;
+    char *ordered = NULL;
+    int code;
+    rst_statement_parse(text, stop, &parts);
+    if (parts.kind != KIND_UPDATE || !parts.has_where) return SQLITE_OK;
+    table = rst_target(c, &parts.schema, &parts.table);
+    if (table == NULL || table->index_count == 0 || rst_needs_program(c, table, &parts)) return SQLITE_OK;
+    code = rst_columns_set(table, parts.set, &set, &beyond);
+    if (code == SQLITE_OK && (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond))) {
+        ordered = sqlite3_mprintf("%.*s", (int)(stop - text), text);
+        code = ordered == NULL ? SQLITE_NOMEM
+                               : rst_key_order(c, table, parts.conflict == SQLITE_REPLACE, set, beyond, &ordered);
+    }
+    sqlite3_free(beyond);
+    if (code == SQLITE_OK && ordered != NULL &&
+        (strlen(ordered) != (size_t)(stop - text) || memcmp(ordered, text, (size_t)(stop - text)) != 0)) {
+        sqlite3_free(*out);
+        *out = ordered;
+        ordered = NULL;
+    }
+    sqlite3_free(ordered);
+    return code;
+}

@@ -1,0 +1,87 @@
+/*
+** target_hint.c - INDEXED BY and NOT INDEXED of the table that an UPDATE or DELETE changes.
+**
+** In a FROM the hint becomes an argument of the table (transform.c); a target takes none. There it becomes what SQLite makes of the
+** argument: a term of WHERE that compares the hidden column of hints. What is wrong with the hint SQLite says, asked on the mirror: no
+** such index, or that no plan can use it. Invariant: the rest of the statement stands as it was written.
+*/
+#include "interface/frontdoor.h"
+#include "program/runner.h"
+#include "rewriter/transform.h"
+
+#include <string.h>
+
+bool rst_has_target_hint(const rst_statement_parts *parts) {
+    return parts->not_indexed || parts->index.type != TOKEN_END;
+}
+
+void rst_append_hint_column(const rst_table *table, const rst_statement_parts *parts, sqlite3_str *out) {
+    if (parts->alias.type != TOKEN_END)
+        sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
+    else
+        sqlite3_str_appendf(out, "\"%w\"", table->name);
+    sqlite3_str_appendall(out, ".\"rootstock hint\"");
+}
+
+static void append_term(const rst_table *table, const rst_statement_parts *parts, sqlite3_str *out) {
+    char *index = parts->index.type == TOKEN_END ? NULL : rst_token_name(&parts->index);
+    rst_append_hint_column(table, parts, out);
+    sqlite3_str_appendf(out, "='" ROOTSTOCK_INDEX_HINT "%q'", index == NULL ? "" : index);
+    sqlite3_free(index);
+}
+
+void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts, const char *text, const char *end,
+                       sqlite3_str *out) {
+    const char *p = text, *where = NULL, *stop = end;
+    rst_token previous = {TOKEN_END, text, 0};
+    if (!rst_has_target_hint(parts)) {
+        sqlite3_str_append(out, text, (int)(end - text));
+        return;
+    }
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) {
+            if (!rst_token_skip_parentheses(&p, end)) break;
+        } else if (rst_token_mark(&previous, ".")) {
+            /* part of a name */
+        } else if (where == NULL && rst_token_is(&token, "WHERE")) {
+            where = p;
+        } else if (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT") ||
+                   rst_token_is(&token, "RETURNING")) {
+            stop = token.text;
+            break;
+        }
+        previous = token;
+    }
+    sqlite3_str_append(out, text, (int)((where != NULL ? where : stop) - text));
+    sqlite3_str_appendall(out, where != NULL ? " " : " WHERE ");
+    append_term(table, parts, out);
+    if (where != NULL) sqlite3_str_appendf(out, " AND (%.*s\n)", (int)(stop - where), where);
+    sqlite3_str_appendf(out, " %.*s", (int)(end - stop), stop);
+}
+
+int rst_transform_target(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out,
+                         char **message) {
+    sqlite3_str *text;
+    char *whole, *hinted, *named = NULL;
+    int code;
+    *out = NULL;
+    whole = rst_span_text(parts->whole.start, parts->whole.end);
+    if (whole == NULL) return SQLITE_NOMEM;
+    code = rst_ask_mirror(c, whole, message);
+    sqlite3_free(whole);
+    if (code != SQLITE_OK) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_append(text, parts->whole.start, (int)(parts->hint - parts->whole.start));
+    rst_append_hinted(table, parts, parts->after_table.start, parts->whole.end, text);
+    hinted = sqlite3_str_finish(text);
+    if (hinted == NULL) return SQLITE_NOMEM;
+    code = rst_transform_names(c, hinted, hinted + strlen(hinted), &named, message);
+    *out = hinted;
+    if (named != NULL || code != SQLITE_OK) {
+        *out = named;
+        sqlite3_free(hinted);
+    }
+    return code;
+}

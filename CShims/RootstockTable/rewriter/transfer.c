@@ -1,0 +1,82 @@
+/*
+** transfer.c - INSERT INTO t SELECT * FROM u between tables that have the same generated columns.
+**
+** Such a SELECT gives more values than the INSERT takes. SQLite copies the rows whole all the same, where it can copy them entry by entry
+** (xferOptimization, insert.c): columns, their expressions, CHECKs and indexes alike, and nothing that hangs on a row. It is
+** asked on the mirror, which has tables, indexes and CHECKs but no rows. A copy leaves what the columns that are not generated have,
+** and so they are named: INSERT INTO t(a) SELECT "a" FROM u.
+**
+** Invariant: what SQLite refuses is refused, in its words.
+*/
+#include "executor/foreign.h"
+#include "interface/frontdoor.h"
+#include "rewriter/hints.h"
+#include "program/runner.h"
+#include "executor/trigger.h"
+
+#include <string.h>
+
+static bool has_insert_triggers(const rst_connection *c, const rst_table *table) {
+    if (rst_trigger_any(table, TRIGGER_INSERT)) return true;
+    for (int i = 0; i < c->loaded.count; i++) {
+        const rst_object *object = &c->loaded.objects[i];
+        if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0) return true;
+    }
+    return false;
+}
+
+int rst_taken_by(const rst_table *table) {
+    int count = 0;
+    for (int i = 0; i < table->column_count; i++) count += table->columns[i].generated == 0;
+    return count;
+}
+
+static int refuse(const rst_table *table, const rst_statement_parts *parts, int given, char **message) {
+    bool named = parts->schema.type != TOKEN_END;
+    rst_set_message(message, "table %s%s has %d columns but %d values were supplied", named ? "main." : "", table->name,
+                    rst_taken_by(table), given);
+    return SQLITE_ERROR;
+}
+
+int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,
+                 char **message) {
+    const char *p = parts->source_text.start, *end = parts->source_text.end, *star;
+    rst_token token, next;
+    rst_scope scope;
+    const rst_table *from;
+    sqlite3_str *text;
+    bool unknown, first = true;
+    char *whole;
+    int code;
+    *source = NULL;
+    if (!table->has_generated || parts->columns.start != NULL || parts->source != SOURCE_SELECT) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    next = rst_token_next(&p, end);
+    star = next.text;
+    if (!rst_token_is(&token, "SELECT") || !rst_token_mark(&next, "*")) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "FROM") || !rst_scope_read(c, parts->whole.start, end, NULL, p, &scope) ||
+        scope.count != 1)
+        return SQLITE_OK;
+    if (scope.items[0].table == NULL)
+        return rst_transfer_in(c, table, parts, star, p, has_insert_triggers(c, table), source, message);
+    from = scope.items[0].table;
+    if (from->column_count == rst_taken_by(table)) return SQLITE_OK; /* as many as it takes: no matter of ours */
+    if (has_insert_triggers(c, table) || (table->foreign_key_count > 0 && rst_foreign_enabled(c)))
+        return refuse(table, parts, from->column_count, message);
+    whole = rst_span_text(parts->whole.start, parts->whole.end);
+    if (whole == NULL) return SQLITE_NOMEM;
+    code = rst_ask_mirror_known(c, whole, &unknown, message);
+    sqlite3_free(whole);
+    if (code != SQLITE_OK || unknown) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_append(text, parts->source_text.start, (int)(star - parts->source_text.start));
+    for (int i = 0; i < from->column_count; i++) {
+        if (from->columns[i].generated != 0) continue;
+        sqlite3_str_appendf(text, "%s\"%w\"", first ? "" : ",", from->columns[i].name);
+        first = false;
+    }
+    sqlite3_str_appendf(text, " %.*s", (int)(end - star - 1), star + 1);
+    *source = sqlite3_str_finish(text);
+    return *source == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}

@@ -1,0 +1,220 @@
+/*
+** transfer_native.c - INSERT INTO t SELECT * FROM u where one is a store's table and the other a native one (transfer.c).
+**
+** Whether SQLite could copy the rows whole it is asked on a database made for the question: it has both tables by their texts, with their
+** indexes and under their schemas' names, and no rows. Invariant: where it would not, nothing is changed, and what is wrong with the
+** statement is said in SQLite's words.
+*/
+#include "executor/foreign.h"
+#include "interface/frontdoor.h"
+#include "program/runner.h"
+
+#include <string.h>
+
+/* What the question is asked of. */
+typedef struct question {
+    sqlite3 *db;
+    char *schema; /* of the native table */
+    char *name;
+} question;
+
+static void question_end(question *q) {
+    sqlite3_close(q->db);
+    sqlite3_free(q->schema);
+    sqlite3_free(q->name);
+}
+
+static int run(sqlite3 *db, char *sql) {
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* "CREATE ... TABLE name(...)", and of an index, as of that schema. */
+static char *in_schema(const char *sql, const char *schema) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token;
+    do {
+        token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return NULL;
+    } while (!rst_token_is(&token, "TABLE") && !rst_token_is(&token, "INDEX"));
+    return sqlite3_mprintf("%.*s \"%w\".%s", (int)(p - sql), sql, schema, p);
+}
+
+/* The schema in which a native table has the name: the one named, or the first that has it. *schema null: none. */
+static int find_schema(rst_connection *c, const char *name, char **schema) {
+    sqlite3_stmt *list = NULL;
+    int code = *schema != NULL ? SQLITE_OK
+                               : sqlite3_prepare_v2(c->db,
+                                                    "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', "
+                                                    "'rootstock') ORDER BY seq <> 1, seq",
+                                                    -1, &list, NULL);
+    while (code == SQLITE_OK && *schema == NULL && list != NULL && sqlite3_step(list) == SQLITE_ROW) {
+        sqlite3_stmt *find = NULL;
+        const char *at = (const char *)sqlite3_column_text(list, 0);
+        char *sql = sqlite3_mprintf(
+            "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE", at, name);
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &find, NULL);
+        sqlite3_free(sql);
+        if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
+            *schema = sqlite3_mprintf("%s", at);
+            if (*schema == NULL) code = SQLITE_NOMEM;
+        }
+        sqlite3_finalize(find);
+    }
+    sqlite3_finalize(list);
+    return code;
+}
+
+/* Table and indexes as the schema of db has them, and whether a trigger hangs on the table. */
+static int copy_native(rst_connection *c, question *q, bool *triggers) {
+    sqlite3_stmt *list = NULL;
+    char *sql =
+        sqlite3_mprintf("SELECT type, sql FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE AND sql NOT "
+                        "NULL UNION ALL SELECT type, sql FROM temp.sqlite_master WHERE type = 'trigger' AND "
+                        "tbl_name = %Q COLLATE NOCASE",
+                        q->schema, q->name, q->name);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &list, NULL);
+    sqlite3_free(sql);
+    *triggers = false;
+    while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(list, 0),
+                   *text = (const char *)sqlite3_column_text(list, 1);
+        if (strcmp(type, "trigger") == 0)
+            *triggers = true;
+        else
+            code = run(q->db, in_schema(text, q->schema));
+    }
+    sqlite3_finalize(list);
+    return code;
+}
+
+/* Both tables, without rows. SQLITE_OK, SQLITE_NOMEM, or another code: it cannot be asked. */
+static int question_begin(rst_connection *c, const rst_table *table, const rst_token *schema, const rst_token *name,
+                          question *q, bool *triggers) {
+    int code = sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code != SQLITE_OK) return code;
+    if (schema->type != TOKEN_END) q->schema = rst_token_name(schema);
+    q->name = rst_token_name(name);
+    if (q->name == NULL || (schema->type != TOKEN_END && q->schema == NULL)) return SQLITE_NOMEM;
+    code = find_schema(c, q->name, &q->schema);
+    if (code == SQLITE_OK && q->schema == NULL) code = SQLITE_ERROR;
+    if (code == SQLITE_OK && sqlite3_stricmp(q->schema, "temp") != 0)
+        code = run(q->db, sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", q->schema));
+    for (int i = 0; i < c->loaded.count && code == SQLITE_OK; i++) {
+        const rst_object *object = &c->loaded.objects[i];
+        if ((strcmp(object->type, "table") == 0 || strcmp(object->type, "index") == 0) && object->sql != NULL &&
+            object->sql[0] != '\0' && sqlite3_stricmp(object->table_name, table->name) == 0)
+            code = run(q->db, sqlite3_mprintf("%s", object->sql));
+    }
+    if (code == SQLITE_OK) code = copy_native(c, q, triggers);
+    if (code == SQLITE_OK && rst_foreign_enabled(c)) code = run(q->db, sqlite3_mprintf("PRAGMA foreign_keys = ON"));
+    return code;
+}
+
+/* Whether SQLite takes the statement as it stands; else *message, where that is its word on the number of values. */
+static int ask(const question *q, const rst_statement_parts *parts, bool *taken, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code =
+        sqlite3_prepare_v2(q->db, parts->whole.start, (int)(parts->whole.end - parts->whole.start), &statement, NULL);
+    *taken = code == SQLITE_OK;
+    sqlite3_finalize(statement);
+    if (*taken || code == SQLITE_NOMEM) return code;
+    if (strstr(sqlite3_errmsg(q->db), " values were supplied") == NULL) return SQLITE_OK;
+    rst_set_message(message, "%s", sqlite3_errmsg(q->db));
+    return SQLITE_ERROR;
+}
+
+/* The names of the native table's columns that are not generated. *all: how many SELECT * gives. */
+static int columns_of_native(const question *q, int *all, int *plain, char **names) {
+    sqlite3_stmt *list = NULL;
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    char *sql = sqlite3_mprintf("SELECT name, hidden FROM pragma_table_xinfo(%Q, %Q)", q->name, q->schema);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(q->db, sql, -1, &list, NULL);
+    sqlite3_free(sql);
+    *all = *plain = 0;
+    while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
+        ++*all;
+        if (sqlite3_column_int(list, 1) != 0) continue;
+        sqlite3_str_appendf(out, "%s\"%w\"", (*plain)++ > 0 ? "," : "", sqlite3_column_text(list, 0));
+    }
+    sqlite3_finalize(list);
+    *names = sqlite3_str_finish(out);
+    return code == SQLITE_OK && *names == NULL ? SQLITE_NOMEM : code;
+}
+
+int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, const char *star,
+                    const char *from, bool fires, char **source, char **message) {
+    const char *p = from, *end = parts->source_text.end;
+    rst_token schema, name = rst_token_object(&p, end, &schema);
+    question q = {NULL, NULL, NULL};
+    char *names = NULL;
+    bool triggers, taken;
+    int all, plain, code;
+    if (!rst_token_names(&name)) return SQLITE_OK;
+    code = question_begin(c, table, &schema, &name, &q, &triggers);
+    if (code == SQLITE_OK) code = columns_of_native(&q, &all, &plain, &names);
+    if (code == SQLITE_OK && fires) /* whatever it does */
+        code = run(
+            q.db, sqlite3_mprintf("CREATE TRIGGER main.fires AFTER INSERT ON \"%w\" BEGIN SELECT 1; END", table->name));
+    if (code == SQLITE_OK && all != rst_taken_by(table)) {
+        code = ask(&q, parts, &taken, message);
+        if (code == SQLITE_OK && taken) {
+            *source = sqlite3_mprintf("%.*s%s %.*s", (int)(star - parts->source_text.start), parts->source_text.start,
+                                      names, (int)(end - star - 1), star + 1);
+            if (*source == NULL) code = SQLITE_NOMEM;
+        }
+    } else if (code != SQLITE_NOMEM) {
+        code = SQLITE_OK; /* what is wrong with it is said where it is prepared */
+    }
+    sqlite3_free(names);
+    question_end(&q);
+    return code;
+}
+
+int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char **out) {
+    const char *p = parts->source_text.start, *end = parts->source_text.end, *star;
+    rst_token token, next, schema;
+    const rst_table *from;
+    question q = {NULL, NULL, NULL};
+    char *names = NULL;
+    bool triggers = false, taken;
+    int all, plain, code;
+    if (parts->kind != KIND_INSERT || parts->columns.start != NULL || parts->source != SOURCE_SELECT) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    next = rst_token_next(&p, end);
+    star = next.text;
+    if (!rst_token_is(&token, "SELECT") || !rst_token_mark(&next, "*")) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "FROM")) return SQLITE_OK;
+    token = rst_token_object(&p, end, &schema);
+    if (!rst_token_names(&token)) return SQLITE_OK;
+    from = rst_target(c, &schema, &token);
+    if (from == NULL || !from->has_generated) return SQLITE_OK;
+    code = question_begin(c, from, &parts->schema, &parts->table, &q, &triggers);
+    if (code == SQLITE_OK) code = columns_of_native(&q, &all, &plain, &names);
+    if (code == SQLITE_OK && !triggers && plain != from->column_count) {
+        char *ignored = NULL; /* SQLite says it of the statement itself */
+        code = ask(&q, parts, &taken, &ignored);
+        sqlite3_free(ignored);
+        if (code == SQLITE_ERROR) code = SQLITE_OK;
+        if (code == SQLITE_OK && taken) {
+            sqlite3_str *text = sqlite3_str_new(NULL);
+            bool first = true;
+            sqlite3_str_append(text, parts->whole.start, (int)(star - parts->whole.start));
+            for (int i = 0; i < from->column_count; i++) {
+                if (from->columns[i].generated != 0) continue;
+                sqlite3_str_appendf(text, "%s\"%w\"", first ? "" : ",", from->columns[i].name);
+                first = false;
+            }
+            sqlite3_str_appendf(text, " %.*s", (int)(parts->whole.end - star - 1), star + 1);
+            *out = sqlite3_str_finish(text);
+            if (*out == NULL) code = SQLITE_NOMEM;
+        }
+    } else if (code != SQLITE_NOMEM) {
+        code = SQLITE_OK;
+    }
+    sqlite3_free(names);
+    question_end(&q);
+    return code;
+}

@@ -1,0 +1,446 @@
+/*
+** trigger_text.c - a trigger's text, taken apart and made into what runs on its view (trigger.c).
+**
+** NEW.rowid and OLD.rowid become columns of the view, an INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the
+** store get the names that the connection has for them. Invariant: everything else stays as the user wrote it.
+*/
+#include "rewriter/trigger_text.h"
+#include "rewriter/changes.h"
+
+#include "program/runner.h"
+#include "rewriter/update_from.h"
+
+#include <string.h>
+
+void rst_trigger_parsed_free(rst_trigger_parsed *parsed) {
+    sqlite3_free(parsed->name);
+    sqlite3_free(parsed->table);
+}
+
+bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token = rst_token_next(&p, end), schema;
+    memset(out, 0, sizeof *out);
+    out->before = true;
+    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) {
+        if (rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY")) out->temporary = true;
+        token = rst_token_next(&p, end);
+    }
+    token = rst_token_object(&p, end, &schema);
+    if (rst_token_same_name(&schema, "temp")) out->temporary = true;
+    out->name = rst_token_name(&token);
+    for (;;) {
+        token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "BEFORE"))
+            out->before = true;
+        else if (rst_token_is(&token, "AFTER")) {
+            out->before = false;
+            out->after = true;
+        } else if (rst_token_is(&token, "INSTEAD"))
+            out->instead = true;
+        else if (rst_token_is(&token, "INSERT"))
+            out->event = TRIGGER_INSERT;
+        else if (rst_token_is(&token, "DELETE"))
+            out->event = TRIGGER_DELETE;
+        else if (rst_token_is(&token, "UPDATE")) {
+            const char *q = p;
+            rst_token of = rst_token_next(&q, end);
+            out->event = TRIGGER_UPDATE;
+            if (rst_token_is(&of, "OF")) {
+                out->of.start = q;
+                do {
+                    p = q;
+                    token = rst_token_next(&q, end);
+                } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
+                out->of.end = token.text;
+            }
+        } else if (rst_token_is(&token, "ON")) {
+            break;
+        }
+    }
+    token = rst_token_next(&p, end);
+    {
+        const char *q = p;
+        rst_token dot = rst_token_next(&q, end);
+        if (rst_token_mark(&dot, ".")) {
+            token = rst_token_next(&q, end);
+            p = q;
+        }
+    }
+    out->table = rst_token_name(&token);
+    for (;;) {
+        token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "WHEN")) {
+            out->when.start = p;
+            for (;;) {
+                const char *before = p;
+                token = rst_token_next(&p, end);
+                if (token.type == TOKEN_END) return false;
+                if (rst_token_is(&token, "BEGIN")) {
+                    out->when.end = before;
+                    break;
+                }
+            }
+        }
+        if (rst_token_is(&token, "BEGIN")) break;
+    }
+    out->body.start = p;
+    out->body.end = end;
+    while (out->body.end > p && sqlite3_strnicmp(out->body.end - 3, "END", 3) != 0) out->body.end--;
+    out->body.end -= 3;
+    return out->name != NULL && out->table != NULL && out->body.end >= out->body.start;
+}
+
+void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table) {
+    bool rename = table != NULL && !table->has_rowid_name && !table->without_rowid;
+    const char *p = text, *copied = text;
+    rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
+    for (;;) {
+        rst_token token = rst_token_next(&p, end);
+        bool of_row; /* a column of NEW or OLD, that is of no schema's table of such a name */
+        if (token.type == TOKEN_END) break;
+        of_row = rst_token_mark(&previous, ".") && !rst_token_mark(&before_before, ".") &&
+                 (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"));
+        if (rename && of_row && rst_token_is_rowid(&token)) {
+            /* SQLite gives these, and no other NEW or OLD column, an affinity. */
+            sqlite3_str_append(out, copied, (int)(before.text - copied));
+            sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);
+            copied = token.text + token.size;
+        } else if (table != NULL && table->rowid_column >= 0 && of_row &&
+                   rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
+            sqlite3_str_append(out, copied, (int)(before.text - copied));
+            sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size,
+                                token.text);
+            copied = token.text + token.size;
+        }
+        if (table != NULL && rst_token_is(&token, "RAISE")) { /* a native table's trigger raises natively */
+            /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's end. */
+            const char *q = p, *close;
+            rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);
+            close = p;
+            (void)rst_token_next(&close, end);
+            if (rst_token_mark(&open, "(") && !rst_token_is(&mode, "IGNORE") &&
+                rst_token_skip_parentheses(&close, end)) {
+                int number = rst_token_is(&mode, "FAIL")       ? SQLITE_FAIL
+                             : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK
+                                                               : SQLITE_ABORT;
+                sqlite3_str_append(out, copied, (int)(token.text - copied));
+                sqlite3_str_appendf(out, " CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END ", number,
+                                    number == SQLITE_FAIL ? "FAIL" : "ABORT", (int)(close - q), q);
+                copied = p = close;
+            }
+        }
+        before_before = before;
+        before = previous;
+        previous = token;
+    }
+    sqlite3_str_append(out, copied, (int)(end - copied));
+}
+
+char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    const char *p = text, *copied = text;
+    int number = 0;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), dot, name;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
+        dot = rst_token_next(&q, end);
+        if (!rst_token_mark(&dot, ".")) continue;
+        name = rst_token_next(&q, end);
+        if (!rst_token_names(&name)) continue;
+        sqlite3_str_append(out, copied, (int)(token.text - copied));
+        sqlite3_str_appendf(out, "?%d", ++number);
+        if (arguments != NULL)
+            sqlite3_str_appendf(arguments, ",%.*s", (int)(name.text + name.size - token.text), token.text);
+        copied = p = name.text + name.size;
+    }
+    sqlite3_str_append(out, copied, (int)(end - copied));
+    return sqlite3_str_finish(out);
+}
+
+static bool names_row(const char *p, const char *end) {
+    rst_token before = {TOKEN_END, p, 0}, token;
+    for (; (token = rst_token_next(&p, end)).type != TOKEN_END; before = token) {
+        if (rst_token_mark(&token, ".") && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")))
+            return true;
+    }
+    return false;
+}
+
+/* Values that the source of an INSERT gives; -1: that is not plain. */
+static int values_given(rst_connection *c, const rst_statement_parts *parts) {
+    static const char *const ends[] = {"FROM",  "WHERE",  "GROUP",     "HAVING", "WINDOW",
+                                       "UNION", "EXCEPT", "INTERSECT", "ORDER",  "LIMIT"};
+    const char *p = parts->source_text.start, *end = parts->source_text.end;
+    rst_token token;
+    bool tuple = parts->source == SOURCE_VALUES;
+    int count = 1, depth = 0;
+    if (parts->source == SOURCE_DEFAULT) return -1;
+    token = rst_token_next(&p, end); /* VALUES, SELECT */
+    if (tuple) {
+        token = rst_token_next(&p, end);
+        if (!rst_token_mark(&token, "(")) return -1;
+    } else if (!names_row(parts->source_text.start, end)) {
+        sqlite3_stmt *statement = NULL;
+        bool known = sqlite3_prepare_v2(c->db, parts->source_text.start, (int)(end - parts->source_text.start),
+                                        &statement, NULL) == SQLITE_OK;
+        count = known ? sqlite3_column_count(statement) : -1;
+        sqlite3_finalize(statement);
+        return count;
+    } else if (!rst_token_is(&token, "SELECT")) { /* it does not stand alone, and is counted by its commas */
+        return -1;
+    }
+    for (;;) {
+        token = rst_token_next(&p, end);
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")") && depth-- == 0) return tuple ? count : -1;
+        if (token.type == TOKEN_END) return tuple ? -1 : count;
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0] && depth == 0 && !tuple; i++) {
+            if (rst_token_is(&token, ends[i])) return count;
+        }
+        if (depth == 0 && !tuple && rst_token_mark(&token, "*")) return -1; /* every column, perhaps */
+        if (depth == 0 && rst_token_mark(&token, ",")) count++;
+    }
+}
+
+/* Whether an INSERT is certain to be refused for its number of values. Of that SQLite shall say what the user wrote; of generated columns
+** it does not know. */
+static bool gives_other_count(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->columns.start;
+    int wanted = p == NULL ? table->column_count : 1, given;
+    if (table->has_generated) return false;
+    given = values_given(c, parts);
+    while (p != NULL) {
+        rst_token token = rst_token_next(&p, parts->columns.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, ",")) wanted++;
+    }
+    return given >= 0 && given != wanted;
+}
+
+/* Whether OR ABORT has to be said to the module: there are constraints that would do something else of themselves. */
+static bool aborts(const rst_table *table, const rst_statement_parts *parts) {
+    return parts->conflict == SQLITE_ABORT && table->has_conflict_clauses;
+}
+
+/* What an UPDATE has to tell of itself, as its first assignment; null: nothing. */
+static char *marked(const rst_table *table, const rst_statement_parts *parts) {
+    int64_t marks = aborts(table, parts) ? UPDATE_ABORTS : 0;
+    int names = rst_rowid_names_in(table, parts->set);
+    uint64_t set = 0, *beyond = NULL;
+    bool own = rst_columns_set(table, parts->set, &set, &beyond) == SQLITE_OK && table->rowid_column >= 0 &&
+               rst_columns_has(set, beyond, table->rowid_column);
+    sqlite3_free(beyond);
+    if (names != 0 || own) marks |= UPDATE_NAMED | names | (own ? UPDATE_OWN_NAME : 0);
+    if (rst_update_has_from(parts) && table->column_count <= UPDATE_COLUMNS)
+        marks |= UPDATE_SETS | (int64_t)(set << UPDATE_SHIFT);
+    if (marks == 0) return NULL;
+    return sqlite3_mprintf("%.*s \"rootstock operation\"=%lld,%.*s", (int)(parts->set.start - parts->whole.start),
+                           parts->whole.start, (long long)marks, (int)(parts->whole.end - parts->set.start),
+                           parts->set.start);
+}
+
+static int transform_marked(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message);
+
+static int transform_statement(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
+    rst_statement_parts parts;
+    rst_table *table = NULL;
+    char *text_marked = NULL;
+    int code;
+    rst_statement_parse(text, end, &parts);
+    if (parts.kind == KIND_UPDATE && parts.set.start != NULL) table = rst_target(c, &parts.schema, &parts.table);
+    if (table != NULL) text_marked = marked(table, &parts);
+    if (text_marked == NULL) return transform_marked(c, text, end, out, message);
+    code = transform_marked(c, text_marked, text_marked + strlen(text_marked), out, message);
+    sqlite3_free(text_marked);
+    return code;
+}
+
+static int transform_marked(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
+    rst_statement_parts parts;
+    rst_table *table = NULL;
+    char *changed = NULL, *named = NULL;
+    int code = SQLITE_OK;
+    rst_statement_parse(text, end, &parts);
+    if (parts.kind == KIND_INSERT || parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) {
+        table = rst_target(c, &parts.schema, &parts.table);
+    }
+    if (table != NULL && parts.kind == KIND_INSERT && parts.source == SOURCE_DEFAULT) {
+        rst_set_message(message, "near \"DEFAULT\": syntax error"); /* the values written out would be none */
+        return SQLITE_ERROR;
+    }
+    if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
+        end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
+    } else if (table != NULL && parts.kind == KIND_INSERT) {
+        char *operation = NULL;
+        if (parts.upsert.start != NULL) {
+            /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later does not, then. */
+            const bool by_rowid = !table->without_rowid && !table->has_rowid_name;
+            sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL), *values;
+            char *lifted = rst_lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
+            char *alias = parts.alias.type == TOKEN_END
+                              ? NULL
+                              : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
+            given = sqlite3_str_finish(arguments);
+            values = sqlite3_str_new(NULL);
+            sqlite3_str_appendf(values, "INSERT%s INTO main.\"%w\"%s%s SELECT ",
+                                parts.conflict == SQLITE_ABORT ? " OR ABORT" : "", table->name,
+                                alias == NULL ? "" : alias, by_rowid ? "(rowid)" : "");
+            if (by_rowid) sqlite3_str_appendall(values, "NULL");
+            for (int i = 0, some = 0; i < table->column_count && !by_rowid; i++) {
+                if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
+            }
+            sqlite3_str_appendf(values, " WHERE true %s", lifted == NULL ? "" : lifted);
+            statement = sqlite3_str_finish(values);
+            sqlite3_str_appendf(call, "rootstock_upsert(%Q%s)", statement == NULL ? "" : statement,
+                                given == NULL ? "" : given);
+            operation = sqlite3_str_finish(call);
+            sqlite3_free(lifted);
+            sqlite3_free(given);
+            sqlite3_free(statement);
+            sqlite3_free(alias);
+            if (operation == NULL) return SQLITE_NOMEM;
+        }
+        code =
+            rst_transform_insert(c, table, &parts, operation == NULL && aborts(table, &parts) ? "'abort'" : operation,
+                                 false, &changed, message);
+        sqlite3_free(operation);
+        if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
+            /* Natively the trigger stands, and what fires it is refused. */
+            sqlite3_str_appendf(out, "SELECT rootstock_refused(%Q)", *message);
+            rst_forget_message(message);
+            return SQLITE_OK;
+        }
+        if (code != SQLITE_OK) return code;
+    }
+    if (table != NULL && rst_update_has_from(&parts)) {
+        char *joined = NULL;
+        code = rst_update_from(table, &parts, &joined, message);
+        if (code != SQLITE_OK) return code;
+        changed = sqlite3_mprintf("%.*s %s", (int)(parts.hint - text), text, joined);
+        sqlite3_free(joined);
+        if (changed == NULL) return SQLITE_NOMEM;
+    }
+    if (changed != NULL) {
+        text = changed;
+        end = changed + strlen(changed);
+    }
+    code = rst_transform_names(c, text, end, &named, message);
+    if (code == SQLITE_OK && table != NULL && parts.kind == KIND_UPDATE && changed == NULL && parts.has_where) {
+        if (named == NULL) named = sqlite3_mprintf("%.*s", (int)(end - text), text);
+        code = named == NULL ? SQLITE_NOMEM : rst_key_order_body(c, table, &parts, &named);
+    }
+    if (code == SQLITE_OK) {
+        if (named != NULL)
+            sqlite3_str_appendall(out, named);
+        else
+            sqlite3_str_append(out, text, (int)(end - text));
+    }
+    sqlite3_free(named);
+    sqlite3_free(changed);
+    return code;
+}
+
+int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
+                       char **message) {
+    const char *p = text;
+    bool first = true;
+    while (p < end) {
+        const char *start = p, *stop;
+        sqlite3_str *statement, *built;
+        rst_token token;
+        char *renamed, *done;
+        int code;
+        do {
+            stop = p;
+            token = rst_token_next(&p, end);
+        } while (token.type != TOKEN_END && !rst_token_mark(&token, ";"));
+        if (token.type != TOKEN_END) stop = token.text;
+        {
+            const char *q = start;
+            rst_token first = rst_token_next(&q, stop);
+            if (first.type == TOKEN_END) {
+                if (token.type == TOKEN_END) break;
+                continue;
+            }
+        }
+        statement = sqlite3_str_new(NULL);
+        rst_trigger_append(statement, start, stop, table);
+        renamed = sqlite3_str_finish(statement);
+        if (renamed == NULL) return SQLITE_NOMEM;
+        if (table != NULL) {
+            const char *q = renamed;
+            rst_token verb = rst_token_next(&q, renamed + strlen(renamed));
+            bool selects = rst_token_is(&verb, "SELECT");
+            char *counted = NULL;
+            code = rst_changes_rewrite(renamed, renamed + strlen(renamed), first, &counted);
+            if (counted != NULL) {
+                sqlite3_free(renamed);
+                renamed = counted;
+            }
+            if (code != SQLITE_OK) {
+                sqlite3_free(renamed);
+                return code;
+            }
+            first &= selects;
+        }
+        built = sqlite3_str_new(NULL);
+        code = transform_statement(c, renamed, renamed + strlen(renamed), built, message);
+        done = sqlite3_str_finish(built);
+        sqlite3_free(renamed);
+        if (code == SQLITE_OK && done != NULL) sqlite3_str_appendf(out, "%s; ", done);
+        sqlite3_free(done);
+        if (code != SQLITE_OK) return code;
+        if (token.type == TOKEN_END) break;
+    }
+    return SQLITE_OK;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static bool same_but_for_blanks(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (is_blank(*a)) a++;
+        while (is_blank(*b)) b++;
+        if (*a != *b) return false;
+        if (*a == '\0') return true;
+    }
+}
+
+/* Views, and triggers on views: names only, and bodies. */
+int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token create = rst_token_next(&p, end), what = rst_token_next(&p, end);
+    *out = NULL;
+    UNUSED(create);
+    while (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) what = rst_token_next(&p, end);
+    if (rst_token_is(&what, "TRIGGER")) {
+        rst_trigger_parsed parsed;
+        sqlite3_str *text;
+        int code;
+        if (!rst_trigger_parse(sql, &parsed)) {
+            rst_trigger_parsed_free(&parsed);
+            return SQLITE_OK;
+        }
+        text = sqlite3_str_new(NULL);
+        sqlite3_str_append(text, sql, (int)(parsed.body.start - sql));
+        sqlite3_str_appendall(text, " ");
+        code = rst_transform_body(c, NULL, parsed.body.start, parsed.body.end, text, message);
+        sqlite3_str_appendall(text, " END");
+        *out = sqlite3_str_finish(text);
+        rst_trigger_parsed_free(&parsed);
+        if (*out != NULL && same_but_for_blanks(*out, sql)) {
+            sqlite3_free(*out); /* sqlite_temp_schema shows it as it was written */
+            *out = NULL;
+            return code;
+        }
+        return *out == NULL ? SQLITE_NOMEM : code;
+    }
+    return rst_transform_names(c, sql, end, out, message);
+}

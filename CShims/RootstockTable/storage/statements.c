@@ -1,0 +1,285 @@
+/*
+** statements.c - statements of our own on the application's connection, kept for reuse.
+**
+** SQLite will not close a connection while statements live on it, and keeps a virtual table while a statement refers to it;
+** our own cached statements would be such. So an eponymous virtual table, the sentinel, is instantiated beside the first
+** of them: SQLite disconnects it on close before it looks for statements, and its xDisconnect finalizes ours.
+** Invariant: after the sentinel is gone no statement of ours lives on db.
+*/
+#include "planner/affinity_probe.h"
+#include "interface/internal.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct rst_statement {
+    uint64_t epoch; /* of the schema that it was prepared for */
+    struct rst_statement *next;
+    char *sql;
+    sqlite3_stmt *statement;
+    bool busy;
+} rst_statement;
+
+enum { STATEMENTS_KEPT = 64 };
+
+int rst_execute(rst_connection *c, char **message, const char *format, ...) {
+    va_list arguments;
+    char *sql;
+    int code;
+    va_start(arguments, format);
+    sql = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(c->db);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_free(sql);
+    return code;
+}
+
+int rst_sentinel_touch(rst_connection *c) {
+    if (c->sentinel_alive) return SQLITE_OK;
+    (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_sentinel");
+    if (c->sentinel_alive) return SQLITE_OK;
+    /* Of an interrupt SQLite says no more than that the table cannot be made. */
+    return rst_execute(c, NULL, "SELECT 1") == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_NOMEM;
+}
+
+int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement) {
+    rst_statement *kept;
+    int count = 0, code;
+    for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
+        kept = *link;
+        count++;
+        if (!kept->busy && strcmp(kept->sql, sql) == 0) {
+            if (kept->epoch != c->epoch) {
+                /* SQLite would prepare it anew at its first step only; who asks for its columns before that needs it now. */
+                sqlite3_finalize(kept->statement);
+                *link = kept->next;
+                sqlite3_free(kept->sql);
+                sqlite3_free(kept);
+                break;
+            }
+            kept->busy = true;
+            *statement = kept->statement;
+            return SQLITE_OK;
+        }
+    }
+    if (count >= STATEMENTS_KEPT) {
+        for (rst_statement **link = &c->statements; *link != NULL;) {
+            rst_statement *old = *link;
+            if (old->busy) {
+                link = &old->next;
+                continue;
+            }
+            *link = old->next;
+            sqlite3_finalize(old->statement);
+            sqlite3_free(old->sql);
+            sqlite3_free(old);
+        }
+    }
+    code = rst_sentinel_touch(c); /* without it nothing would finalize the statement */
+    if (code != SQLITE_OK) return code;
+    kept = sqlite3_malloc64(sizeof *kept);
+    if (kept == NULL) return SQLITE_NOMEM;
+    kept->sql = sqlite3_mprintf("%s", sql);
+    kept->statement = NULL;
+    kept->epoch = c->epoch;
+    code = kept->sql == NULL ? SQLITE_NOMEM
+                             : sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
+    if (code != SQLITE_OK) {
+        sqlite3_free(kept->sql);
+        sqlite3_free(kept);
+        return code;
+    }
+    kept->busy = true;
+    kept->next = c->statements;
+    c->statements = kept;
+    *statement = kept->statement;
+    return SQLITE_OK;
+}
+
+void rst_statement_done(rst_connection *c, sqlite3_stmt *statement) {
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    for (rst_statement *kept = c->statements; kept != NULL; kept = kept->next) {
+        if (kept->statement == statement) {
+            kept->busy = false;
+            return;
+        }
+    }
+}
+
+int rst_statement_current(rst_connection *c, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = rst_statement_get(c, sql, &statement);
+    if (code != SQLITE_OK) return code;
+    if (sqlite3_expired(statement)) {
+        for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
+            rst_statement *kept = *link;
+            if (kept->statement != statement) continue;
+            *link = kept->next;
+            sqlite3_finalize(statement);
+            sqlite3_free(kept->sql);
+            sqlite3_free(kept);
+            break;
+        }
+        code = rst_statement_get(c, sql, &statement);
+        if (code != SQLITE_OK) return code;
+    }
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}
+
+void rst_statements_finalize(rst_connection *c) {
+    rst_disguises_rest(c);
+    while (c->statements != NULL) {
+        rst_statement *kept = c->statements;
+        c->statements = kept->next;
+        sqlite3_finalize(kept->statement);
+        sqlite3_free(kept->sql);
+        sqlite3_free(kept);
+    }
+    sqlite3_finalize(c->control_read);
+    c->control_read = NULL;
+    rst_programs_free(c);
+}
+
+static int sentinel_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                            char **message) {
+    rst_connection *c = context;
+    int code = rst_bare_vtab(c, "CREATE TABLE x(a)", out);
+    UNUSED(db);
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    if (code == SQLITE_OK) c->sentinel_alive = true;
+    return code;
+}
+
+static int sentinel_disconnect(sqlite3_vtab *base) {
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    c->sentinel_alive = false;
+    rst_statements_finalize(c);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int sentinel_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    UNUSED(base);
+    info->estimatedCost = 1;
+    return SQLITE_OK;
+}
+
+static int sentinel_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    *out = sqlite3_malloc64(sizeof **out);
+    if (*out == NULL) return SQLITE_NOMEM;
+    memset(*out, 0, sizeof **out);
+    return SQLITE_OK;
+}
+
+static int sentinel_close(sqlite3_vtab_cursor *cursor) {
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int sentinel_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
+                           sqlite3_value **values) {
+    UNUSED(cursor);
+    UNUSED(number);
+    UNUSED(text);
+    UNUSED(count);
+    UNUSED(values);
+    return SQLITE_OK;
+}
+
+static int sentinel_next(sqlite3_vtab_cursor *cursor) {
+    UNUSED(cursor);
+    return SQLITE_OK;
+}
+
+static int sentinel_eof(sqlite3_vtab_cursor *cursor) {
+    UNUSED(cursor);
+    return 1;
+}
+
+static int sentinel_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
+    UNUSED(cursor);
+    UNUSED(context);
+    UNUSED(column);
+    return SQLITE_OK;
+}
+
+static int sentinel_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
+    UNUSED(cursor);
+    *rowid = 0;
+    return SQLITE_OK;
+}
+
+const sqlite3_module rst_sentinel_module = {
+    .xConnect = sentinel_connect,
+    .xBestIndex = sentinel_best,
+    .xDisconnect = sentinel_disconnect,
+    .xOpen = sentinel_open,
+    .xClose = sentinel_close,
+    .xFilter = sentinel_filter,
+    .xNext = sentinel_next,
+    .xEof = sentinel_eof,
+    .xColumn = sentinel_column,
+    .xRowid = sentinel_rowid,
+};
+
+/* A statement is what SQLite tells of an interrupt, here and in a progress handler; it is stepped now and then. */
+int rst_interrupted(rst_connection *c, uint64_t step) {
+    enum { STEPS_BETWEEN = 64 };
+    sqlite3_stmt *statement;
+    int code;
+    if (step % STEPS_BETWEEN != 0) return SQLITE_OK;
+    code = rst_statement_get(c, "SELECT 1", &statement);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_step(statement);
+    rst_statement_done(c, statement);
+    return code == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+int rst_stop(void *connection) {
+    return rst_interrupted(connection, 0) == SQLITE_INTERRUPT;
+}
+
+/*
+** SQLite does so where a statement that writes is interrupted; those that ours run inside of only read. While sqlite3_interrupt() lasts,
+** which is until the statement around has ended, nothing can be prepared, and a ROLLBACK is interrupted, too. So is a prepared
+** statement that would write, before it does anything, and it takes the transaction with it. Where none was kept, nothing of
+** the transaction can be committed, and the next call that comes through the front door rolls it back.
+*/
+void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes) {
+    if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+    if (!sqlite3_get_autocommit(c->db) && writes != NULL) {
+        (void)sqlite3_step(writes);
+        (void)sqlite3_reset(writes);
+    }
+    c->interrupted = !sqlite3_get_autocommit(c->db);
+    if (c->interrupted && c->writer != NULL) c->writer_broken = true;
+}
+
+/* The main database is in memory, and what it holds is not the application's user_version. */
+sqlite3_stmt *rst_interruptible(rst_connection *c) {
+    sqlite3_stmt *statement = NULL;
+    return rst_statement_get(c, "PRAGMA main.user_version=0", &statement) == SQLITE_OK ? statement : NULL;
+}
+
+int rst_execute_kept(rst_connection *c, char **message, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = rst_statement_get(c, sql, &statement);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) code = sqlite3_extended_errcode(c->db);
+    }
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    if (statement != NULL) rst_statement_done(c, statement);
+    return code;
+}

@@ -1,0 +1,116 @@
+/*
+** txn_module.c - SQLite's notices of transactions, and the marker: a virtual table without rows that carries them for schema changes.
+**
+** A table is told of a transaction only once it is written. A change of the schema writes none of the store's, so the marker is written
+** instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the store's one write transaction is meant.
+*/
+#include "interface/internal.h"
+
+#include <string.h>
+
+static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
+    char *message = NULL;
+    int code = run(((rst_vtab *)base)->connection, &message);
+    return rst_take_message(base, code, message);
+}
+
+int rst_vtab_begin(sqlite3_vtab *base) {
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    int code = step(base, rst_write_begin);
+    if (code == SQLITE_OK && !rst_control_is_locked(c)) c->writer_told = true;
+    return code;
+}
+
+int rst_vtab_sync(sqlite3_vtab *base) {
+    return step(base, rst_write_commit);
+}
+
+int rst_vtab_commit(sqlite3_vtab *base) {
+    UNUSED(base); /* xSync did it */
+    return SQLITE_OK;
+}
+
+int rst_vtab_rollback(sqlite3_vtab *base) {
+    rst_write_rollback(((rst_vtab *)base)->connection);
+    return SQLITE_OK;
+}
+
+int rst_vtab_savepoint(sqlite3_vtab *base, int number) {
+    return rst_savepoint(((rst_vtab *)base)->connection, number);
+}
+
+int rst_vtab_release(sqlite3_vtab *base, int number) {
+    rst_savepoint_release(((rst_vtab *)base)->connection, number);
+    return SQLITE_OK;
+}
+
+int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
+    rst_connection *c = ((rst_vtab *)base)->connection;
+    return c->keeps_failed ? SQLITE_OK : rst_savepoint_rollback(c, number);
+}
+
+/* ---- a table without a table of the store behind it ---- */
+
+int rst_bare_vtab(rst_connection *c, const char *declaration, sqlite3_vtab **out) {
+    rst_vtab *vtab;
+    int code = rst_declare_columns(c->db, declaration);
+    if (code != SQLITE_OK) return code;
+    vtab = sqlite3_malloc64(sizeof *vtab);
+    if (vtab == NULL) return SQLITE_NOMEM;
+    memset(vtab, 0, sizeof *vtab);
+    vtab->connection = c;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+int rst_bare_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    UNUSED(base);
+    UNUSED(info);
+    return SQLITE_CONSTRAINT;
+}
+
+int rst_bare_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    UNUSED(base);
+    UNUSED(out);
+    return SQLITE_ERROR;
+}
+
+int rst_bare_disconnect(sqlite3_vtab *base) {
+    sqlite3_free(base->zErrMsg);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* ---- the marker ---- */
+
+static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    UNUSED(db);
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    return rst_bare_vtab(context, "CREATE TABLE x(a)", out);
+}
+
+/* Not the same function as xConnect: that would make the module eponymous. */
+static int marker_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                         char **message) {
+    return marker_connect(db, context, count, arguments, out, message);
+}
+
+const sqlite3_module rst_marker_module = {
+    .iVersion = 2,
+    .xCreate = marker_create,
+    .xConnect = marker_connect,
+    .xBestIndex = rst_bare_best,
+    .xDisconnect = rst_bare_disconnect,
+    .xDestroy = rst_bare_disconnect,
+    .xOpen = rst_bare_open,
+    .xBegin = rst_vtab_begin,
+    .xSync = rst_vtab_sync,
+    .xCommit = rst_vtab_commit,
+    .xRollback = rst_vtab_rollback,
+    .xSavepoint = rst_vtab_savepoint,
+    .xRelease = rst_vtab_release,
+    .xRollbackTo = rst_vtab_rollback_to,
+};
