@@ -28,7 +28,7 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension interpose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -141,6 +141,19 @@ c-sources:
 	@echo $(C_SOURCES:%=$(CURDIR)/%)
 c-flags:
 	@echo $(C_INCLUDES)
+
+# The product's C as the extension has it, and SQLite's functions in front of it: preloaded by `rootstock run`.
+INTERPOSE = build/librootstock_interpose.so
+INTERPOSE_OBJECTS = $(patsubst %.c,build/objects/%.o,$(wildcard CShims/RootstockInterpose/*.c)) \
+	$(C_SOURCES:%.c=build/objects/%.o)
+
+interpose: $(INTERPOSE) ## build/librootstock_interpose.so: any SQLite program on a store
+
+$(INTERPOSE): $(INTERPOSE_OBJECTS)
+	@echo "linking $@"
+	@$(CC) -shared $(CFLAGS) $(INTERPOSE_OBJECTS) -o $@ $(LDFLAGS) -llmdb -lpthread -ldl
+
+-include $(patsubst %.c,build/objects/%.d,$(wildcard CShims/RootstockInterpose/*.c))
 
 # Files that git knows or would add: build products never count.
 OURS = git ls-files --cached --others --exclude-standard --deduplicate --
