@@ -48,19 +48,20 @@ deps: ## install the Debian packages that are missing, with apt
 	@command -v $(SWIFT) >/dev/null || { echo "deps: Swift 6.1 or later is needed: https://www.swift.org/install" >&2; exit 1; }
 	@$(SWIFT) --version 2>&1 | head -n 1
 
-build: ## the command, optimised, and the loadable extension
+build: ## the command, optimised, the loadable extension and the interposer
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
-	@$(MAKE) --no-print-directory extension
+	@$(MAKE) --no-print-directory extension interpose
 
 # The random parts start from a fixed seed here, so that a red run means a change and not luck; test-long draws its own.
 # The engine tests fork: alone in their process and one by one, so that no other thread holds a lock meanwhile.
-test: extension ## every test that ends in minutes
+test: extension interpose ## every test that ends in minutes
 	$(SWIFT) build $(SWIFTFLAGS) --build-tests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Extension/run.sh $(EXTENSION)
+	Tests/DropIn/run.sh $(INTERPOSE)
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)

@@ -22,6 +22,12 @@ INTERPOSED(const char *, column_decltype, (sqlite3_stmt * statement, int n)) {
     return s->rewritten ? rootstock_column_decltype(s->real, n) : sqlite3_column_decltype(s->real, n);
 }
 
+INTERPOSED(const void *, column_decltype16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_decltype16(rsti_real(statement), n);
+}
+
 INTERPOSED(const char *, column_name, (sqlite3_stmt * statement, int n)) {
     RSTI_START();
     if (hides(statement)) return NULL;

@@ -19,35 +19,42 @@ typedef struct compiled {
 } compiled;
 
 /* Where an error in the rewritten text lies in the program's: both begin and end alike. */
-static void place_error(rsti_database *d, const char *text, int used, const char *rewritten) {
+static void place_error(rsti_database *d, const char *all, const char *text, int used, const char *rewritten) {
     int offset = sqlite3_error_offset(d->db), front = 0, back = 0, size = (int)strlen(rewritten);
     while (front < used && front < size && text[front] == rewritten[front]) front++;
     while (back < used - front && back < size - front && text[used - 1 - back] == rewritten[size - 1 - back]) back++;
     d->error_for = sqlite3_extended_errcode(d->db);
-    d->error_offset = offset < 0 ? -1 : offset < front ? offset : offset >= size - back ? offset - size + used : -1;
+    if (offset >= front) offset = offset >= size - back ? offset - size + used : -1;
+    d->error_offset = offset < 0 ? -1 : offset + (int)(text - all);
 }
 
+/* The first statement of [text, text + length) that is one: SQLite passes over the semicolons before it. */
 static int compile(rsti_database *d, const char *text, int length, unsigned flags, compiled *out) {
-    char *rewritten = NULL, *message = NULL;
-    const char *end = text + length;
+    const char *start = text, *stop = text + length;
     int code;
     memset(out, 0, sizeof *out);
     rsti_clear_error(d);
     /* Asked first: what the front door says then holds for this state or a later one. What is wrong it says itself. */
     (void)rootstock_schema_state(d->db, &out->state);
-    code = rootstock_rewrite(d->db, text, length, &rewritten, &end, &message);
-    if (code != SQLITE_OK) {
-        code = rsti_fail(d, code, message);
-    } else if (rewritten != NULL) {
-        code = sqlite3_prepare_v3(d->db, rewritten, -1, flags, &out->real, NULL);
-        if (code != SQLITE_OK) place_error(d, text, (int)(end - text), rewritten);
-    } else {
-        code = sqlite3_prepare_v3(d->db, text, (int)(end - text), flags, &out->real, NULL);
-    }
-    out->rewritten = rewritten != NULL;
-    out->used = (int)(end - text);
-    sqlite3_free(rewritten);
-    sqlite3_free(message);
+    do {
+        char *rewritten = NULL, *message = NULL;
+        const char *end = stop;
+        code = rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
+        if (code != SQLITE_OK) {
+            code = rsti_fail(d, code, message);
+        } else if (rewritten != NULL) {
+            code = sqlite3_prepare_v3(d->db, rewritten, -1, flags, &out->real, NULL);
+            if (code != SQLITE_OK) place_error(d, text, start, (int)(end - start), rewritten);
+        } else {
+            code = sqlite3_prepare_v3(d->db, text, (int)(end - text), flags, &out->real, NULL);
+        }
+        out->rewritten = rewritten != NULL;
+        sqlite3_free(rewritten);
+        sqlite3_free(message);
+        if (end == start) break; /* a NUL ends the text */
+        start = end;
+    } while (code == SQLITE_OK && out->real == NULL && start < stop);
+    out->used = (int)(start - text);
     return code;
 }
 
@@ -79,7 +86,7 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     if (length > sqlite3_limit(d->db, SQLITE_LIMIT_SQL_LENGTH, -1)) { /* SQLite says it in its own words */
         sqlite3_stmt *none = NULL;
         rsti_clear_error(d);
-        code = sqlite3_prepare_v3(d->db, text, length, flags, &none, NULL);
+        code = sqlite3_prepare_v3(d->db, text, bytes, flags, &none, NULL);
         (void)sqlite3_finalize(none);
         if (tail != NULL) *tail = text + length;
         return code;
