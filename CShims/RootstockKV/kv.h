@@ -9,7 +9,7 @@
 #ifndef ROOTSTOCK_TABLE_KV_H
 #define ROOTSTOCK_TABLE_KV_H
 
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include "rootstock_kv.h"
 #include "rootstock_kv_module.h"

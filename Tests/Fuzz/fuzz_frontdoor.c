@@ -14,7 +14,7 @@
 
 #include <rootstock.h>
 
-#include "interface/internal.h"
+#include "interface/interface.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "interface/internal.h"
+#include "interface/interface.h"
 
 char *rootstock_test_glance_missed(struct sqlite3 *db, const char *sql) {
     rst_connection *c = rst_connection_of(db);

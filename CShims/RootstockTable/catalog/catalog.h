@@ -1,34 +1,54 @@
 /*
-** catalog.h - the store's own record of its tables, indexes, views and triggers, as it stands in the catalog's tree.
+** catalog.h - the schema: stored in the catalog's tree, loaded into tables, judged by SQLite on schemas of its own.
+** 
+** A connection owns its tables (counted: a declared virtual table holds one reference, the connection another), a table owns its columns, indexes
+** and plans.
 */
-#ifndef ROOTSTOCK_CATALOG_H
-#define ROOTSTOCK_CATALOG_H
+#ifndef ROOTSTOCK_CATALOG_CATALOG_H
+#define ROOTSTOCK_CATALOG_CATALOG_H
 
-typedef struct rst_object {
-    int64_t identifier;
-    int64_t mirror_rowid;
-    char *type, *name, *table_name, *sql;
-    int tree;
-} rst_object;
-typedef struct rst_catalog {
-    int64_t format, features /* CATALOG_... */, generation, next_tree, next_object, user_version, application_id;
-    rst_object *objects;
-    int count;
-} rst_catalog;
+#include "storage/storage.h"
+#include "parser/parser.h"
 
-/* A store without features is of format 1, byte for byte; one with any is of format 2, which older versions refuse. */
-#define ROOTSTOCK_FORMAT_PLAIN 1
-#define ROOTSTOCK_FORMAT 2
-enum { CATALOG_CHECKSUMS = 1, CATALOG_FEATURES = CATALOG_CHECKSUMS /* all that are known */ };
+typedef struct rst_table rst_table;
+typedef struct rst_trigger rst_trigger;
+typedef struct rst_foreign_key rst_foreign_key;
 
-int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message);
-int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message);
-int rst_catalog_write_meta(rst_connection *c, const rst_catalog *catalog);
-int rst_catalog_write_object(rst_connection *c, const rst_object *object);
-int rst_catalog_remove_object(rst_connection *c, int64_t identifier);
-/* A tree for a new table or index: an emptied one, or a new name. */
-int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree);
-int rst_catalog_free_tree(rst_connection *c, rst_tree *tree);
-void rst_catalog_free(rst_catalog *catalog);
+/* What the layers above are asked of the schema. One table for all connections (interface/connection.c). */
+typedef struct rst_schema_hooks {
+    /* The table goes: what the executor attached to it does, too. */
+    void (*free_attachments)(rst_table *table);
+    /* rst_schema_refresh (ddl/declare.c). */
+    int (*refresh)(rst_connection *c, char **message);
+} rst_schema_hooks;
+
+#include "catalog/table.h"
+#include "catalog/schema.h"
+
+typedef struct rst_row_image {
+    rootstock_value *values; /* one per column */
+    int64_t rowid;
+} rst_row_image;
+typedef struct rst_vtab {
+    rst_txn_vtab txn; /* must be first */
+    rst_table *table;
+    struct rst_vtab *next, **link; /* in the connection's list */
+    int shown;                     /* hidden columns that SQLite was told of: see shown.c */
+} rst_vtab;
+/* Hidden columns come after the declared ones. */
+enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
+
+/* Whether the declared schema is certainly the store's. False: rst_schema_refresh finds out. */
+static inline bool rst_schema_is_current(const rst_connection *c) {
+    if (c->shared == NULL || c->sidecar || c->schema_doubts != 0) return false;
+    return c->triggers_epoch == c->epoch && rst_newest_is_checked(c);
+}
+/* ---- trees.c: rst_store_hooks of the tables ---- */
+void rst_tables_forget_handles(rst_connection *c);
+void rst_tables_forget_positions(rst_connection *c);
+void rst_tables_name_tree(const rst_connection *c, int number, sqlite3_str *out, bool *rows);
+/* Every row of the table, and every entry of its indexes. Where it fails the transaction is broken. */
+int rst_clear_rows(rst_table *table);
+void rst_retired_vtabs_free(rst_connection *c);
 
 #endif

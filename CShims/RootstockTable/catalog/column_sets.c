@@ -1,4 +1,5 @@
 /* column_sets.c - what sets of more columns than a word has bits take longer to tell. See column_sets.h. */
+#include "catalog/catalog.h"
 #include "catalog/column_sets.h"
 
 #include <string.h>
@@ -27,6 +28,17 @@ bool rst_columns_meet(const rst_table *table, uint64_t bits, const uint64_t *bey
     if (common == 0 || beyond == NULL || others_beyond == NULL) return common != 0;
     for (int i = 0; i < words(table); i++) {
         if ((beyond[i] & others_beyond[i]) != 0) return true;
+    }
+    return false;
+}
+
+bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed) {
+    if (index->evaluated) return true;
+    for (int p = 0; p < index->part_count; p++) {
+        int column = index->parts[p].column;
+        if (column < 0) continue; /* the rowid is the key */
+        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated)
+            return true;
     }
     return false;
 }

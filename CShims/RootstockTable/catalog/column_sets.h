@@ -8,7 +8,7 @@
 #ifndef ROOTSTOCK_COLUMN_SETS_H
 #define ROOTSTOCK_COLUMN_SETS_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 enum { COLUMNS_APART = 63 };
 #define COLUMNS_BEYOND ((uint64_t)1 << COLUMNS_APART)
@@ -29,5 +29,12 @@ static inline bool rst_columns_has(uint64_t bits, const uint64_t *beyond, int co
 /* Whether two sets have a column in common. */
 bool rst_columns_meet(const rst_table *table, uint64_t bits, const uint64_t *beyond, uint64_t others,
                       const uint64_t *others_beyond);
+/* Bits of the names rowid, oid and _rowid_ that stand in a list of names, or to the left of the = of a SET. 0 of a table whose rowid has no
+** such name. */
+int rst_rowid_names_in(const rst_table *table, rst_span names);
+/* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
+int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
+/* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
+bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed);
 
 #endif

@@ -4,6 +4,7 @@
 ** Invariant: what is kept is what SQLite reads out of such a row: a word is a text, and without an affinity a whole number is an
 ** integer, however it is written. A default that can give another value each time is never kept.
 */
+#include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "parser/tokens.h"
 

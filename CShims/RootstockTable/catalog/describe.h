@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_DESCRIBE_H
 #define ROOTSTOCK_DESCRIBE_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 /* ---- schema.c ---- */
 /* A copy from sqlite3_malloc; null for null. */

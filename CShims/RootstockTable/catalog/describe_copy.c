@@ -6,6 +6,7 @@
 ** One that was not used yet is as good as its copy, and stays.
 ** Invariant: a copy is what rst_table_describe would make: what belongs to the table's use (cursors, plans, statistics, the open tree) is not copied.
 */
+#include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "executor/foreign.h"
 #include "catalog/partial_predicate.h"

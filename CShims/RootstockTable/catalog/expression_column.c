@@ -11,6 +11,7 @@
 **
 ** Rowid tables only: another row is not found again by one value.
 */
+#include "catalog/catalog.h"
 #include "catalog/expression_column.h"
 
 #include "rewriter/hints.h"

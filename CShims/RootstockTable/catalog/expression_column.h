@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_SHOWN_H
 #define ROOTSTOCK_SHOWN_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 /* An expression that is or was indexed since the connection was opened. Lives as long as the connection. */
 typedef struct rst_shown {

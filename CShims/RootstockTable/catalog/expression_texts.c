@@ -2,6 +2,7 @@
 ** expression_texts.c - indexed expressions as texts: which are understood, and whether a statement's tokens are one. Invariant: an
 ** expression is found only where the text is the indexed one, column for column.
 */
+#include "catalog/catalog.h"
 #include "rewriter/hints.h"
 
 #include <string.h>

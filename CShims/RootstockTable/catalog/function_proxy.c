@@ -7,7 +7,7 @@
 ** schema statement runs, when the first twin of a schema is prepared, and when one cannot be prepared. Invariant: a stand-in
 ** has the name, number of arguments and flags of what it stands for, so SQLite refuses or takes it as it would the original.
 */
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 #include <string.h>
 

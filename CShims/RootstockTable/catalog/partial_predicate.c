@@ -16,6 +16,7 @@
 **   - texts are compared under one collation only;
 **   - an upper bound that is text says nothing of blobs: SQLite makes such bounds of LIKE and GLOB, and these hold for blobs too.
 */
+#include "catalog/catalog.h"
 #include "catalog/partial_predicate.h"
 
 #include "parser/tokens.h"

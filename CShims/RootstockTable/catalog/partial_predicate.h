@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_PREDICATE_H
 #define ROOTSTOCK_PREDICATE_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 /* The WHERE, read: a comparison of a column and a constant, or two joined by AND or OR. */
 enum { NODE_AND = 1, NODE_OR, NODE_COMPARISON };

@@ -5,7 +5,7 @@
 ** expressions give the entries of partial and expression indexes. Tables that need none of this never come here. Invariant: outside
 ** rst_twin_insert .. rst_twin_clear every twin is empty.
 */
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 #include <string.h>
 

@@ -5,10 +5,10 @@
 ** tell (ON CONFLICT clauses, expressions, DEFERRABLE) schema_clauses.c reads off the text.
 ** Invariant: c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
 */
+#include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "executor/foreign.h"
 #include "catalog/partial_predicate.h"
-#include "executor/native_fk_table.h"
 #include "catalog/expression_column.h"
 #include "parser/tokens.h"
 
@@ -36,9 +36,8 @@ void *rst_array_grown(void *array, int count, size_t size) {
 
 void rst_table_release(rst_table *table) {
     if (table == NULL || --table->references > 0) return;
-    rst_cursors_drop_spare(table);
+    table->connection->schema_hooks->free_attachments(table);
     rst_twin_finalize(table);
-    rst_shadows_free(table);
     rootstock_buffer_free(&table->last_key);
     for (int i = 0; i < table->column_count; i++) {
         rst_column *column = &table->columns[i];
@@ -70,7 +69,6 @@ void rst_table_release(rst_table *table) {
         sqlite3_free(foreign->parent);
     }
     for (int i = 0; i < table->plan_count; i++) {
-        rst_automatic_free(table->plans[i]->state);
         sqlite3_free(table->plans[i]->scan);
         sqlite3_free(table->plans[i]->description);
         sqlite3_free(table->plans[i]);

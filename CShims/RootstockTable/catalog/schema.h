@@ -52,9 +52,6 @@ void rst_twin_rest(rst_table *table);
 ** transaction; undoes itself on failure. */
 int rst_schema_change(rst_connection *c, const char *sql, char **message);
 int rst_ddl(rst_connection *c, const char *sql, char **message);
-/* One more row of the table that is being dropped (c->dropping) is gone. At the last one SQLITE_ERROR and *message, if a foreign key
-** refuses the DROP: inside the statement that removes them, so that SQLite does not count its rows. */
-int rst_dropped_row(rst_connection *c, char **message);
 /* Makes SQLite's transaction one that writes the store, and begins the write. */
 int rst_change_join(rst_connection *c, char **message);
 /* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an error,

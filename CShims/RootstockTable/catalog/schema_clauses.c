@@ -4,6 +4,7 @@
 ** It is read off the tokens of the text. Invariant: SQLite accepted the text, so nothing is judged here, and what is not looked for
 ** is stepped over whole.
 */
+#include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "executor/foreign.h"
 #include "catalog/partial_predicate.h"

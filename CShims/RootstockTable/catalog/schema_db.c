@@ -5,7 +5,7 @@
 ** A second mirror takes rows that were judged before, and asks them no CHECK. Invariant: what a mirror holds is the catalog's text, as
 ** SQLite lists it.
 */
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_sandbox.h"
 

@@ -8,7 +8,7 @@
 ** Invariant: what is put in so is, word by word, what SQLite itself would have listed for it: one CREATE TABLE or INDEX of that name, with
 ** nothing before, behind or beside. Whatever is not plainly so, or is refused, leaves the whole mirror to be made by the texts.
 */
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_image.h"
 #include "parser/tokens.h"

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_MIRROR_IMAGE_H
 #define ROOTSTOCK_MIRROR_IMAGE_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 /* Gives a mirror that was just opened the catalog's objects, in the transaction that lasts for good. Whatever it returns but SQLITE_OK, another one
 ** is to be made by the texts, which tells what is wrong, if anything is; and where *touched is set, this mirror and what *forwards has for it

@@ -5,6 +5,7 @@
 ** fileformat2.html: the schema table is the tree of page 1, its rows are records in leaves, here of a tree of at most two levels.
 ** Invariant: what is listed SQLite reads as it would read the same rows written by itself; else no row is listed.
 */
+#include "catalog/catalog.h"
 #include "catalog/schema_image.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_SCHEMA_IMAGE_H
 #define ROOTSTOCK_SCHEMA_IMAGE_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 enum {
     IMAGE_TABLE = 0x0D,

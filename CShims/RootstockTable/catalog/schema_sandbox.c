@@ -8,6 +8,7 @@
 ** the connection as statements of ours, which SQLite trusts as it trusts the application: they are judged here by SQLite's rule for
 ** schemas. Invariant: no text of a catalog runs that has not passed one of these.
 */
+#include "catalog/catalog.h"
 #include "catalog/schema_sandbox.h"
 
 #include "parser/tokens.h"

@@ -5,7 +5,7 @@
 #ifndef ROOTSTOCK_UNTRUSTED_H
 #define ROOTSTOCK_UNTRUSTED_H
 
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 
 /* Whether a mirror is given the object by its text. */
 bool rst_untrusted_is_made(const rst_object *object);

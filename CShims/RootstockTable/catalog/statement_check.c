@@ -4,6 +4,7 @@
 ** The mirror has the schema, but not what is in temp or in attached databases, nor every function: where it knows a name not, or temp has a table that
 ** hides one of the store's, it says nothing about the statement. Invariant: a statement that SQLite would take is never refused here.
 */
+#include "catalog/catalog.h"
 #include "program/runner.h"
 
 #include <string.h>

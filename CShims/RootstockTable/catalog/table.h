@@ -6,23 +6,6 @@
 #ifndef ROOTSTOCK_TABLE_H
 #define ROOTSTOCK_TABLE_H
 
-/* Affinities, ordered as in SQLite: a column's is at least NUMERIC when it converts text to numbers. */
-enum { AFFINITY_BLOB = 'A', AFFINITY_TEXT = 'B', AFFINITY_NUMERIC = 'C', AFFINITY_INTEGER = 'D', AFFINITY_REAL = 'E' };
-
-/* Conflict modes: SQLite's numbers from sqlite3_vtab_on_conflict, and 0 where the statement names none. */
-enum { CONFLICT_DEFAULT = 0 };
-
-/*
-** A tree of the store and its keys' limit. `long_keys` is false where no key can pass the engine's limit (rowids).
-*/
-typedef struct rst_tree {
-    int number; /* the tree is named "t<number>"; 0: not allocated yet */
-    rootstock_tree handle;
-    bool open;
-    uint64_t
-        writes; /* of this connection, ever: what was learned from the tree in a write transaction holds until the next one */
-} rst_tree;
-
 typedef struct rst_column {
     char *name;
     char *type;         /* as declared, never null */

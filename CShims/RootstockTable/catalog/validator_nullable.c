@@ -5,7 +5,7 @@
 ** proper (twin.c) refuses for a NULL goes into a temp table on the mirror without CHECKs, of the same name and text, but for its NOT NULL.
 ** Invariant: the table is empty between two calls.
 */
-#include "interface/internal.h"
+#include "catalog/catalog.h"
 #include "parser/tokens.h"
 
 #include <string.h>

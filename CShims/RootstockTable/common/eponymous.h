@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_EPONYMOUS_H
 #define ROOTSTOCK_EPONYMOUS_H
 
-#include "interface/internal.h"
+#include "common/common.h"
 
 typedef struct rst_eponymous {
     sqlite3_vtab base; /* must be first */

@@ -3,7 +3,7 @@
 **
 ** Invariant: affinity gives what SQLite's OP_Affinity gives; the hard part (text that looks like a number) is asked of SQLite.
 */
-#include "interface/internal.h"
+#include "common/common.h"
 
 #include <string.h>
 

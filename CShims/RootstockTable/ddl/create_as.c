@@ -4,6 +4,7 @@
 ** SQLite makes a temp table of the SELECT, whose text and rows the store's table takes over. Invariant: the text is the one that SQLite
 ** would have written for x; no row of it counts as a change, as none does natively.
 */
+#include "ddl/ddl.h"
 #include "executor/change.h"
 #include "ddl/declare.h"
 #include "rewriter/transform.h"

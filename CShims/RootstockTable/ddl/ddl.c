@@ -4,6 +4,7 @@
 ** What SQLite does beside the change of the schema is done here: the implied DELETE of a parent's rows, CREATE TABLE ... AS SELECT, the
 ** savepoint that undoes the statement as a whole. Invariant: a statement that fails leaves schema, declarations and rows as they were.
 */
+#include "ddl/ddl.h"
 #include "ddl/declare.h"
 #include "executor/foreign.h"
 #include "rewriter/transform.h"
@@ -21,15 +22,6 @@ static int count_rows(rst_connection *c, const rst_table *table, int64_t *count,
     if (code == SQLITE_OK) code = sqlite3_finalize(statement);
     if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     return code;
-}
-
-int rst_dropped_row(rst_connection *c, char **message) {
-    if (--c->dropping_left != 0 ||
-        (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
-        return SQLITE_OK;
-    c->dropping_refused = true;
-    rst_set_message(message, "FOREIGN KEY constraint failed");
-    return SQLITE_ERROR; /* a constraint's code OR IGNORE would pass over */
 }
 
 /* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred key is violated,
@@ -50,9 +42,9 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     if (table == NULL) return SQLITE_OK;
     if (!table->is_parent && (before == 0 || !rst_foreign_any_deferred(table))) return SQLITE_OK;
     c->immediate_violations = 0;
-    rst_triggers_free(table);         /* the implied DELETE fires none */
+    rst_triggers_free(table); /* the implied DELETE fires none */
+    c->schema_state++;
     c->triggers_epoch = c->epoch - 1; /* a DROP that is refused has them loaded again */
-    rst_glance_forget(c);
     code = count_rows(c, table, &c->dropping_left, message);
     if (code != SQLITE_OK) return code;
     while (column < table->column_count - 1 && table->columns[column].generated) column++;

@@ -4,6 +4,7 @@
 ** ALTER TABLE leaves rows whose bytes still fit as they are and lays out the others anew; names in SQLite's own tables follow. Invariant:
 ** a walk that changes the tree it walks goes on by key, never by a cursor that the change may have moved.
 */
+#include "ddl/ddl.h"
 #include "ddl/ddl_rows.h"
 
 #include "executor/change.h"

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_DDL_ROWS_H
 #define ROOTSTOCK_DDL_ROWS_H
 
-#include "interface/internal.h"
+#include "ddl/ddl.h"
 
 /* A name in sqlite_sequence or sqlite_stat1 follows its table. new_name null: the rows go. */
 int rst_names_follow(rst_connection *c, const char *table_name, int column, const char *name, const char *new_name);

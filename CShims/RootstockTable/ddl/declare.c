@@ -5,6 +5,7 @@
 ** connection with a store) is brought in line: a virtual table for each table, a native view for each view. Invariant:
 ** what is declared carries the SQL text it was declared from, so that only what changed is declared anew.
 */
+#include "ddl/ddl.h"
 #include "ddl/declare.h"
 
 #include "catalog/describe.h"
@@ -111,6 +112,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
         }
     }
     c->epoch++;
+    c->schema_state++;
     return code;
 }
 

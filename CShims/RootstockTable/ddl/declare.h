@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_DECLARE_H
 #define ROOTSTOCK_DECLARE_H
 
-#include "interface/internal.h"
+#include "ddl/ddl.h"
 
 int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message);
 int rst_declared_note(rst_connection *c, const rst_table *table);

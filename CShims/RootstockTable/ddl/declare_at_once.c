@@ -6,6 +6,7 @@
 ** (a backup, which counts no changes and asks for nobody's leave), and SQLite connects each table as it connects those of a file.
 ** Invariant: afterwards every table is connected, as after its CREATE: sqlite3_table_column_metadata and the like know its columns.
 */
+#include "ddl/ddl.h"
 #include "ddl/declare.h"
 #include "catalog/schema_image.h"
 

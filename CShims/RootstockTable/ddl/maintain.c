@@ -4,6 +4,7 @@
 ** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's transaction
 ** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
 */
+#include "ddl/ddl.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
 #include "ddl/declare.h"
@@ -361,8 +362,31 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
 
 /* ---- user_version, application_id ---- */
 
-int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message);
-int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message);
+static int meta_get(rst_connection *c, bool application, int64_t *value, char **message) {
+    rootstock_transaction *transaction = NULL;
+    bool is_writer = false;
+    rst_catalog meta;
+    int code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
+    if (code != SQLITE_OK) return code;
+    code = rst_catalog_read_meta(c, transaction, &meta, message);
+    *value = application ? meta.application_id : meta.user_version;
+    rst_read_end(c, is_writer);
+    return code;
+}
+
+static int meta_set(rst_connection *c, bool application, int64_t value, char **message) {
+    rst_catalog meta;
+    int code = rst_change_begin(c, message);
+    if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
+    if (code == SQLITE_OK) {
+        if (application)
+            meta.application_id = (int32_t)value;
+        else
+            meta.user_version = (int32_t)value;
+        code = rst_catalog_write_meta(c, &meta);
+    }
+    return rst_change_end(c, code, message);
+}
 
 static void meta_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
@@ -372,9 +396,9 @@ static void meta_function(sqlite3_context *context, int count, sqlite3_value **v
     int code;
     if (which == NULL || c->shared == NULL) return;
     if (count == 2)
-        code = rst_meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
+        code = meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
     else
-        code = rst_meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
+        code = meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);
     else

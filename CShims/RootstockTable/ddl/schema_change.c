@@ -6,6 +6,7 @@
 ** the catalog, the trees and the rows. Invariant: the catalog's objects are the mirror's sqlite_schema, row for row, plus
 ** the number of each one's tree.
 */
+#include "ddl/ddl.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
 #include "ddl/declare.h"

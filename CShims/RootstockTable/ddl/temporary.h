@@ -4,16 +4,14 @@
 #ifndef ROOTSTOCK_TEMPORARY_H
 #define ROOTSTOCK_TEMPORARY_H
 
-#include "interface/internal.h"
+#include "ddl/ddl.h"
+#include "program/temporary_triggers.h"
 #include "parser/tokens.h"
 
 /* Its place among the connection's temp triggers, or -1. */
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
 /* What temp holds, which a ROLLBACK may have changed. */
 int rst_temporary_triggers_read(rst_connection *c);
-/* Puts them on the mirror, where they must not be while rows are judged; and takes away all that are there. */
-int rst_temporary_triggers_lend(rst_connection *c);
-int rst_temporary_triggers_end(rst_connection *c);
 /* After a change on the mirror, to which they were lent: notes texts that ALTER TABLE rewrote and triggers that went with their table, and
 ** ends the loan. Where it fails, rst_temporary_triggers_read. */
 int rst_temporary_triggers_take(rst_connection *c);
@@ -21,12 +19,6 @@ int rst_temporary_triggers_take(rst_connection *c);
 char *rst_temporary_triggers_listed(const rst_connection *c);
 /* Puts what was noted into temp. */
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
-/* A number that changes when temp's objects do; 0 while there was no temp trigger on a table of the store. */
-int64_t rst_temporary_version(rst_connection *c);
-/* The triggers have been made: what temp hides of the store's tables is noted, for the bodies of temp triggers went by that. */
-void rst_temporary_hidden_note(rst_connection *c);
-/* Whether it hides others by now, so that they must be made anew. */
-bool rst_temporary_hidden_changed(rst_connection *c);
 /* temporary_objects.c. Before an ALTER TABLE runs on the mirror: temp's views, triggers and tables are put there. */
 int rst_temporary_objects_lend(rst_connection *c, const char *sql);
 /* It has run: what became of them is noted, and they go. Where it failed, ROLLBACK TO takes them away. */

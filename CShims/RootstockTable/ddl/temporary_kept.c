@@ -5,6 +5,7 @@
 ** here or in another connection) is declared anew, and natively stays what it is, with its triggers. Invariant: a trigger is made again
 ** only if it is gone and its view is there.
 */
+#include "ddl/ddl.h"
 #include "ddl/temporary.h"
 
 #include <string.h>

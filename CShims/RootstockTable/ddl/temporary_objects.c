@@ -5,6 +5,7 @@
 ** with the temp tables that they name, and what it made of them is made in temp when the change is done. Invariant: outside of
 ** rst_schema_change the mirror has no temp table and no temp view.
 */
+#include "ddl/ddl.h"
 #include "ddl/temporary.h"
 
 #include "ddl/declare.h"

@@ -8,7 +8,7 @@
 ** What the application interrupts while it copies leaves the old store, and no copy.
 ** Invariant: rows, rowids, schema and figures of ANALYZE are the same before and after, whatever happens on the way.
 */
-#include "interface/internal.h"
+#include "ddl/ddl.h"
 
 #include <string.h>
 
@@ -83,17 +83,12 @@ static int copy(rst_connection *c, const char *path, char **message) {
     return code;
 }
 
-int rootstock_backup(sqlite3 *db, const char *path, char **message) {
-    rst_connection *c = rst_connection_of(db);
-    if (c == NULL || c->shared == NULL || path == NULL) {
-        rst_set_message(message, "no store is open on this connection");
-        return SQLITE_MISUSE;
-    }
+int rst_store_copy(rst_connection *c, const char *path, char **message) {
     sqlite3_stmt *running = NULL;
     int code = rst_check_usable(c, message);
     if (code != SQLITE_OK) return code;
     /* An interrupt is one of what runs: so something does. */
-    code = sqlite3_prepare_v2(db, "SELECT 1", -1, &running, NULL);
+    code = sqlite3_prepare_v2(c->db, "SELECT 1", -1, &running, NULL);
     if (code == SQLITE_OK && sqlite3_step(running) != SQLITE_ROW) code = sqlite3_reset(running);
     if (code == SQLITE_OK) code = copy(c, path, message);
     sqlite3_finalize(running);

@@ -13,6 +13,7 @@
 ** Where the scan has bounds that an outer loop gives, it goes on between them until as many rows as the tree has were gone by; the index
 ** has no bounds then, and SQLite compares.
 */
+#include "executor/executor.h"
 #include "executor/change.h"
 #include "executor/cursor.h"
 

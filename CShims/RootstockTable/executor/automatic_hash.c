@@ -4,6 +4,7 @@
 ** Invariant: values that some comparison finds equal, under whatever affinity it applies, have the same hash. A row too many is
 ** harmless, because SQLite compares again; only a row too few would be wrong.
 */
+#include "executor/executor.h"
 #include "executor/change.h"
 #include "executor/cursor.h"
 

@@ -5,8 +5,9 @@
 ** SQLite had handed the row to xUpdate. Invariant: rows are changed in the order of their keys; a row that is gone by its turn is passed
 ** over.
 */
-#include "program/bulk_change.h"
-#include "program/runner.h"
+#include "executor/executor.h"
+#include "executor/bulk_apply.h"
+#include "executor/program_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,32 @@ typedef struct place {
     int64_t rowid;
     size_t at;
 } place;
+
+size_t rst_mass_unpack(const rst_mass *mass, size_t place, rst_mass_row *row) {
+    const unsigned char *at = mass->rows.data + place;
+    row->rowid = 0;
+    if (mass->table->without_rowid) {
+        at = rst_mass_unpack_sized(at, &row->key.data, &row->key.size);
+    } else {
+        memcpy(&row->rowid, at, 8);
+        at += 8;
+        rootstock_rowid_encode(row->rowid, row->rowid_key);
+        row->key.data = row->rowid_key;
+        row->key.size = 8;
+    }
+    for (int i = 0; i < mass->count; i++) {
+        rootstock_value *value = &row->values[i];
+        value->type = *at++;
+        value->size = 0;
+        if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) {
+            at = rst_mass_unpack_sized(at, &value->as.data, &value->size);
+        } else if (value->type != VALUE_NULL) {
+            memcpy(&value->as, at, 8);
+            at += 8;
+        }
+    }
+    return (size_t)(at - mass->rows.data);
+}
 
 static int by_rowid(const void *left, const void *right) {
     const place *a = left, *b = right;

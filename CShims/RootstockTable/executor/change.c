@@ -5,6 +5,7 @@
 ** AFTER triggers. Nothing is written before every check that can refuse the row has passed (rows that REPLACE removes
 ** excepted), and a failure behind that point undoes the row by an internal mark. Invariant: indexes and rows agree.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 #include "executor/foreign.h"
 #include "executor/native_fk_table.h"
@@ -125,7 +126,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         table->last_rowid = row->rowid;
     }
     if (code == SQLITE_OK) code = foreign_after(table, NULL, row, UINT64_MAX, message);
-    if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, NULL, row, message);
+    if (code == SQLITE_OK && c->program != NULL) code = c->program->row_changed(table, NULL, row, message);
     written = code == SQLITE_OK;
     if (code == SQLITE_OK && table->triggers != NULL) {
         /* The row is there: AFTER triggers see its rowid, and it stays the last one if they refuse. */
@@ -162,7 +163,8 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
     if (code == SQLITE_OK) code = foreign_before(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
-    if (code == SQLITE_OK && c->program != NULL && !replacing) code = rst_program_changed(table, old, NULL, message);
+    if (code == SQLITE_OK && c->program != NULL && !replacing)
+        code = c->program->row_changed(table, old, NULL, message);
     written = code == SQLITE_OK;
     if (code == SQLITE_OK && triggers) {
         code = rst_trigger_fire(table, false, TRIGGER_DELETE, old, NULL, 0, message);
@@ -245,7 +247,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         rst_twin_clear(table);
     }
     if (code == SQLITE_OK) code = foreign_after(table, old, row, changed, message);
-    if (code == SQLITE_OK && c->program != NULL) code = rst_program_changed(table, old, row, message);
+    if (code == SQLITE_OK && c->program != NULL) code = c->program->row_changed(table, old, row, message);
     written = code == SQLITE_OK;
     if (code == SQLITE_OK && table->triggers != NULL) {
         code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);

@@ -5,6 +5,7 @@
 #define ROOTSTOCK_CHANGE_STEPS_H
 
 #include "executor/change.h"
+#include "executor/program_state.h"
 #include "executor/foreign.h"
 #include "executor/native_fk_table.h"
 #include "executor/trigger.h"
@@ -65,8 +66,6 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
 int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse_existing);
 /* The tree's last key as of now, so that ascending inserts can append. Asked once a transaction. */
 int rst_row_learn_last_key(rst_table *table);
-/* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
-bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed);
 /* Adds (or removes) the row's entries: of every index, or of those that a change of these columns touches. */
 int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message);
 /* Puts an old row into the twin. */

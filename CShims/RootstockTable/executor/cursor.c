@@ -5,6 +5,7 @@
 ** rst_cursor_stop a cursor holds its snapshot, or stands in the connection's list of cursors in the write transaction,
 ** whose end takes its engine cursor from it and leaves it `detached`: it goes on behind the key that it saved.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 #include <string.h>
@@ -303,4 +304,14 @@ int rst_cursor_reattach(rst_cursor *k) {
     }
     if (code == ROOTSTOCK_NOT_FOUND) return k->plan->descending ? SQLITE_OK : SQLITE_DONE;
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_cursor_fail(k, code);
+}
+
+int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message) {
+    bool first = rst_reads_first(c);
+    int code = rst_read_begin(c, transaction, is_writer, message);
+    if (code == SQLITE_SCHEMA && first) {
+        int refreshed = c->schema_hooks->refresh(c, NULL);
+        if (refreshed != SQLITE_OK) code = refreshed;
+    }
+    return code;
 }

@@ -8,7 +8,7 @@
 #ifndef ROOTSTOCK_CURSOR_H
 #define ROOTSTOCK_CURSOR_H
 
-#include "interface/internal.h"
+#include "executor/executor.h"
 #include "executor/ranges.h"
 
 typedef struct rst_candidate {

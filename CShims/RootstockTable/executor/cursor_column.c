@@ -5,6 +5,7 @@
 ** the engine's memory (SQLITE_STATIC); in a write transaction, and for keys that had to be put together, they are copied.
 ** Invariant: only bytes that stay where they are until the snapshot ends are ever handed over as static.
 */
+#include "executor/executor.h"
 #include "executor/change.h"
 #include "executor/cursor.h"
 #include "catalog/expression_column.h"

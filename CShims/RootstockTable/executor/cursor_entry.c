@@ -5,6 +5,7 @@
 ** holds it. Invariant: an entry without its row is corruption, except in a write transaction that deleted the row since the
 ** cursor came here, and there its columns are NULL, as SQLite shows them.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 #include <string.h>

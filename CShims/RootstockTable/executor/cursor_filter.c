@@ -4,6 +4,7 @@
 ** A plan that means one key is one look-up, a scan that nobody reads from is the tree's count, and everything else is a list
 ** of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 #include "planner/plan_migrate.h"
 

@@ -5,6 +5,7 @@
 ** bytes stay where the engine has them: the snapshot outlives the statement's last use of them. In a write transaction they
 ** hold only until the next write, before which the cursor copies them.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 #include <string.h>

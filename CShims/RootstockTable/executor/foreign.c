@@ -5,26 +5,13 @@
 ** must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does. RESTRICT fails at
 ** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
 */
+#include "executor/executor.h"
 #include "catalog/column_sets.h"
 #include "executor/foreign_statements.h"
-#include "program/runner.h"
+#include "executor/program_state.h"
 #include "executor/trigger.h"
 
 #include <string.h>
-
-bool rst_foreign_enabled(rst_connection *c) {
-    int on = 0;
-    return sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &on) == SQLITE_OK && on != 0;
-}
-
-bool rst_foreign_all_deferred(rst_connection *c) {
-    sqlite3_stmt *statement;
-    bool on = false;
-    if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
-    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
-    rst_statement_done(c, statement);
-    return on;
-}
 
 bool rst_foreign_any_deferred(const rst_table *table) {
     for (int i = 0; i < table->foreign_key_count; i++)

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_FOREIGN_H
 #define ROOTSTOCK_FOREIGN_H
 
-#include "interface/internal.h"
+#include "executor/executor.h"
 
 typedef enum rst_action {
     ACTION_NONE = 0,
@@ -41,7 +41,6 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message);
 /* Whether a key of the table, as a child, is deferred, by its declaration or by PRAGMA defer_foreign_keys. */
 bool rst_foreign_any_deferred(const rst_table *table);
-bool rst_foreign_enabled(rst_connection *c);
 /* The same type and bytes. */
 bool rst_value_same(const rootstock_value *a, const rootstock_value *b);
 

@@ -4,6 +4,8 @@
 ** Invariant: the parent column's affinity and collation decide each comparison, as on native tables; an action is run under ABORT, as
 ** a trigger of its own depth.
 */
+#include "executor/executor.h"
+#include "executor/program_state.h"
 #include "executor/foreign_statements.h"
 #include "rewriter/changes.h"
 #include "executor/trigger.h"

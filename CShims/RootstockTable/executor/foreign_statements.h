@@ -6,8 +6,6 @@
 
 #include "executor/foreign.h"
 
-/* PRAGMA defer_foreign_keys is on. */
-bool rst_foreign_all_deferred(rst_connection *c);
 /* The parent's columns, in the order of the key; *columns belongs to the key. SQLITE_ERROR with SQLite's words if there is no such key. */
 int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int **columns,
                                char **message);

@@ -5,6 +5,7 @@
 ** ROWID tables 4 bytes with the length of the columns' part; then, only if some column cannot be read back exactly from
 ** the key, a row (rows.h) of the columns' values. Invariant: the entry of a row is a function of the row alone.
 */
+#include "executor/executor.h"
 #include "executor/change.h"
 #include "executor/sorter.h"
 

@@ -5,8 +5,9 @@
 ** is stored as it came, or as the real that an integer becomes. Whatever is longer to tell is left to the steps of change.c, before
 ** anything is done. Invariant: what is put are the bytes that those would put, and what refuses it is what would refuse it there.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
-#include "program/runner.h"
+#include "executor/program_state.h"
 
 /* Whether a row of the table can be for us at all. */
 static inline bool is_plain(rst_table *table) {

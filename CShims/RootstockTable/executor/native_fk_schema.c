@@ -3,6 +3,7 @@
 **
 ** Invariant: what a shadow's triggers do to the store table is what the foreign key's actions say, and nothing else.
 */
+#include "executor/executor.h"
 #include "executor/native_fk_parts.h"
 
 #include "executor/foreign.h"

@@ -9,6 +9,7 @@
 ** connection without the module cannot change the parent past them: their triggers call a function that it does not have.
 ** Invariant: after every change of a row its shadows hold what it holds, whether PRAGMA foreign_keys is on or not.
 */
+#include "executor/executor.h"
 #include "executor/native_fk_parts.h"
 
 #include "executor/foreign.h"

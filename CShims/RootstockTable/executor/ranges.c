@@ -18,6 +18,7 @@
 ** Where the statement says that no affinity but the column's has a say (one_row.c), a value held equal means one key of a TEXT column or one
 ** without affinity, too. A text that spells a number is one of these numbers where a running statement may have it compared as one (disguise.c).
 */
+#include "executor/executor.h"
 #include "executor/ranges.h"
 
 #include "planner/affinity_probe.h"

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_RANGES_H
 #define ROOTSTOCK_RANGES_H
 
-#include "interface/internal.h"
+#include "executor/executor.h"
 
 /* Keys from low (inclusive) to high (exclusive; without has_high, to the end). */
 typedef struct rst_range {

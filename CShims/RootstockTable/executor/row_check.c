@@ -4,6 +4,7 @@
 ** The order is SQLite's, because the first refusal is the one that is told. Invariant: nothing is written here except that
 ** REPLACE removes the rows in the way, and that only when no constraint that refuses is left to ask.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 #include "executor/trigger.h"
 

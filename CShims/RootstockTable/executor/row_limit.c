@@ -4,6 +4,7 @@
 ** SQLite measures the record that a row of its own table would be. Invariant: a row is refused here where it, or its entry
 ** in a plain index, is refused there.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 
 static size_t variable_integer_size(uint64_t number) {

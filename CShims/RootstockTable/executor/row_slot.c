@@ -3,6 +3,7 @@
 **
 ** Invariant: what a hand's values point to is its own (key, hold) or the caller's, and nothing in it moves while it is in use.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 ** Nothing is checked here: who calls has asked everything that may refuse the row. Invariant: what one call adds to an index,
 ** another takes out by the same values, so that indexes and rows agree.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 
 #include <string.h>
@@ -96,17 +97,6 @@ int rst_row_learn_last_key(rst_table *table) {
         code = rst_map_code(c, code);
     rst_walker_close(&walker);
     return code;
-}
-
-bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed) {
-    if (index->evaluated) return true;
-    for (int p = 0; p < index->part_count; p++) {
-        int column = index->parts[p].column;
-        if (column < 0) continue; /* the rowid is the key */
-        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated)
-            return true;
-    }
-    return false;
 }
 
 int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message) {

@@ -3,25 +3,11 @@
 **
 ** Invariant: a rowid that AUTOINCREMENT used is in sqlite_sequence before its row is written, and is never given again.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *rst_rowid_word(const rst_table *table) {
-    static const char *const words[] = {"rowid", "oid", "_rowid_"};
-    for (int k = 0; k < 3; k++) {
-        bool taken = false;
-        for (int i = 0; table->has_rowid_name && i < table->column_count && !taken; i++)
-            taken = sqlite3_stricmp(table->columns[i].name, words[k]) == 0;
-        if (!taken) return words[k];
-    }
-    return NULL;
-}
-
-const char *rst_rowid_name(const rst_table *table) {
-    return table->rowid_column >= 0 ? table->columns[table->rowid_column].name : rst_rowid_word(table);
-}
 
 /* As CAST AS INTEGER: whatever a user wrote into sqlite_sequence. */
 static int64_t as_integer(const rootstock_value *value) {

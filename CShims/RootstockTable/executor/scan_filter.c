@@ -8,6 +8,7 @@
 ** each other, unequal texts of which the sought one spells no number (so that no affinity makes one of it), NULL. Whatever
 ** else stands there is SQLite's to judge.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 #include "rewriter/expressions.h"
 

@@ -5,6 +5,7 @@
 ** Invariant: only in the snapshot of the look-up before, by the same plan, whose row is still what the cursor has: between two
 ** filters a cursor on a single row only comes to its end.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 #include <string.h>

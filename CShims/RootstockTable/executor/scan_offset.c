@@ -4,6 +4,7 @@
 ** A row of a table in a read snapshot is gone by without being looked at where the engine can step several entries at once. All others
 ** are, as xNext would come to them. Invariant: the cursor is then where as many xNexts would have brought it.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 /* Whether each entry of the tree is a row and the rows end where the tree does. */

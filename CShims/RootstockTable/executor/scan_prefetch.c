@@ -10,6 +10,7 @@
 **  2. Never more rows are asked for than about as many as have been used, so that a short walk costs no more than it did; a
 **     statement that leaves out most rows (it had enough of the index entry) has them one by one again.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 /* The rowids of the entry under the cursor and of those behind it, to the end of the range. */

@@ -5,6 +5,7 @@
 ** the other, while the plan promised them in the order of the columns behind it, or of the whole key. They are collected and sorted.
 ** Invariant: rows that are equal there stay in key order.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 #include <string.h>

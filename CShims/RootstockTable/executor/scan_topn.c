@@ -9,6 +9,7 @@
 **  2. A row is gone by only if its words stand behind those of all rows in the full heap. Equal ones are SQLite's to sort.
 **  3. Words are a row's own: nothing in the heap points into the store.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 
 enum {

@@ -9,6 +9,7 @@
 **  2. Of this kind is a statement with one SELECT and one FROM, of the table by its own name, behind which things are compared with literals and
 **     parameters alone. So neither a view nor a trigger has a part in it. Nothing is compared in its results, whose names WHERE may stand for.
 */
+#include "executor/executor.h"
 #include "executor/cursor.h"
 #include "parser/tokens.h"
 

@@ -5,6 +5,7 @@
 ** behind it stand as a number beside each entry, so that nearly every comparison is one of two numbers. The sort merges runs,
 ** and leaves those alone that are in order already. Invariant: the order is memcmp's, the shorter key first.
 */
+#include "executor/executor.h"
 #include "executor/sorter.h"
 
 #include <string.h>

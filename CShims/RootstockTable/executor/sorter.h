@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_SORTER_H
 #define ROOTSTOCK_SORTER_H
 
-#include "interface/internal.h"
+#include "executor/executor.h"
 
 /* An entry: its key, behind it its value, from `start` in the gathering's bytes. */
 typedef struct rst_gathered {

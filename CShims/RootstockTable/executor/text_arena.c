@@ -8,6 +8,7 @@
 ** Invariant: a block is freed, or filled anew, only when nothing in it is held: a statement may hold a text longer than the connection
 ** to the store lives.
 */
+#include "executor/executor.h"
 #include "executor/text_arena.h"
 
 #include <string.h>

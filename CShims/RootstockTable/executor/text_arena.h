@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_TEXTS_H
 #define ROOTSTOCK_TEXTS_H
 
-#include "interface/internal.h"
+#include "executor/executor.h"
 
 typedef struct rst_texts rst_texts;
 

@@ -4,6 +4,7 @@
 ** The values arrive before affinity, a key as SQLite saw it, and a column that an UPDATE leaves alone as such. Invariant: a failure
 ** that no mark can undo marks the transaction broken, so that nothing of it is ever committed.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 #include "rewriter/changes.h"
 #include "executor/trigger.h"
@@ -117,7 +118,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
             code = rst_row_delete(table, &old, false, message);
         } else {
             if (rst_program_rowwise(table)) {
-                code = rst_program_update_row(table, &old, message);
+                code = rst_clause_update_row(table, &old, message);
                 goto done;
             }
             row.marks = marks_of(table, count, values);
@@ -253,6 +254,17 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     return finish(vtab, told, conflict, code, message);
 }
 
+/* One more row of the table that is being dropped (ddl/ddl.c) is gone. At the last one SQLITE_ERROR, if a foreign key refuses the DROP: inside
+** the statement that removes them, so that SQLite does not count its rows. */
+static int dropped_row(rst_connection *c, char **message) {
+    if (--c->dropping_left != 0 ||
+        (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
+        return SQLITE_OK;
+    c->dropping_refused = true;
+    rst_set_message(message, "FOREIGN KEY constraint failed");
+    return SQLITE_ERROR; /* a constraint's code OR IGNORE would pass over */
+}
+
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_connection *c = table->connection;
@@ -301,7 +313,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
             code = update_or_delete(table, count, values, conflict, &message);
             if (is_dropped(table) && (code == SQLITE_OK || code == SQLITE_DONE)) {
-                int dropped = rst_dropped_row(c, &message);
+                int dropped = dropped_row(c, &message);
                 if (dropped != SQLITE_OK) code = dropped;
             }
         } else {

@@ -5,8 +5,9 @@
 ** indexes that it touches, for which row_entries.c goes on. Whatever is
 ** longer to tell is left to the steps of change.c. Invariant: what is put are the bytes that those would put.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
-#include "program/runner.h"
+#include "executor/program_state.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 ** left to the steps of change.c. Invariant: what is put and taken out are the bytes that those would put and take out, an entry that stays
 ** what it was apart.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
 
 #include <string.h>

@@ -4,8 +4,9 @@
 ** clauses.c made each into a SELECT of the new values; here it is evaluated over the row that is there and the one that wanted in,
 ** and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
 */
+#include "executor/executor.h"
 #include "executor/change_steps.h"
-#include "program/runner.h"
+#include "executor/program_state.h"
 #include "executor/trigger.h"
 #include "catalog/schema_sandbox.h"
 
@@ -149,14 +150,6 @@ int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *cla
     return do_update(c, table, clause, old, NULL, NULL, conflict, parameters, values, value_count, message);
 }
 
-typedef struct rst_upsert {
-    struct rst_upsert *next;
-    int64_t identifier;
-    rst_code *code;
-    int count;
-    sqlite3_value *values[];
-} rst_upsert;
-
 void rst_upserts_free(rst_connection *c) {
     while (c->upserts != NULL) {
         rst_upsert *upsert = c->upserts;
@@ -164,37 +157,6 @@ void rst_upserts_free(rst_connection *c) {
         for (int i = 0; i < upsert->count; i++) sqlite3_value_free(upsert->values[i]);
         sqlite3_free(upsert);
     }
-}
-
-/* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation column. */
-void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = rst_function_connection(context);
-    const char *text = (const char *)sqlite3_value_text(values[0]);
-    rst_upsert *upsert;
-    rst_code *code = NULL;
-    char *message = NULL;
-    int result;
-    if (text == NULL) return;
-    result = rst_code_get(c, text, &code, &message);
-    /* The clauses run as a statement of ours, but they are a trigger's. */
-    if (result == SQLITE_OK && !code->judged) result = rst_untrusted_judge(c, text, text + strlen(text), &message);
-    if (result != SQLITE_OK) {
-        rst_function_fail(context, c, result, message);
-        return;
-    }
-    code->judged = true;
-    upsert = sqlite3_malloc64(sizeof *upsert + (sqlite3_uint64)count * sizeof(sqlite3_value *));
-    if (upsert == NULL) {
-        sqlite3_result_error_nomem(context);
-        return;
-    }
-    upsert->identifier = ++c->upsert_count;
-    upsert->code = code;
-    upsert->count = count - 1;
-    for (int i = 1; i < count; i++) upsert->values[i - 1] = sqlite3_value_dup(values[i]);
-    upsert->next = c->upserts;
-    c->upserts = upsert;
-    sqlite3_result_int64(context, upsert->identifier);
 }
 
 /* Whether SQLite looks for the rowid before it gives the columns their affinity, and STRICT its word on their types. */
@@ -326,4 +288,10 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootsto
     }
 done:
     return rst_settle(c, mark, conflict, code);
+}
+
+int rst_clause_update_row(rst_table *table, rst_hand *old, char **message) {
+    rst_program *program = table->connection->program;
+    return rst_clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
+                             &program->code->parameters, program->values, program->value_count, message);
 }

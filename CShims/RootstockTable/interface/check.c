@@ -8,6 +8,7 @@
 ** ways; where the counts differ the index is walked too, to name the entries that are nobody's. Then the catalog
 ** (check_catalog.c), and what the engine has to say of what it keeps them in. Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as there.
 */
+#include "interface/interface.h"
 #include "interface/check_table.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 ** A tree that was ever given out is an object's or free, never both, never neither; a free one is empty; what the catalog lists
 ** is what SQLite made of its texts (the mirror), object for object.
 */
+#include "interface/interface.h"
 #include "interface/check.h"
 
 #include <string.h>

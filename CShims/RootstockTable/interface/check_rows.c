@@ -3,6 +3,7 @@
 **
 ** Invariant: whatever the bytes are, nothing outside of them is read.
 */
+#include "interface/interface.h"
 #include "interface/check_table.h"
 #include "executor/foreign.h"
 

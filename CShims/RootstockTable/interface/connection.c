@@ -4,6 +4,8 @@
 ** SQLite's modules and functions hold it, each counted. Invariant: it is freed with the last of them, and what a thread remembers of
 ** the connection it asked about last is void once any store of this process has been closed.
 */
+#include "interface/interface.h"
+#include "executor/native_fk_table.h"
 #include "ddl/declare.h"
 #include "planner/affinity_probe.h"
 #include "rewriter/expressions.h"
@@ -18,35 +20,6 @@
 
 const char *rootstock_version(void) {
     return "0.1.0";
-}
-
-void rst_set_message(char **message, const char *format, ...) {
-    va_list arguments;
-    if (message == NULL) return;
-    sqlite3_free(*message);
-    va_start(arguments, format);
-    *message = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
-}
-
-void rst_forget_message(char **message) {
-    if (message == NULL) return;
-    sqlite3_free(*message);
-    *message = NULL;
-}
-
-int rst_take_message(sqlite3_vtab *base, int code, char *message) {
-    if (message != NULL) {
-        sqlite3_free(base->zErrMsg);
-        base->zErrMsg = message;
-    }
-    return code;
-}
-
-int rst_declare_columns(sqlite3 *db, const char *sql) {
-    int code = sqlite3_declare_vtab(db, sql);
-    bool interrupted = code == SQLITE_ERROR && strcmp(sqlite3_errmsg(db), sqlite3_errstr(SQLITE_INTERRUPT)) == 0;
-    return interrupted ? SQLITE_INTERRUPT : code;
 }
 
 atomic_ulong rst_stores_closed;
@@ -79,9 +52,7 @@ void rst_store_close(rst_connection *c) {
     c->shared = NULL;
 }
 
-static void connection_release(void *context) {
-    rst_connection *c = context;
-    if (--c->references > 0) return;
+static void connection_free(rst_connection *c) {
     rst_statements_finalize(c);
     rst_retired_vtabs_free(c);
     rst_store_close(c);
@@ -135,53 +106,40 @@ rst_connection *rst_connection_of(sqlite3 *db) {
     return c != NULL ? c : ask_connection(db, atomic_load_explicit(&rst_stores_closed, memory_order_acquire));
 }
 
-int rst_module(rst_connection *c, const char *name, const sqlite3_module *module) {
-    c->references++;
-    return sqlite3_create_module_v2(c->db, name, module, c, connection_release); /* releases on failure too */
+/* An allocation failed inside a call: what the connection holds of the schema is suspect. */
+static void call_failed(rst_connection *c) {
+    if (c->shared == NULL) return;
+    c->schema_stale = true;
+    c->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */
+    c->checked_transaction = 0;
 }
 
-int rst_leave_failed(rst_connection *c, int code) {
-    if (rst_call_code(SQLITE_OK) != SQLITE_OK && c->shared != NULL) {
-        c->schema_stale = true;
-        c->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */
-        c->checked_transaction = 0;
-    }
-    return code;
+static void drop_spare_cursors(rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
 }
 
-typedef struct function_binding {
-    rst_connection *connection;
-    void (*function)(sqlite3_context *, int, sqlite3_value **);
-} function_binding;
-
-static void binding_release(void *context) {
-    connection_release(((function_binding *)context)->connection);
-    sqlite3_free(context);
+static void finalize_statements(rst_connection *c) {
+    rst_disguises_rest(c);
+    rst_programs_free(c);
 }
 
-static void call_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    const function_binding *binding = sqlite3_user_data(context);
-    rst_call_enter();
-    binding->function(context, count, values);
-    if (rst_leave(binding->connection, SQLITE_OK) != SQLITE_OK) {
-        binding->connection->last_error = SQLITE_NOMEM;
-        sqlite3_result_error_nomem(context);
-    }
+static const rst_store_hooks store_hooks = {
+    .keep_cursors = rst_cursors_keep,
+    .detach_cursors = rst_cursors_detach,
+    .drop_spare_cursors = drop_spare_cursors,
+    .forget_positions = rst_tables_forget_positions,
+    .forget_handles = rst_tables_forget_handles,
+    .finalize_statements = finalize_statements,
+    .name_tree = rst_tables_name_tree,
+};
+
+static void free_attachments(rst_table *table) {
+    rst_cursors_drop_spare(table);
+    for (int i = 0; i < table->plan_count; i++) rst_automatic_free(table->plans[i]->state);
+    rst_shadows_free(table);
 }
 
-rst_connection *rst_function_connection(sqlite3_context *context) {
-    return ((const function_binding *)sqlite3_user_data(context))->connection;
-}
-
-int rst_function(rst_connection *c, const char *name, int count, int flags,
-                 void (*function)(sqlite3_context *, int, sqlite3_value **)) {
-    function_binding *binding = sqlite3_malloc64(sizeof *binding);
-    if (binding == NULL) return SQLITE_NOMEM;
-    *binding = (function_binding){c, function};
-    c->references++;
-    return sqlite3_create_function_v2(c->db, name, count, SQLITE_UTF8 | flags, binding, call_function, NULL, NULL,
-                                      binding_release);
-}
+static const rst_schema_hooks schema_hooks = {.free_attachments = free_attachments, .refresh = rst_schema_refresh};
 
 int rootstock_register(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
@@ -193,6 +151,10 @@ int rootstock_register(sqlite3 *db) {
         memset(c, 0, sizeof *c);
         c->db = db;
         c->long_key_limit = SIZE_MAX;
+        c->hooks = &store_hooks;
+        c->schema_hooks = &schema_hooks;
+        c->free = connection_free;
+        c->call_failed = call_failed;
         c->references = 1; /* given back below */
         c->schema = sqlite3_mprintf("main");
         if (c->schema == NULL) {
@@ -203,10 +165,10 @@ int rootstock_register(sqlite3 *db) {
         if (code == SQLITE_OK) code = rst_module(c, "rootstock_sentinel", &rst_sentinel_module);
         if (code == SQLITE_OK) code = rst_functions_register(c);
         if (code != SQLITE_OK) {
-            connection_release(c);
+            rst_connection_release(c);
             return code;
         }
-        connection_release(c);
+        rst_connection_release(c);
     }
     for (size_t i = 0; code == SQLITE_OK; i++) {
         const rootstock_engine *engine = rootstock_engine_at(i);

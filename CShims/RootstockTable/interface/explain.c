@@ -5,6 +5,7 @@
 ** Here that becomes what it would be on a table of SQLite's own: "SEARCH t USING INDEX i (a=?)" where something narrows the walk,
 ** "SCAN t USING INDEX i" or "SCAN t" where nothing does. Lines about anything else stay as they are.
 */
+#include "interface/interface.h"
 #include "interface/check.h"
 #include "planner/plan.h"
 #include "parser/tokens.h"

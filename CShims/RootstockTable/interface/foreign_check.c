@@ -6,6 +6,7 @@
 ** of a row is looked up by SQL, so that affinity and collation are the parent column's. Rows and order are SQLite's: table by
 ** table, row by row, key by key.
 */
+#include "interface/interface.h"
 #include "interface/check.h"
 #include "executor/foreign.h"
 

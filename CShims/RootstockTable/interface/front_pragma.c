@@ -2,6 +2,7 @@
 ** front_pragma.c - PRAGMAs at the front door: those that SQLite would answer of the in-memory main database are answered of the store.
 ** Invariant: a PRAGMA of another schema comes back as it is.
 */
+#include "interface/interface.h"
 #include "interface/frontdoor.h"
 
 #include <string.h>

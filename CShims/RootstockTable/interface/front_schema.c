@@ -2,6 +2,7 @@
 ** front_schema.c - CREATE, DROP and ALTER at the front door: which schema they mean, and what SQLite says of them. Invariant: what concerns
 ** temp or an attached file is left to SQLite.
 */
+#include "interface/interface.h"
 #include "interface/frontdoor.h"
 
 #include "ddl/declare.h"
@@ -10,10 +11,6 @@
 #include "executor/trigger.h"
 
 #include <string.h>
-
-char *rst_span_text(const char *start, const char *end) {
-    return sqlite3_mprintf("%.*s", (int)(end - start), start);
-}
 
 bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached) {
     sqlite3_stmt *list;

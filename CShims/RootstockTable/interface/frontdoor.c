@@ -16,6 +16,7 @@
 ** | anything on temp or attached objects        | itself                                                    |
 ** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store object.
 */
+#include "interface/interface.h"
 #include "interface/frontdoor.h"
 #include "rewriter/changes.h"
 
@@ -372,7 +373,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         }
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
         if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
-            code = rst_key_order_plain(c, sql, last, rewritten);
+            code = rst_key_order_plain(c, sql, last, rst_needs_program, rewritten);
         if (code == SQLITE_OK && plain && *rewritten == NULL && !c->has_expressions && !c->has_exclusions)
             code = rst_one_row_tell(c, sql, last, rewritten);
         if (code == SQLITE_OK && *rewritten == NULL) {

@@ -10,8 +10,6 @@
 /* Of a DETACH. */
 #define ROOTSTOCK_STAYS "database rootstock is the store's own and stays attached"
 
-/* A copy from sqlite3_malloc, or null. */
-char *rst_span_text(const char *start, const char *end);
 /* Names of types for rst_elsewhere: an index or a trigger has no name in common with a table. */
 #define ROOTSTOCK_TABLES "'table', 'view'"
 #define ROOTSTOCK_INDEXES "'index'"

@@ -4,6 +4,8 @@
 ** Those that change anything are SQLITE_DIRECTONLY: a schema (a view, a trigger, a generated column of an untrusted file)
 ** cannot reach them.
 */
+#include "interface/interface.h"
+#include "program/bulk_change.h"
 #include "interface/check.h"
 #include "interface/frontdoor.h"
 #include "rootstock_kv_module.h"
@@ -11,28 +13,6 @@
 #include "catalog/schema_sandbox.h"
 
 #include <string.h>
-
-/* Puts code and message into the function's result. */
-void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message) {
-    c->last_error = code;
-    sqlite3_result_error(context, message != NULL ? message : sqlite3_errstr(code), -1);
-    sqlite3_result_error_code(context, code);
-    sqlite3_free(message);
-}
-
-void rst_function_run(sqlite3_context *context, sqlite3_value **values,
-                      int (*run)(rst_connection *, const char *, char **)) {
-    rst_connection *c = rst_function_connection(context);
-    const char *sql = (const char *)sqlite3_value_text(values[0]);
-    char *message = NULL;
-    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
-    if (code != SQLITE_OK) {
-        rst_function_fail(context, c, code, message);
-    } else {
-        sqlite3_result_int(context, 0);
-        sqlite3_free(message);
-    }
-}
 
 static void open_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
@@ -182,6 +162,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
     if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);
+    if (code == SQLITE_OK) code = rst_mass_register(c);
     if (code == SQLITE_OK) code = rst_settle_register(c);
     if (code == SQLITE_OK) code = rst_pragma_register(c);
     if (code == SQLITE_OK) code = rst_maintain_register(c);

@@ -6,6 +6,7 @@
 ** (commits since the oldest of them), tables: an array of {name, withoutRowid, rows, pages, bytes, depth, indexes: an array of
 ** {name, unique, rows, pages, bytes, depth}}. Rows and trees are those of one snapshot. NULL where no store is open.
 */
+#include "interface/interface.h"
 #include "interface/check.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 ** What every listing shares: declaring itself, taking its arguments, keeping its rows and giving them out. Invariant: a
 ** cursor holds no snapshot and no statement after xFilter.
 */
+#include "interface/interface.h"
 #include "interface/check.h"
 #include "common/eponymous.h"
 

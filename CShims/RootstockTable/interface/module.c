@@ -7,6 +7,7 @@
 ** HOW IT WORKS: each table is one virtual table; its rows and index entries are trees of the store's engine (schema.c
 ** describes them, plan.c chooses, cursor*.c read, update.c and change.c write, transaction.c keeps them together).
 */
+#include "interface/interface.h"
 #include "rewriter/expressions.h"
 #include "ddl/declare.h"
 #include "executor/native_fk_table.h"
@@ -70,14 +71,14 @@ static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, ch
     if (vtab == NULL) return SQLITE_NOMEM;
     memset(vtab, 0, sizeof *vtab);
     vtab->table = table;
-    vtab->connection = c;
+    vtab->txn.connection = c;
     vtab->shown = table->shown_count;
     table->references++;
     vtab->next = c->vtabs;
     vtab->link = &c->vtabs;
     if (vtab->next != NULL) vtab->next->link = &vtab->next;
     c->vtabs = vtab;
-    *out = &vtab->base;
+    *out = &vtab->txn.base;
     return SQLITE_OK;
 }
 
@@ -136,7 +137,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     }
     table = rst_table_find(c, arguments[2]);
     /* About to be dropped: SQLite wants it connected first. */
-    if (table == NULL && c->undeclaring) return rst_bare_vtab(c, "CREATE TABLE x(a)", out);
+    if (table == NULL && c->undeclaring) return rst_bare_vtab(c, "CREATE TABLE x(a)", sizeof(rst_vtab), out);
     if (table == NULL) {
         rst_set_message(message, "no such table in the store %s: %s", c->shared->path, arguments[2]);
         return SQLITE_ERROR;
@@ -158,7 +159,7 @@ static int table_disconnect(sqlite3_vtab *base) {
 
 static int table_destroy(sqlite3_vtab *base) {
     rst_vtab *vtab = (rst_vtab *)base;
-    rst_connection *c = vtab->connection;
+    rst_connection *c = vtab->txn.connection;
     if (!c->undeclaring && vtab->table != NULL) {
         char *message = NULL, *sql = sqlite3_mprintf("DROP TABLE \"%w\"", vtab->table->name);
         int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
@@ -184,18 +185,9 @@ static int table_destroy(sqlite3_vtab *base) {
     return table_disconnect(base);
 }
 
-void rst_retired_vtabs_free(rst_connection *c) {
-    while (c->retired_vtabs != NULL) {
-        rst_vtab *vtab = c->retired_vtabs;
-        c->retired_vtabs = vtab->next;
-        sqlite3_free(vtab->base.zErrMsg);
-        sqlite3_free(vtab);
-    }
-}
-
 static int table_rename(sqlite3_vtab *base, const char *name) {
     rst_vtab *vtab = (rst_vtab *)base;
-    rst_connection *c = vtab->connection;
+    rst_connection *c = vtab->txn.connection;
     char *message = NULL, *sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME TO \"%w\"", vtab->table->name, name);
     int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
     /* SQLite sends xRename without xBegin: an empty change of the table makes it join the transaction, and hear of its end. */
@@ -240,12 +232,12 @@ static int watched_connect(sqlite3 *db, void *context, int count, const char *co
 
 static int watched_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     rst_call_enter();
-    return rst_leave(((rst_vtab *)base)->connection, rst_best_index(base, info));
+    return rst_leave(((rst_txn_vtab *)base)->connection, rst_best_index(base, info));
 }
 
 static int watched_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
                           sqlite3_value **values) {
-    rst_connection *c = ((rst_vtab *)cursor->pVtab)->connection;
+    rst_connection *c = ((rst_txn_vtab *)cursor->pVtab)->connection;
     int code;
     rst_call_enter();
     code = rst_cursor_filter(cursor, number, text, count, values);
@@ -254,7 +246,7 @@ static int watched_filter(sqlite3_vtab_cursor *cursor, int number, const char *t
 }
 
 static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
-    rst_connection *c = ((rst_vtab *)base)->connection;
+    rst_connection *c = ((rst_txn_vtab *)base)->connection;
     int code;
     rst_call_enter();
     code = rst_update(base, count, values, rowid);

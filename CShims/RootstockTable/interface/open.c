@@ -3,6 +3,7 @@
 **
 ** Invariant: an opening that fails half way leaves the connection as one that has no store.
 */
+#include "interface/interface.h"
 #include "ddl/declare.h"
 #include "executor/trigger.h"
 #include "catalog/schema_sandbox.h"
@@ -309,4 +310,13 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
     code = rst_call_leave(open_store(db, path, engine_name, options_json, tables, message));
     if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
     return code;
+}
+
+int rootstock_backup(sqlite3 *db, const char *path, char **message) {
+    rst_connection *c = rst_connection_of(db);
+    if (c == NULL || c->shared == NULL || path == NULL) {
+        rst_set_message(message, "no store is open on this connection");
+        return SQLITE_MISUSE;
+    }
+    return rst_store_copy(c, path, message);
 }

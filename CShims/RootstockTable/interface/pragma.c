@@ -4,6 +4,7 @@
 ** The mirror holds the schema natively, so that what it answers is SQLite's own answer. Each is an eponymous table-valued
 ** function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the names a user writes.
 */
+#include "interface/interface.h"
 #include "common/eponymous.h"
 #include "ddl/temporary.h"
 
@@ -278,29 +279,3 @@ int rst_pragma_register(rst_connection *c) {
 }
 
 /* ---- user_version and application_id ---- */
-
-int rst_meta_get(rst_connection *c, bool application, int64_t *value, char **message) {
-    rootstock_transaction *transaction = NULL;
-    bool is_writer = false;
-    rst_catalog meta;
-    int code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
-    if (code != SQLITE_OK) return code;
-    code = rst_catalog_read_meta(c, transaction, &meta, message);
-    *value = application ? meta.application_id : meta.user_version;
-    rst_read_end(c, is_writer);
-    return code;
-}
-
-int rst_meta_set(rst_connection *c, bool application, int64_t value, char **message) {
-    rst_catalog meta;
-    int code = rst_change_begin(c, message);
-    if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
-    if (code == SQLITE_OK) {
-        if (application)
-            meta.application_id = (int32_t)value;
-        else
-            meta.user_version = (int32_t)value;
-        code = rst_catalog_write_meta(c, &meta);
-    }
-    return rst_change_end(c, code, message);
-}

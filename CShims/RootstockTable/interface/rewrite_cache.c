@@ -7,6 +7,7 @@
 ** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
 ** remembered is forgotten when the schema changes.
 */
+#include "interface/interface.h"
 #include "rewriter/transform.h"
 
 #include <limits.h>
@@ -29,7 +30,7 @@ typedef struct remembered_short {
 } remembered_short;
 
 typedef struct rst_glances {
-    uint64_t epoch; /* of the schema they hold for */
+    uint64_t state; /* c->schema_state that they hold for */
     remembered texts[REMEMBERED];
     remembered_short shorts[SHORTS];
 } rst_glances;
@@ -131,11 +132,11 @@ void rst_glance_remember(rst_connection *c, const char *sql, const char *end) {
         c->glances = sqlite3_malloc64(sizeof *c->glances);
         if (c->glances == NULL) return; /* the long way again, then */
         memset(c->glances, 0, sizeof *c->glances);
-    } else if (c->glances->epoch != c->epoch) {
+    } else if (c->glances->state != c->schema_state) {
         for (int i = 0; i < REMEMBERED; i++) sqlite3_free(c->glances->texts[i].text);
         memset(c->glances, 0, sizeof *c->glances);
     }
-    c->glances->epoch = c->epoch;
+    c->glances->state = c->schema_state;
     if (size < SHORTEST) {
         remembered_short brief = short_text(sql, size);
         c->glances->shorts[place_of_short(brief)] = brief;
@@ -204,14 +205,15 @@ bool rst_glance_query(rst_connection *c, const char *sql, const char *end) {
         if (has_any(p) && look_closer(sql, p, stop)) break;
         if (p == last) return true;
     }
-    return c->glances != NULL && c->glances->epoch == c->epoch && is_remembered(c->glances, sql, (size_t)(end - sql));
+    return c->glances != NULL && c->glances->state == c->schema_state &&
+           is_remembered(c->glances, sql, (size_t)(end - sql));
 }
 
 static inline bool glance(rst_connection *c, const char *sql, const char *end) {
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
     if (size < SHORTEST)
-        return c->glances != NULL && c->glances->epoch == c->epoch && is_short_remembered(c->glances, sql, size);
+        return c->glances != NULL && c->glances->state == c->schema_state && is_short_remembered(c->glances, sql, size);
     if (size > LONGEST) return false;
     /* SELECT count(*) FROM t has a way of its own. */
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
@@ -220,7 +222,7 @@ static inline bool glance(rst_connection *c, const char *sql, const char *end) {
         sql[7] != '/') {
         return rst_glance_query(c, sql, end);
     }
-    return c->glances != NULL && c->glances->epoch == c->epoch && is_remembered(c->glances, sql, size);
+    return c->glances != NULL && c->glances->state == c->schema_state && is_remembered(c->glances, sql, size);
 }
 
 bool rst_glance(rst_connection *c, const char *sql, const char *end) {
@@ -256,7 +258,7 @@ static __attribute__((noinline)) int find_and_look(sqlite3 *db, const char *sql,
 int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     rst_connection *c = rst_connection_last_asked(db);
     const rst_glances *glances;
-    if (c != NULL && (glances = c->glances) != NULL && glances->epoch == c->epoch && c->schema_doubts == 0 &&
+    if (c != NULL && (glances = c->glances) != NULL && glances->state == c->schema_state && c->schema_doubts == 0 &&
         rst_newest_is_checked(c)) {
         size_t size = bytes < 0 ? strlen(sql) : (size_t)bytes;
         if (size - SHORTEST <= LONGEST - SHORTEST && is_remembered(glances, sql, size)) {
@@ -268,10 +270,4 @@ int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten,
         return look(c, sql, size, rewritten, tail, message); /* so db and bytes need not be kept */
     }
     return find_and_look(db, sql, bytes, rewritten, tail, message);
-}
-
-bool rst_newest_is_checked_by_engine(const rst_connection *c) {
-    if (c->writer != NULL || c->reader_pinned) return true; /* this transaction's snapshot was compared */
-    return c->checked_transaction != 0 && c->engine->last_commit != NULL &&
-           c->engine->last_commit(c->shared->environment) == c->checked_transaction;
 }

@@ -4,6 +4,7 @@
 ** A table in a native file's schema has its rows in `<database>-<engine>`. Invariant: a connection opens one such store, and tables of
 ** another file's schema are refused; one that cannot be read is said to be so each time.
 */
+#include "interface/interface.h"
 #include "executor/native_fk_table.h"
 #include "catalog/schema_sandbox.h"
 

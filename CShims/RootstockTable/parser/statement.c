@@ -241,3 +241,7 @@ bool rst_statement_clears(const rst_statement_parts *parts) {
     first = rst_token_next(&p, parts->after_table.end);
     return first.type == TOKEN_END && parts->index.type == TOKEN_END;
 }
+
+char *rst_span_text(const char *start, const char *end) {
+    return sqlite3_mprintf("%.*s", (int)(end - start), start);
+}

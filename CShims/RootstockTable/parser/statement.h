@@ -41,5 +41,7 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
 bool rst_statement_clears(const rst_statement_parts *parts);
 /* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
 const char *rst_statement_end(const char *sql, const char *end);
+/* A copy from sqlite3_malloc, or null. */
+char *rst_span_text(const char *start, const char *end);
 
 #endif

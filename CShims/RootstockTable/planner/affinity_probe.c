@@ -11,6 +11,7 @@
 ** where no statement disguises a number, and hardly any ever does, the answer is the comparison of two counters.
 ** Invariant: "no" is said only where each statement that may be running is known to make no such comparison.
 */
+#include "planner/planner.h"
 #include "planner/affinity_probe.h"
 
 #include <stdlib.h>

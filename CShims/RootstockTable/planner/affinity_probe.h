@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_DISGUISE_H
 #define ROOTSTOCK_DISGUISE_H
 
-#include "interface/internal.h"
+#include "planner/planner.h"
 
 /* What of the connection's statements rst_disguises has to look at. */
 bool rst_disguises_now(rst_connection *c);

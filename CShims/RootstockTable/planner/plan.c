@@ -24,7 +24,7 @@
 */
 #include "executor/change_steps.h"
 #include "rewriter/expressions.h"
-#include "interface/internal.h"
+#include "planner/planner.h"
 #include "planner/plan.h"
 #include "catalog/partial_predicate.h"
 

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_PLAN_H
 #define ROOTSTOCK_PLAN_H
 
-#include "interface/internal.h"
+#include "planner/planner.h"
 
 typedef struct rst_candidate {
     int source;

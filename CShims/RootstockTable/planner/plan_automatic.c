@@ -7,6 +7,7 @@
 ** a parameter, where it would not. So the plan costs what the scan does, and gives fewer rows, which decides between equal ones.
 ** Invariant: SQLite never prefers several of these to one scan (a union over OR costs 1 more than its parts).
 */
+#include "planner/planner.h"
 #include "planner/plan.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
 ** plan_cost.c - what a way to reach rows costs, by SQLite's own formulas for B-tree tables, in its logarithmic units.
 */
+#include "planner/planner.h"
 #include "planner/plan.h"
 
 /* log2 to a tenth, times 10, as SQLite's LogEst. */

@@ -7,6 +7,7 @@
 ** a join would begin with the table that makes it sort.
 ** Invariant: the choice between the plans of one table is made before (plan.c); this decides about the order of loops only.
 */
+#include "planner/planner.h"
 #include "planner/plan.h"
 
 /* LogEst of what one row costs in a sort of as many as SQLite takes a table to have, beyond the row itself. */

@@ -2,6 +2,7 @@
 ** plan_match.c - which constraints of a statement a candidate can look up in its key, and whether its order is the one asked for.
 ** Invariant: an operator that is not named here is never used.
 */
+#include "planner/planner.h"
 #include "rewriter/expressions.h"
 #include "planner/plan.h"
 #include "catalog/expression_column.h"

@@ -8,6 +8,7 @@
 ** their old numbers.
 ** Invariant: a copied plan is given only while a statement runs that ran when the schema changed; others are prepared anew.
 */
+#include "planner/planner.h"
 #include "planner/plan_migrate.h"
 
 #include <string.h>

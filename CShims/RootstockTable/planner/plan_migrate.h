@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_PLAN_CARRY_H
 #define ROOTSTOCK_PLAN_CARRY_H
 
-#include "interface/internal.h"
+#include "planner/planner.h"
 
 /* Before a schema's tables are replaced: which statements are under way. */
 void rst_plans_note_running(rst_connection *c);

@@ -13,6 +13,7 @@
 **  4. A <> or IS NOT NULL may be one of an ON, which lets rows of the table on the left through all the same (partial_terms.c): it counts only where
 **     SQLite tells of a LIMIT, because then there is no other table.
 */
+#include "planner/planner.h"
 #include "rewriter/expressions.h"
 #include "planner/plan.h"
 

@@ -4,6 +4,7 @@
 ** Invariant: it may only if SQLite would let every row of the plan through and sort none: each constraint is looked up and omitted, and the
 ** order asked for is the plan's. With nothing else the n-th row of the plan is the n-th of the statement.
 */
+#include "planner/planner.h"
 #include "planner/plan.h"
 
 #include <string.h>

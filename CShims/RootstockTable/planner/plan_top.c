@@ -11,6 +11,7 @@
 **  2. Of an index each entry's row is looked at, so it has to be one that SQLite would ask for anyway.
 **  3. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
 */
+#include "planner/planner.h"
 #include "planner/plan.h"
 
 static bool is_literal(sqlite3_index_info *info, int constraint) {

@@ -2,6 +2,7 @@
 ** predicate_implication.c - what the terms shown to xBestIndex tell of a row, and whether that implies a partial index's WHERE (predicate.c, where
 ** the rules stand). Invariant: what is not understood is not implied.
 */
+#include "planner/planner.h"
 #include "catalog/partial_predicate.h"
 
 #include <string.h>

@@ -14,6 +14,7 @@
 ** because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes no index the rows are changed in
 ** turns, so that they need not all be in memory.
 */
+#include "program/program.h"
 #include "program/bulk_change.h"
 #include "common/eponymous.h"
 
@@ -60,48 +61,14 @@ static inline bool is_settled(const rootstock_value *value, char affinity) {
     }
 }
 
-static const unsigned char *unpack_sized(const unsigned char *at, const void **bytes, size_t *size) {
-    uint32_t count;
-    memcpy(&count, at, sizeof count);
-    *size = count;
-    *bytes = at + sizeof count;
-    return at + sizeof count + count;
-}
-
-size_t rst_mass_unpack(const rst_mass *mass, size_t place, rst_mass_row *row) {
-    const unsigned char *at = mass->rows.data + place;
-    row->rowid = 0;
-    if (mass->table->without_rowid) {
-        at = unpack_sized(at, &row->key.data, &row->key.size);
-    } else {
-        memcpy(&row->rowid, at, 8);
-        at += 8;
-        rootstock_rowid_encode(row->rowid, row->rowid_key);
-        row->key.data = row->rowid_key;
-        row->key.size = 8;
-    }
-    for (int i = 0; i < mass->count; i++) {
-        rootstock_value *value = &row->values[i];
-        value->type = *at++;
-        value->size = 0;
-        if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) {
-            at = unpack_sized(at, &value->as.data, &value->size);
-        } else if (value->type != VALUE_NULL) {
-            memcpy(&value->as, at, 8);
-            at += 8;
-        }
-    }
-    return (size_t)(at - mass->rows.data);
-}
-
 /* Whether the key that was packed last, behind `place`, is higher than the one before it. */
 static bool ascends(const rst_mass *mass, size_t place) {
     const unsigned char *before = mass->rows.data + mass->last_place, *now = mass->rows.data + place;
     if (mass->table->without_rowid) {
         const void *a, *b;
         size_t a_size, b_size;
-        (void)unpack_sized(before, &a, &a_size);
-        (void)unpack_sized(now, &b, &b_size);
+        (void)rst_mass_unpack_sized(before, &a, &a_size);
+        (void)rst_mass_unpack_sized(now, &b, &b_size);
         return rootstock_key_compare(a, a_size, b, b_size) < 0;
     } else {
         int64_t a, b;
@@ -166,14 +133,14 @@ static int take_turn(rst_mass *mass, sqlite3_vtab *base) {
         UNUSED(arguments);                                                                                             \
         UNUSED(message);                                                                                               \
         int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);                                                    \
-        return code == SQLITE_OK ? rst_bare_vtab(context, declaration, out) : code;                                    \
+        return code == SQLITE_OK ? rst_bare_vtab(context, declaration, sizeof(rst_txn_vtab), out) : code;              \
     }
 CONNECT(connect_keys, "CREATE TABLE x(k)")
 CONNECT(connect_one, "CREATE TABLE x(k,a)")
 CONNECT(connect_four, "CREATE TABLE x(k,a,b,c,d)")
 
 static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
-    rst_connection *c = ((rst_vtab *)base)->connection;
+    rst_connection *c = ((rst_txn_vtab *)base)->connection;
     rst_mass *mass = c->mass;
     int code;
     if (mass != NULL && mass->clears && sqlite3_value_type(values[0]) == SQLITE_NULL) {
@@ -431,12 +398,10 @@ static const sqlite3_module mass_module = {
 
 int rst_mass_register(rst_connection *c) {
     int code;
-    if (c->mass_registered) return SQLITE_OK;
     code = rst_module(c, "rootstock_mass", &mass_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass1", &keys_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass2", &one_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass5", &four_module);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_held", 2, SQLITE_DIRECTONLY, rst_held_function);
-    c->mass_registered = code == SQLITE_OK;
     return code;
 }

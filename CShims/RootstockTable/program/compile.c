@@ -5,6 +5,7 @@
 ** RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked first, on the mirror.
 ** Invariant: code is of one epoch of the schema, and is thrown away only while no program runs.
 */
+#include "program/program.h"
 #include "executor/change_steps.h"
 #include "rewriter/changes.h"
 #include "rewriter/expressions.h"
@@ -71,55 +72,6 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
         }
     }
     return false;
-}
-
-int rst_rowid_names_in(const rst_table *table, rst_span names) {
-    static const char *const words[] = {"rowid", "oid", "_rowid_"};
-    const char *p = names.start;
-    bool name = true;
-    int depth = 0, found = 0;
-    while (p != NULL && p < names.end && !table->without_rowid) {
-        rst_token token = rst_token_next(&p, names.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) depth++;
-        if (rst_token_mark(&token, ")")) depth--;
-        if (depth == 0 && rst_token_mark(&token, "=")) name = false;
-        if (depth == 0 && rst_token_mark(&token, ",")) name = true;
-        for (int i = 0; i < 3 && name && rst_token_names(&token); i++) {
-            if (rst_token_same_name(&token, words[i])) found |= 1 << i;
-        }
-    }
-    /* A column of that name is one like others. */
-    for (int i = 0; i < table->column_count && found != 0; i++) {
-        for (int k = 0; k < 3; k++) {
-            if (sqlite3_stricmp(table->columns[i].name, words[k]) == 0) found &= ~(1 << k);
-        }
-    }
-    return found;
-}
-
-int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
-    const char *p = set.start;
-    bool name = true;
-    int depth = 0, code = SQLITE_OK;
-    while (p < set.end && code == SQLITE_OK) {
-        rst_token token = rst_token_next(&p, set.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "("))
-            depth++;
-        else if (rst_token_mark(&token, ")"))
-            depth--;
-        else if (rst_token_mark(&token, "=") && depth == 0)
-            name = false;
-        else if (rst_token_mark(&token, ",") && depth == 0)
-            name = true;
-        else if (name) {
-            for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-                if (rst_token_same_name(&token, table->columns[i].name)) code = rst_columns_add(table, i, bits, beyond);
-            }
-        }
-    }
-    return code;
 }
 
 /* Whether an INSERT into these columns gives the rowid; none named: all. */

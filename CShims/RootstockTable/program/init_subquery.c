@@ -5,6 +5,7 @@
 ** the program answers from its first answer. One that does is run for each row. Invariant: what became rootstock_once can be
 ** prepared by itself and takes no parameters, so that its answer is the same for every row of the statement.
 */
+#include "program/program.h"
 #include "program/runner.h"
 
 #include <string.h>

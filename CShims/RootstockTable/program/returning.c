@@ -3,6 +3,7 @@
 **
 ** Invariant: the program has run to its end before the first row is given, as SQLite does it.
 */
+#include "program/program.h"
 #include "common/eponymous.h"
 #include "rewriter/argument_pack.h"
 #include "program/runner.h"

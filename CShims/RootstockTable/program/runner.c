@@ -7,6 +7,8 @@
 ** lists are evaluated over an image of each changed row, at once. Invariant: when a program fails, the statement leaves
 ** nothing behind, save what OR FAIL keeps.
 */
+#include "program/program.h"
+#include "catalog/schema_sandbox.h"
 #include "program/runner.h"
 #include "rewriter/changes.h"
 
@@ -26,22 +28,6 @@ void rst_program_clear(rst_program *program) {
     program->last = NULL;
     sqlite3_free(program->message);
     program->message = NULL;
-}
-
-void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement) {
-    int used = 0, highest = sqlite3_bind_parameter_count(statement);
-    for (int n = 1; n <= parameters->highest && n <= highest; n++) {
-        if (parameters->names[n] == NULL) continue;
-        if (used < count && sqlite3_value_type(values[used]) == SQLITE_TEXT) {
-            /* As bytes: for a terminator's sake SQLite would copy them. */
-            const char *text = sqlite3_value_blob(values[used]);
-            sqlite3_bind_text64(statement, n, text == NULL ? "" : text,
-                                (sqlite3_uint64)sqlite3_value_bytes(values[used]), SQLITE_STATIC, SQLITE_UTF8);
-        } else if (used < count) {
-            sqlite3_bind_value(statement, n, values[used]);
-        }
-        used++;
-    }
 }
 
 /* Bits of the columns that the clause assigns. */
@@ -66,6 +52,57 @@ static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
     return !looks_at_keys && code->clause_count == 0 && code->returning == NULL && code->conflict == CONFLICT_DEFAULT &&
            !code->rowwise && !code->update_from && table->triggers == NULL && !table->has_conflict_clauses &&
            !table->strict;
+}
+
+/* A row of the program's table changed: evaluate RETURNING on it. */
+static int row_changed(rst_table *table, const rst_hand *old, const rst_hand *row, char **message) {
+    rst_connection *c = table->connection;
+    rst_program *program = c->program;
+    const rst_hand *shown = row != NULL ? row : old;
+    rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
+    rst_result_row *result;
+    sqlite3_stmt *statement = NULL;
+    struct rst_once **once = c->once;
+    int code, columns;
+    if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
+    columns = program->code->returning_columns;
+    code = rst_statement_get(c, program->code->returning, &statement);
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        return code;
+    }
+    rst_arguments_bind(&program->code->parameters, program->values, program->value_count, statement);
+    table->images[0] = &image;
+    if (old == NULL && !table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
+    c->program = NULL;
+    c->once = &program->once;
+    code = sqlite3_step(statement);
+    c->once = once;
+    c->program = program;
+    if (code == SQLITE_ROW) {
+        result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));
+        code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        if (result != NULL) {
+            result->next = NULL;
+            result->count = columns;
+            for (int i = 0; i < columns; i++) {
+                result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
+                if (result->values[i] == NULL) code = SQLITE_NOMEM;
+            }
+            if (program->last == NULL)
+                program->first = result;
+            else
+                program->last->next = result;
+            program->last = result;
+        }
+    } else {
+        code = sqlite3_reset(statement);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
+    }
+    table->images[0] = saved;
+    rst_statement_done(c, statement);
+    return code;
 }
 
 /* What SQLite runs of the program. */
@@ -107,6 +144,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     program->table = rst_table_find(c, program->code->table_name);
     if (program->table == NULL) return SQLITE_SCHEMA;
     program->values = values;
+    program->row_changed = row_changed;
     program->value_count = count;
     looks_at_keys = looks_at_keys_of(c, program->table);
     program->looks_at_keys = looks_at_keys;
@@ -219,151 +257,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
 
 /* ---- what update.c asks ---- */
 
-int rst_program_conflict(rst_table *table, int told) {
-    const rst_program *program = table->connection->program;
-    if (program == NULL || program->table != table) {
-        /* Inside a trigger the outer statement's OR overrides the inner one's. */
-        return table->connection->override_conflict != 0 ? table->connection->override_conflict : told;
-    }
-    return program->code->conflict;
-}
-
-uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond) {
-    const rst_program *program = table->connection->program;
-    bool known = program != NULL && program->table == table &&
-                 (program->code->set_columns != 0 || program->code->set_rowid_names != 0);
-    *beyond = known ? program->code->set_beyond : NULL;
-    return known ? program->code->set_columns : UINT64_MAX;
-}
-
-int rst_program_set_rowid(const rst_table *table) {
-    const rst_program *program = table->connection->program;
-    return program != NULL && program->table == table && program->code->kind == KIND_UPDATE
-               ? program->code->set_rowid_names
-               : 0;
-}
-
-bool rst_program_rowwise(const rst_table *table) {
-    const rst_program *program = table->connection->program;
-    return program != NULL && program->table == table && program->code->rowwise;
-}
-
-int rst_program_update_row(rst_table *table, rst_hand *old, char **message) {
-    rst_program *program = table->connection->program;
-    return rst_clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
-                             &program->code->parameters, program->values, program->value_count, message);
-}
-
-bool rst_program_deletes(const rst_table *table) {
-    const rst_program *program = table->connection->program;
-    return program != NULL && program->table == table && program->code->kind == KIND_DELETE;
-}
-
-bool rst_program_stopped(const rst_table *table) {
-    const rst_program *program = table->connection->program;
-    return program != NULL && program->table == table && program->stopped;
-}
-
-int rst_nested_error_take(rst_connection *c, char **message) {
-    int code = c->nested_error;
-    rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
-    c->nested_error = 0;
-    return code;
-}
-
-int rst_program_result(rst_table *table, int told, int conflict, int code, char **message) {
-    rst_connection *c = table->connection;
-    rst_program *program = c->program;
-    int mode;
-    if (program == NULL || program->table != table) {
-        if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
-        c->keeps_failed = c->trigger_depth > 0 && rst_fails_only(c, conflict, code);
-        if (c->keeps_failed && told == SQLITE_FAIL) return code; /* SQLite keeps it by itself, and what was native */
-        if ((code & 0xff) == SQLITE_CONSTRAINT &&
-            (c->override_conflict != 0 ||
-             (c->trigger_depth > 0 && told != SQLITE_ABORT &&
-              (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && c->raised != SQLITE_FAIL) ||
-               c->last_mode == SQLITE_ABORT)))) {
-            /* The inner statement's own OR must not swallow it, nor what a RAISE has said: what IGNORE passes over is SQLITE_DONE. */
-            c->nested_error = code;
-            sqlite3_free(c->nested_message);
-            c->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
-            return SQLITE_ERROR;
-        }
-        return code;
-    }
-    if (code == SQLITE_DONE && told != SQLITE_IGNORE)
-        return SQLITE_OK;                              /* a DELETE of rows that nothing removes early */
-    if (code == SQLITE_DONE) return SQLITE_CONSTRAINT; /* OR IGNORE passes over it, uncounted */
-    if (code == SQLITE_OK) return SQLITE_OK;
-    if (program->error == 0) {
-        program->error = code;
-        program->message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
-    }
-    mode = c->last_mode != 0 ? c->last_mode : conflict;
-    if ((code & 0xff) != SQLITE_CONSTRAINT) return code;
-    if (code == SQLITE_CONSTRAINT_TRIGGER) mode = c->raised;
-    if (code == SQLITE_CONSTRAINT_DATATYPE) mode = SQLITE_ABORT;
-    if (mode == SQLITE_FAIL) {
-        program->stopped = true;
-        return c->row_written ? SQLITE_OK
-                              : SQLITE_CONSTRAINT; /* what an AFTER trigger refuses to go on from is counted */
-    }
-    if (mode == SQLITE_ROLLBACK) program->rolls_back = true;
-    return SQLITE_ERROR; /* not a constraint's code, which OR IGNORE would swallow */
-}
-
-/* A row of the program's table changed: evaluate RETURNING on it. */
-int rst_program_changed(rst_table *table, const rst_hand *old, const rst_hand *row, char **message) {
-    rst_connection *c = table->connection;
-    rst_program *program = c->program;
-    const rst_hand *shown = row != NULL ? row : old;
-    rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
-    rst_result_row *result;
-    sqlite3_stmt *statement = NULL;
-    struct rst_once **once = c->once;
-    int code, columns;
-    if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
-    columns = program->code->returning_columns;
-    code = rst_statement_get(c, program->code->returning, &statement);
-    if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        return code;
-    }
-    rst_arguments_bind(&program->code->parameters, program->values, program->value_count, statement);
-    table->images[0] = &image;
-    if (old == NULL && !table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
-    c->program = NULL;
-    c->once = &program->once;
-    code = sqlite3_step(statement);
-    c->once = once;
-    c->program = program;
-    if (code == SQLITE_ROW) {
-        result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));
-        code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
-        if (result != NULL) {
-            result->next = NULL;
-            result->count = columns;
-            for (int i = 0; i < columns; i++) {
-                result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
-                if (result->values[i] == NULL) code = SQLITE_NOMEM;
-            }
-            if (program->last == NULL)
-                program->first = result;
-            else
-                program->last->next = result;
-            program->last = result;
-        }
-    } else {
-        code = sqlite3_reset(statement);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        code = code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
-    }
-    table->images[0] = saved;
-    rst_statement_done(c, statement);
-    return code;
-}
-
 /* ---- SQL ---- */
 
 /* rootstock_commit(sql): COMMIT, END or RELEASE, unless a deferred foreign key is violated. */
@@ -432,4 +325,35 @@ int rst_runner_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
     return code;
+}
+
+/* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation column. */
+void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    rst_upsert *upsert;
+    rst_code *code = NULL;
+    char *message = NULL;
+    int result;
+    if (text == NULL) return;
+    result = rst_code_get(c, text, &code, &message);
+    /* The clauses run as a statement of ours, but they are a trigger's. */
+    if (result == SQLITE_OK && !code->judged) result = rst_untrusted_judge(c, text, text + strlen(text), &message);
+    if (result != SQLITE_OK) {
+        rst_function_fail(context, c, result, message);
+        return;
+    }
+    code->judged = true;
+    upsert = sqlite3_malloc64(sizeof *upsert + (sqlite3_uint64)count * sizeof(sqlite3_value *));
+    if (upsert == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    upsert->identifier = ++c->upsert_count;
+    upsert->code = code;
+    upsert->count = count - 1;
+    for (int i = 1; i < count; i++) upsert->values[i - 1] = sqlite3_value_dup(values[i]);
+    upsert->next = c->upserts;
+    c->upserts = upsert;
+    sqlite3_result_int64(context, upsert->identifier);
 }

@@ -6,8 +6,9 @@
 ** is asked which tables these are: the program that it compiles on the mirror opens sqlite_sequence and names each of them.
 ** Invariant: the list holds names of the mirror's main schema, in the order in which SQLite writes them.
 */
+#include "program/program.h"
 #include "program/runner.h"
-#include "ddl/temporary.h"
+#include "program/temporary_triggers.h"
 
 #include <string.h>
 

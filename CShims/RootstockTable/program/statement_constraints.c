@@ -5,6 +5,7 @@
 ** rootstock_settle(text, arguments ...). Invariant: what a statement leaves violated at once is undone with it, as a native one's; what
 ** it violates on the way and cures is not refused.
 */
+#include "program/program.h"
 #include "program/statement_constraints.h"
 
 #include "rewriter/argument_pack.h"

@@ -5,6 +5,7 @@
 ** or alias) and the one that wanted in (`excluded`). A scalar subquery each keeps their names apart: unqualified columns
 ** mean the row that is there. Invariant: the SELECT gives the values in the order of the clause's columns, then the WHERE.
 */
+#include "program/program.h"
 #include "program/runner.h"
 
 #include <string.h>

@@ -10,6 +10,7 @@
 ** Invariants: the hint stands where its AND binds as the IN did, behind WHERE or an AND of it; each text begins with a letter, so that no affinity
 ** makes a number of it.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
 

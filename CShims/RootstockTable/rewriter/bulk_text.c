@@ -7,7 +7,9 @@
 ** the same rows get the same values; what is wrong with the statement is said by SQLite of the statement as it was written, which is
 ** prepared, too.
 */
-#include "program/bulk_change.h"
+#include "rewriter/rewriter.h"
+#include "rewriter/conflict_targets.h"
+#include "rewriter/bulk_text.h"
 #include "rewriter/expressions.h"
 #include "interface/frontdoor.h"
 #include "rewriter/hints.h"
@@ -130,7 +132,7 @@ static bool is_limited(rst_span where) {
 static bool table_fits(rst_table *table) {
     const rst_connection *c = table->connection;
     return !c->sidecar && !table->internal && table->triggers == NULL && c->temporary_trigger_count == 0 &&
-           !table->has_conflict_clauses && !table->has_generated && !rst_shadows_any(table) && !c->has_expressions &&
+           !table->has_conflict_clauses && !table->has_generated && table->shadow_count == 0 && !c->has_expressions &&
            !c->has_exclusions && table->column_count < COLUMNS_APART;
 }
 
@@ -233,9 +235,8 @@ int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts
     code = rst_transform_names(c, whole, whole + strlen(whole), &named, message);
     if (code == SQLITE_OK) code = build(c, table, named != NULL ? named : whole, out);
     if (code == SQLITE_OK && *out != NULL) {
-        code = rst_mass_register(c);
         /* What is wrong with it is said where it is prepared as it was written. */
-        if (code == SQLITE_OK && rst_statement_current(c, named != NULL ? named : whole) != SQLITE_OK) {
+        if (rst_statement_current(c, named != NULL ? named : whole) != SQLITE_OK) {
             sqlite3_free(*out);
             *out = NULL;
         }
@@ -255,8 +256,7 @@ int rst_mass_clear_text(rst_connection *c, const rst_table *table, const rst_sta
     int code = whole == NULL ? SQLITE_NOMEM : SQLITE_OK;
     *out = NULL;
     if (code == SQLITE_OK && strlen(whole) <= LONGEST && sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) >= 2) {
-        code = rst_mass_register(c);
-        if (code == SQLITE_OK && rst_statement_current(c, whole) == SQLITE_OK)
+        if (rst_statement_current(c, whole) == SQLITE_OK)
             *out = sqlite3_mprintf("INSERT INTO rootstock_mass1 SELECT 0 FROM rootstock_mass(%Q,%Q,-1,0) UNION ALL "
                                    "SELECT 0 FROM rootstock_mass()",
                                    whole, table->name);

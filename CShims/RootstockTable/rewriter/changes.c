@@ -6,6 +6,7 @@
 ** rootstock_changes(), which knows what stood there before the body ran. Invariant: a number that was kept counts only until a
 ** statement has changed a row, and only for the statement whose row fired, and what is inside of it.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/changes.h"
 
 #include "parser/tokens.h"

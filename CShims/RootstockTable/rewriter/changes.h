@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_CHANGES_H
 #define ROOTSTOCK_CHANGES_H
 
-#include "interface/internal.h"
+#include "rewriter/rewriter.h"
 
 /* changes() as it has to be again when a trigger or an action that is about to run is done. */
 int64_t rst_changes_keep(const rst_connection *c);

@@ -6,9 +6,10 @@
 ** the mirror. Invariant: a clause sees to the conflicts of that one index and of no other; where the texts leave open which
 ** one SQLite means, the statement is refused.
 */
+#include "rewriter/rewriter.h"
 #include "executor/change_steps.h"
 #include "catalog/column_sets.h"
-#include "program/runner.h"
+#include "rewriter/conflict_targets.h"
 
 #include <string.h>
 
@@ -211,26 +212,4 @@ int rst_conflict_target(const rst_table *table, rst_span terms, rst_span where, 
             "UNIQUE INDEX has them",
             found, table->name);
     return SQLITE_ERROR;
-}
-
-static bool sets_any_part(const rst_code *code, const rst_part *parts, int count) {
-    bool set = false;
-    for (int p = 0; p < count && !set; p++)
-        set = parts[p].column >= 0 && rst_columns_has(code->set_columns, code->set_beyond, parts[p].column);
-    return set;
-}
-
-bool rst_update_may_replace(const rst_table *table, const rst_code *code) {
-    const bool key =
-        code->set_rowid_names != 0 ||
-        (table->rowid_column >= 0 && rst_columns_has(code->set_columns, code->set_beyond, table->rowid_column)) ||
-        (table->without_rowid && sets_any_part(code, table->key, table->key_count));
-    if (key && rst_mode_of(code->conflict, table->rowid_on_conflict) == SQLITE_REPLACE) return true;
-    for (int i = 0; i < table->index_count; i++) {
-        const rst_index *index = &table->indexes[i];
-        if (index->unique && rst_mode_of(code->conflict, index->on_conflict) == SQLITE_REPLACE &&
-            (key || sets_any_part(code, index->parts, index->part_count)))
-            return true;
-    }
-    return false;
 }

@@ -2,6 +2,7 @@
 ** expression_hints.c - writes a hint beside each comparison of an indexed expression, and the column that shows it for a term of ORDER BY
 ** or GROUP BY: see expressions.c and shown.c. Invariant: one that does not compile is taken back.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
 #include "catalog/expression_column.h"

@@ -3,6 +3,7 @@
 ** make of them, lists of them, columns of other tables and calls of these. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
 ** is one only if the statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 ** Invariant: a term is one only where it is the whole expression, of the one item of FROM of its own SELECT that is the table.
 ** Columns of the expression can then be nobody else's: SQLite looks for them there first.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 
 #include <limits.h>

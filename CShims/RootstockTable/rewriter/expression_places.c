@@ -2,6 +2,7 @@
 ** expression_places.c - whose a column is that stands in a condition or a term of GROUP BY, as far as hints have to know (expressions.c).
 ** Invariant: where that is not clear there is no hint of a table that could be another one.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 
 bool rst_place_row(const rst_where *where, const rst_indexed *e, const rst_place *at, const rst_token *qualifier,

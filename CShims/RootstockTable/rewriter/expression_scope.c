@@ -4,6 +4,7 @@
 ** Invariant: what is not understood is unclear, never half a scope. An item is a table of the store only where its name can mean
 ** nothing else: no WITH has that name, and no temp table (rst_target).
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 
 static const char *const ends[] = {"WHERE", "GROUP",  "ORDER",     "LIMIT",     "HAVING", "WINDOW",

@@ -25,6 +25,7 @@
 ** collation to it (expression_operands.c); and one that does not compile is taken back (the table may be a view, a name may be ambiguous). What values the
 ** hint's range has to hold is the matter of ranges.c, for an expression as for a column without affinity.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"
 
 #include "rewriter/hints.h"

@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_EXPRESSIONS_H
 #define ROOTSTOCK_EXPRESSIONS_H
 
-#include "interface/internal.h"
+#include "rewriter/rewriter.h"
 
 /* Adds to [text, end), a statement as it runs on the connection, what tells xBestIndex of compared expressions that are
 ** indexed. *out from sqlite3_malloc, or null where there is nothing to add. SQLITE_OK or SQLITE_NOMEM. */

@@ -8,8 +8,9 @@
 **   WHERE rowid IN (SELECT rowid FROM t WHERE condition)
 ** Invariant: the same rows are changed; a statement that finds its rows in the order of their keys is left as it is.
 */
-#include "planner/plan.h"
-#include "program/runner.h"
+#include "rewriter/rewriter.h"
+#include "rewriter/key_order.h"
+#include "catalog/column_sets.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/update_from.h"
 
@@ -184,7 +185,8 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
     return key_changes(table, set, beyond);
 }
 
-int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, char **out) {
+int rst_key_order_plain(rst_connection *c, const char *sql, const char *end,
+                        bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out) {
     const char *text = *out != NULL ? *out : sql, *stop = *out != NULL ? *out + strlen(*out) : end;
     rst_statement_parts parts;
     rst_table *table;
@@ -194,7 +196,7 @@ int rst_key_order_plain(rst_connection *c, const char *sql, const char *end, cha
     rst_statement_parse(text, stop, &parts);
     if (parts.kind != KIND_UPDATE || !parts.has_where) return SQLITE_OK;
     table = rst_target(c, &parts.schema, &parts.table);
-    if (table == NULL || table->index_count == 0 || rst_needs_program(c, table, &parts)) return SQLITE_OK;
+    if (table == NULL || table->index_count == 0 || needs_program(c, table, &parts)) return SQLITE_OK;
     code = rst_columns_set(table, parts.set, &set, &beyond);
     if (code == SQLITE_OK && (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond))) {
         ordered = sqlite3_mprintf("%.*s", (int)(stop - text), text);

@@ -11,6 +11,7 @@
 ** Invariant: rows are gone by only if the plan gives no others and in their order: each constraint is the plan's alone
 ** (rst_plan_skips), and what is not understood here is left as it is.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 #include "rewriter/transform.h"
 

@@ -7,6 +7,7 @@
 ** affinity of their own, and hold a unique key, the statement gets one more term, on the hidden column of hints, which says so.
 ** Invariant: the term stands behind what was written, which is left as it is; it says nothing but what the text shows.
 */
+#include "rewriter/rewriter.h"
 #include "interface/frontdoor.h"
 #include "rewriter/transform.h"
 

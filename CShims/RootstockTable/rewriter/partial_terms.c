@@ -13,6 +13,7 @@
 ** Invariant: a table is told of only if every ON that could name it stands in the statement's own text. The ON of a view or trigger
 ** names none of the statement's tables, and those of its own are not told of anything.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 #include "catalog/partial_predicate.h"
 #include "program/runner.h"

@@ -7,6 +7,7 @@
 ** whose columns SQLite names before it knows. For the same reason a rowid in the ORDER BY of a compound SELECT
 ** becomes the number of its item. Invariant: only AS and a name are added, and only where no alias stands; and only such a rowid is exchanged.
 */
+#include "rewriter/rewriter.h"
 #include "parser/tokens.h"
 #include "rewriter/transform.h"
 

@@ -7,6 +7,7 @@
 ** serves, so that SQLite evaluates it on each row. Invariant: nothing else of the text changes, and the result columns, whose
 ** names are their text, are left alone. Terms for which all this makes no difference are left to the planner: row_values_alike.c.
 */
+#include "rewriter/rewriter.h"
 #include "parser/tokens.h"
 #include "rewriter/transform.h"
 

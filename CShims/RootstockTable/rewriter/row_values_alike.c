@@ -6,6 +6,7 @@
 ** if the other side is a column of a table under affinity TEXT, or under none where the first has none: nothing is made of its values
 ** then, and they come as they are. Invariant: what cannot be told from the text, the store's tables and SQLite's word on the SELECT is left hidden.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 #include "common/values.h"
 

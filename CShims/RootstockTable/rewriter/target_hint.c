@@ -5,6 +5,7 @@
 ** argument: a term of WHERE that compares the hidden column of hints. What is wrong with the hint SQLite says, asked on the mirror: no
 ** such index, or that no plan can use it. Invariant: the rest of the statement stands as it was written.
 */
+#include "rewriter/rewriter.h"
 #include "interface/frontdoor.h"
 #include "program/runner.h"
 #include "rewriter/transform.h"

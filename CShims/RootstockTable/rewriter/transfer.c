@@ -8,6 +8,7 @@
 **
 ** Invariant: what SQLite refuses is refused, in its words.
 */
+#include "rewriter/rewriter.h"
 #include "executor/foreign.h"
 #include "interface/frontdoor.h"
 #include "rewriter/hints.h"

@@ -5,6 +5,7 @@
 ** indexes and under their schemas' names, and no rows. Invariant: where it would not, nothing is changed, and what is wrong with the
 ** statement is said in SQLite's words.
 */
+#include "rewriter/rewriter.h"
 #include "executor/foreign.h"
 #include "interface/frontdoor.h"
 #include "program/runner.h"

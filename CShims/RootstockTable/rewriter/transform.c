@@ -2,6 +2,7 @@
 ** transform.c - what a statement's text has to become: schema tables under their other names, index hints taken out, defaults
 ** written out. Invariant: text that needs none of this comes back as "no change", whatever it is.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
 
 #include "catalog/schema_sandbox.h"

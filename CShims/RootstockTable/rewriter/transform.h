@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_TRANSFORM_H
 #define ROOTSTOCK_TRANSFORM_H
 
-#include "interface/internal.h"
+#include "rewriter/rewriter.h"
 #include "parser/statement.h"
 
 /* glance.c: the part of rst_glance that queries go through. */

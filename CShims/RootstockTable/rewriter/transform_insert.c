@@ -3,6 +3,7 @@
 ** an explicit NULL, and with its rows gathered first where SQLite gathers them. Invariant: nothing but columns and values is added, and to
 ** no INSERT that leaves none out.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
 
 #include "ddl/declare.h"

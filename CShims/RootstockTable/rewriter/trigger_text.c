@@ -4,6 +4,7 @@
 ** NEW.rowid and OLD.rowid become columns of the view, an INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the
 ** store get the names that the connection has for them. Invariant: everything else stays as the user wrote it.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/changes.h"
 

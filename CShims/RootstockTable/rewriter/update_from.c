@@ -6,6 +6,7 @@
 ** leaves ORDER BY and LIMIT out. So the join becomes a subquery that gives each key once, with its values, and the UPDATE takes
 ** them from there. Invariant: names in the user's text stand where they see what they saw, the table first and FROM behind it.
 */
+#include "rewriter/rewriter.h"
 #include "rewriter/update_from.h"
 
 #include "common/allocation.h"

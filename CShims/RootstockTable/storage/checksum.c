@@ -5,7 +5,7 @@
 ** log, which puts back what it took. What a mismatch says is kept in the connection until it is told (rst_words).
 */
 #include "storage/checksum.h"
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <string.h>
 
@@ -31,20 +31,7 @@ static void name_tree(const rst_connection *c, const rst_tree *tree, sqlite3_str
         sqlite3_str_appendall(out, "the catalog");
         return;
     }
-    for (int t = 0; t < c->table_count; t++) {
-        const rst_table *table = c->tables[t];
-        if (table->tree.number == tree->number) {
-            *rows = !table->without_rowid;
-            sqlite3_str_appendf(out, "table %s", table->name);
-            return;
-        }
-        for (int i = 0; i < table->index_count; i++) {
-            if (table->indexes[i].tree.number != tree->number) continue;
-            sqlite3_str_appendf(out, "index %s of table %s", table->indexes[i].name, table->name);
-            return;
-        }
-    }
-    sqlite3_str_appendf(out, "tree t%d", tree->number);
+    c->hooks->name_tree(c, tree->number, out, rows);
 }
 
 static int mismatch(rst_connection *c, const rst_tree *tree, const rootstock_slice *key) {

@@ -3,7 +3,7 @@
 **
 ** Invariant: after a failure that may have left the write transaction half done, it is marked broken.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 static const int code_map[] = {
     [ROOTSTOCK_OK] = SQLITE_OK,

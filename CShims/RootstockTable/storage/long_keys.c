@@ -10,7 +10,7 @@
 **
 ** Invariant: a walker gives logical keys in memcmp order, each once.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 ** goes to SQLite's error log (sqlite3_log, SQLITE_WARNING), once for each snapshot that lags.
 ** Invariant: nothing here makes a commit fail.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 enum { SHORTEST_INTERVAL = 16 };
 

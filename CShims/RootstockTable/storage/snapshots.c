@@ -6,7 +6,7 @@
 ** they began in. Invariant: while writer is set, every read of this connection that begins goes through it, so a transaction sees
 ** its own writes; and no read begins whose snapshot shows another schema than the one declared.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ void rst_reader_follow(rst_connection *c, bool after_commit) {
             return;
         }
         /* Cursors at rest may be tied to it; it goes before they would be used again. */
-        for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
+        c->hooks->drop_spare_cursors(c);
         retired->transaction = c->reader;
         retired->cursors = c->open_cursors;
         retired->next = c->outlived;
@@ -217,16 +217,6 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
     return SQLITE_OK;
 }
 
-int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message) {
-    bool first = rst_reads_first(c);
-    int code = rst_read_begin(c, transaction, is_writer, message);
-    if (code == SQLITE_SCHEMA && first) {
-        int refreshed = rst_schema_refresh(c, NULL);
-        if (refreshed != SQLITE_OK) code = refreshed;
-    }
-    return code;
-}
-
 void rst_read_end(rst_connection *c, bool was_writer) {
     if (was_writer) return;
     c->open_cursors--;
@@ -234,7 +224,7 @@ void rst_read_end(rst_connection *c, bool was_writer) {
 }
 
 void rst_reader_drop(rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
+    c->hooks->drop_spare_cursors(c);
     if (c->reader != NULL) c->engine->abort(c->reader);
     c->reader = NULL;
 }
@@ -256,14 +246,16 @@ int rst_store_follow(rst_connection *c, char **message) {
     }
     /* Handles and the commits' numbers were the old file's. */
     c->catalog.open = false;
-    for (int t = 0; t < c->table_count; t++) {
-        rst_table *table = c->tables[t];
-        table->tree.open = false;
-        for (int i = 0; i < table->index_count; i++) table->indexes[i].tree.open = false;
-    }
+    c->hooks->forget_handles(c);
     rst_positions_forget(c);
     c->checked_transaction = UINT64_MAX;
     c->committed_transaction = 0;
     c->got = false;
     return SQLITE_OK;
+}
+
+bool rst_newest_is_checked_by_engine(const rst_connection *c) {
+    if (c->writer != NULL || c->reader_pinned) return true; /* this transaction's snapshot was compared */
+    return c->checked_transaction != 0 && c->engine->last_commit != NULL &&
+           c->engine->last_commit(c->shared->environment) == c->checked_transaction;
 }

@@ -6,8 +6,7 @@
 ** of them: SQLite disconnects it on close before it looks for statements, and its xDisconnect finalizes ours.
 ** Invariant: after the sentinel is gone no statement of ours lives on db.
 */
-#include "planner/affinity_probe.h"
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -134,7 +133,7 @@ int rst_statement_current(rst_connection *c, const char *sql) {
 }
 
 void rst_statements_finalize(rst_connection *c) {
-    rst_disguises_rest(c);
+    c->hooks->finalize_statements(c);
     while (c->statements != NULL) {
         rst_statement *kept = c->statements;
         c->statements = kept->next;
@@ -144,13 +143,12 @@ void rst_statements_finalize(rst_connection *c) {
     }
     sqlite3_finalize(c->control_read);
     c->control_read = NULL;
-    rst_programs_free(c);
 }
 
 static int sentinel_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                             char **message) {
     rst_connection *c = context;
-    int code = rst_bare_vtab(c, "CREATE TABLE x(a)", out);
+    int code = rst_bare_vtab(c, "CREATE TABLE x(a)", sizeof(rst_txn_vtab), out);
     UNUSED(db);
     UNUSED(count);
     UNUSED(arguments);
@@ -160,7 +158,7 @@ static int sentinel_connect(sqlite3 *db, void *context, int count, const char *c
 }
 
 static int sentinel_disconnect(sqlite3_vtab *base) {
-    rst_connection *c = ((rst_vtab *)base)->connection;
+    rst_connection *c = ((rst_txn_vtab *)base)->connection;
     c->sentinel_alive = false;
     rst_statements_finalize(c);
     sqlite3_free(base);
@@ -282,4 +280,18 @@ int rst_execute_kept(rst_connection *c, char **message, const char *sql) {
     if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     if (statement != NULL) rst_statement_done(c, statement);
     return code;
+}
+
+void rst_function_run(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **)) {
+    rst_connection *c = rst_function_connection(context);
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+    } else {
+        sqlite3_result_int(context, 0);
+        sqlite3_free(message);
+    }
 }

@@ -5,7 +5,7 @@
 ** another writer waits in SQLite's busy handler, which the control file has it ask. Invariant: a transaction that could not be
 ** kept whole is broken, and a broken one is never committed.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <pthread.h>
 
@@ -36,7 +36,7 @@ void rst_writer_finished(rst_connection *c) {
 
 static void writer_abandon(rst_connection *c) {
     if (c->writer == NULL) return; /* a failure in between has rolled everything back already */
-    rst_cursors_detach(c);
+    c->hooks->detach_cursors(c);
     c->engine->abort(c->writer);
     rst_writer_finished(c);
 }
@@ -140,7 +140,7 @@ int rst_write_begin(rst_connection *c, char **message) {
 
 int rst_write_compact(rst_connection *c, char **message) {
     int code;
-    rst_cursors_detach(c);
+    c->hooks->detach_cursors(c);
     code = c->engine->compact(c->writer, rst_stop, c);
     c->writer = NULL;
     if (code != ROOTSTOCK_OK) code = rst_map_error(c, code, message);
@@ -150,11 +150,7 @@ int rst_write_compact(rst_connection *c, char **message) {
 
 void rst_positions_forget(rst_connection *c) {
     c->rewinds++;
-    for (int i = 0; i < c->table_count; i++) {
-        c->tables[i]->last_rowid_known = false;
-        c->tables[i]->last_key_transaction = 0;
-        c->tables[i]->clearing = 0;
-    }
+    c->hooks->forget_positions(c);
 }
 
 int rst_write_commit(rst_connection *c, char **message) {
@@ -182,7 +178,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         rst_reader_follow(c, false);
         return SQLITE_OK;
     }
-    rst_cursors_detach(c);
+    c->hooks->detach_cursors(c);
     code = rst_writer_commit(c, changed, &ticket);
     if (code != ROOTSTOCK_OK) {
         int result = rst_map_error(c, code, message);

@@ -22,15 +22,6 @@ static inline int rst_check_usable(rst_connection *c, char **message) {
     return __builtin_expect(ours && c->shared->process == process, true) ? SQLITE_OK : rst_refuse_usage(c, message);
 }
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
-/* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared anew. */
-static inline bool rst_reads_first(const rst_connection *c) {
-    return (c->writer == NULL || c->writer_unseen) && !c->reader_live && c->open_cursors == 0 && !c->refreshing &&
-           c->trigger_depth == 0 && c->program == NULL && !c->sidecar;
-}
-/* The same where a statement reads first: if another connection changed the schema, it is declared anew before SQLITE_SCHEMA is
-** returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet, and no cursor holds a
-** table. If that fails, its code: tables that a caller found before are gone by then. */
-int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 void rst_read_end(rst_connection *c, bool was_writer);
 /* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the reader's. */
 void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction);
@@ -95,8 +86,6 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
             uint32_t flags);
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key);
 int rst_clear(rst_connection *c, rst_tree *tree);
-/* Every row of the table, and every entry of its indexes. Where it fails the transaction is broken. */
-int rst_clear_rows(rst_table *table);
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
             rootstock_slice *value);
 int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create);

@@ -13,7 +13,7 @@
 **   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
 ** Invariant: nothing is ever stored, so the file cannot be corrupt, hot or stale.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <string.h>
 

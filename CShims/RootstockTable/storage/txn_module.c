@@ -4,18 +4,18 @@
 ** A table is told of a transaction only once it is written. A change of the schema writes none of the store's, so the marker is written
 ** instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the store's one write transaction is meant.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <string.h>
 
 static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
     char *message = NULL;
-    int code = run(((rst_vtab *)base)->connection, &message);
+    int code = run(((rst_txn_vtab *)base)->connection, &message);
     return rst_take_message(base, code, message);
 }
 
 int rst_vtab_begin(sqlite3_vtab *base) {
-    rst_connection *c = ((rst_vtab *)base)->connection;
+    rst_connection *c = ((rst_txn_vtab *)base)->connection;
     int code = step(base, rst_write_begin);
     if (code == SQLITE_OK && !rst_control_is_locked(c)) c->writer_told = true;
     return code;
@@ -31,33 +31,33 @@ int rst_vtab_commit(sqlite3_vtab *base) {
 }
 
 int rst_vtab_rollback(sqlite3_vtab *base) {
-    rst_write_rollback(((rst_vtab *)base)->connection);
+    rst_write_rollback(((rst_txn_vtab *)base)->connection);
     return SQLITE_OK;
 }
 
 int rst_vtab_savepoint(sqlite3_vtab *base, int number) {
-    return rst_savepoint(((rst_vtab *)base)->connection, number);
+    return rst_savepoint(((rst_txn_vtab *)base)->connection, number);
 }
 
 int rst_vtab_release(sqlite3_vtab *base, int number) {
-    rst_savepoint_release(((rst_vtab *)base)->connection, number);
+    rst_savepoint_release(((rst_txn_vtab *)base)->connection, number);
     return SQLITE_OK;
 }
 
 int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
-    rst_connection *c = ((rst_vtab *)base)->connection;
+    rst_connection *c = ((rst_txn_vtab *)base)->connection;
     return c->keeps_failed ? SQLITE_OK : rst_savepoint_rollback(c, number);
 }
 
 /* ---- a table without a table of the store behind it ---- */
 
-int rst_bare_vtab(rst_connection *c, const char *declaration, sqlite3_vtab **out) {
-    rst_vtab *vtab;
+int rst_bare_vtab(rst_connection *c, const char *declaration, size_t size, sqlite3_vtab **out) {
+    rst_txn_vtab *vtab;
     int code = rst_declare_columns(c->db, declaration);
     if (code != SQLITE_OK) return code;
-    vtab = sqlite3_malloc64(sizeof *vtab);
+    vtab = sqlite3_malloc64(size);
     if (vtab == NULL) return SQLITE_NOMEM;
-    memset(vtab, 0, sizeof *vtab);
+    memset(vtab, 0, size);
     vtab->connection = c;
     *out = &vtab->base;
     return SQLITE_OK;
@@ -89,7 +89,7 @@ static int marker_connect(sqlite3 *db, void *context, int count, const char *con
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    return rst_bare_vtab(context, "CREATE TABLE x(a)", out);
+    return rst_bare_vtab(context, "CREATE TABLE x(a)", sizeof(rst_txn_vtab), out);
 }
 
 /* Not the same function as xConnect: that would make the module eponymous. */

@@ -4,7 +4,7 @@
 ** The log is of physical entries, kept only while some savepoint or internal mark could be rolled back to. Invariant: the log,
 ** replayed backwards to a mark, restores exactly the bytes that stood there.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ static int restart_writer(rst_connection *c) {
         c->catalog.open = false;
     }
     c->schema_changed = false;
-    rst_cursors_detach(c);
+    c->hooks->detach_cursors(c);
     c->engine->abort(c->writer);
     rst_positions_forget(c);
     code = c->engine->begin(c->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
@@ -116,7 +116,7 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
         /* The schema as of the mark is in the catalog again; what we hold in memory is not. */
         c->schema_stale = true;
     }
-    if (c->undo.size > mark && c->writer_cursors != NULL && rst_cursors_keep(c) != SQLITE_OK) {
+    if (c->undo.size > mark && c->writer_cursors != NULL && c->hooks->keep_cursors(c) != SQLITE_OK) {
         c->writer_broken = true;
         return SQLITE_NOMEM;
     }
@@ -173,7 +173,7 @@ int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tr
     else
         sqlite3_snprintf(sizeof name, name, "t%d", tree->number);
     /* A new tree is a change of the engine's own tree of trees. */
-    if (create && c->writer_cursors != NULL && rst_cursors_keep(c) != SQLITE_OK) return SQLITE_NOMEM;
+    if (create && c->writer_cursors != NULL && c->hooks->keep_cursors(c) != SQLITE_OK) return SQLITE_NOMEM;
     code = c->engine->tree_open(transaction, name, create ? ROOTSTOCK_TREE_CREATE : 0, &tree->handle);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     tree->open = true;
@@ -214,7 +214,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
     bool got;
     int code = tree->open ? SQLITE_OK : rst_tree_ready(c, c->writer, tree, false);
     if (code == SQLITE_OK && c->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
-    if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
+    if (code == SQLITE_OK && c->writer_cursors != NULL) code = c->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
     got = got_it(c, tree, key);
     /* As SQLite's B-tree: what stands there already is not written, and is no commit that makes other connections' snapshots old. */
@@ -244,7 +244,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
 int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
     bool got;
     int code = rst_tree_ready(c, c->writer, tree, false);
-    if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
+    if (code == SQLITE_OK && c->writer_cursors != NULL) code = c->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
     got = got_it(c, tree, key);
     c->got = false;
@@ -264,7 +264,7 @@ int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
 
 int rst_clear(rst_connection *c, rst_tree *tree) {
     int code = rst_tree_ready(c, c->writer, tree, false);
-    if (code == SQLITE_OK && c->writer_cursors != NULL) code = rst_cursors_keep(c);
+    if (code == SQLITE_OK && c->writer_cursors != NULL) code = c->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
     c->got = false;
     if (logging(c)) {
@@ -286,14 +286,4 @@ int rst_clear(rst_connection *c, rst_tree *tree) {
     tree->writes++;
     code = c->engine->tree_clear(c->writer, tree->handle);
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_code(c, code);
-}
-
-int rst_clear_rows(rst_table *table) {
-    rst_connection *c = table->connection;
-    int code = rst_clear(c, &table->tree);
-    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
-    if (code != SQLITE_OK) c->writer_broken = true;
-    table->last_rowid_known = false;
-    table->last_key_transaction = 0;
-    return code;
 }

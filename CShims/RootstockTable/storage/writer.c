@@ -12,7 +12,7 @@
 ** Invariant: COMMIT returns only after its own changes are as durable as the store's class says.
 */
 #define _GNU_SOURCE
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <time.h>
 

@@ -1,11 +1,11 @@
 /*
-** catalog.c - the store's own record of its schema, in the tree "rootstock", written in the transaction of what it describes.
+** catalog_tree.c - the store's own record of its schema, in the tree "rootstock", written in the transaction of what it describes.
 **
 ** Keys: 'M' the meta row (format, generation, next tree, next object, user_version, application_id, magic text); 'O' and an
 ** 8-byte identifier, an object (type, name, tbl_name, sql, tree); 'F' and an 8-byte number, an emptied tree for reuse.
 ** Values are rows as rows.h lays them out. Invariant: the generation grows with every change of the schema.
 */
-#include "interface/internal.h"
+#include "storage/storage.h"
 
 #include <string.h>
 

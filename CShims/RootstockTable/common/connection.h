@@ -1,12 +1,16 @@
 /*
-** connection.h - a connection to a store: all that it holds, and how it is reached.
-**
-** Used by one thread at a time. The struct is laid out by subject; each file writes its own part.
+** connection.h - a connection to a store: all that it holds. Used by one thread at a time.
 */
-#ifndef ROOTSTOCK_CONNECTION_H
-#define ROOTSTOCK_CONNECTION_H
+#ifndef ROOTSTOCK_COMMON_CONNECTION_H
+#define ROOTSTOCK_COMMON_CONNECTION_H
 
 #include <stdatomic.h>
+
+#include "rootstock_crc.h"
+#include "storage/tree.h"
+#include "storage/catalog_tree.h"
+
+typedef struct rst_table rst_table;
 
 /* Position in the undo log. */
 typedef size_t rst_mark;
@@ -23,7 +27,11 @@ enum { RUNNING_STATEMENTS = 16 };
 
 struct rst_connection {
     sqlite3 *db;
-    int references; /* SQLite modules and functions that hold it */
+    const struct rst_store_hooks *hooks;
+    const struct rst_schema_hooks *schema_hooks;
+    int references;                         /* SQLite modules and functions that hold it */
+    void (*free)(rst_connection *c);        /* the last of them is gone */
+    void (*call_failed)(rst_connection *c); /* an allocation failed in a call of SQLite's that ends now */
     /* the store */
     const rootstock_engine *engine;
     rootstock_shared *shared;
@@ -158,7 +166,6 @@ struct rst_connection {
     int settling;                /* rootstock_settle runs a statement of SQLite's own */
     int programs_running;        /* their code must stay */
     struct rst_mass *mass;       /* the rows being gathered, innermost statement's; or null (mass.c) */
-    bool mass_registered;
     int trigger_depth;
     struct rst_changes {
         int kept_for;              /* the trigger_depth whose changes() is kept; -2: none is */
@@ -204,65 +211,5 @@ struct rst_connection {
         keeps_failed; /* what the statement inside a trigger that is failing now has done stays: OR FAIL, RAISE(FAIL) */
     int raised;       /* conflict mode of the last RAISE */
 };
-
-/* ---- connection.c ---- */
-/* The connection that db is registered as, or null. */
-rst_connection *rst_connection_of(sqlite3 *db);
-
-/*
-** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the front door is
-** asked before every statement. What stands here holds as long as no store of this process has been closed since.
-*/
-typedef struct rst_asked {
-    sqlite3 *db;
-    rst_connection *connection;
-    unsigned long closed;
-} rst_asked;
-extern atomic_ulong rst_stores_closed;
-extern __thread rst_asked rst_last_asked;
-/* The connection of db if this thread asked about it last, or null. */
-static inline rst_connection *rst_connection_last_asked(const sqlite3 *db) {
-    unsigned long closed = atomic_load_explicit(&rst_stores_closed, memory_order_acquire);
-    return rst_last_asked.db == db && rst_last_asked.closed == closed ? rst_last_asked.connection : NULL;
-}
-
-/* Opens the store on the connection and declares its tables. What it opened stands when it fails: rst_store_close. */
-int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
-                   const rootstock_options *options, char **message);
-/* Lets go of the store and all that is known of it. */
-void rst_store_close(rst_connection *c);
-
-/* ---- statements.c ---- */
-/* Runs SQL on db that gives no rows (or whose rows do not matter); printf-formatted, %Q %w as SQLite's. */
-int rst_execute(rst_connection *c, char **message, const char *format, ...);
-/* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
-int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
-void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
-/* Keeps the statement prepared; anew where SQLite would at its next step, as after sqlite3_set_authorizer. */
-int rst_statement_current(rst_connection *c, const char *sql);
-/* Runs a statement without rows that is kept prepared, as rst_execute runs one. */
-int rst_execute_kept(rst_connection *c, char **message, const char *sql);
-/* SQLITE_INTERRUPT if the application interrupts what runs; asked at every 64th step. SQLITE_NOMEM. */
-int rst_interrupted(rst_connection *c, uint64_t step);
-/* The same as a rootstock_stop of an engine's, whose context is the connection. */
-int rst_stop(void *connection);
-/* Rolls back the transaction of a change that was interrupted, the application's with it. No walker may be open. */
-void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes);
-/* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with rst_statement_done. */
-sqlite3_stmt *rst_interruptible(rst_connection *c);
-/* Before a statement of ours is kept: see statements.c. SQLITE_OK, SQLITE_INTERRUPT, SQLITE_NOMEM. */
-int rst_sentinel_touch(rst_connection *c);
-void rst_statements_finalize(rst_connection *c);
-extern const sqlite3_module rst_sentinel_module;
-void rst_set_message(char **message, const char *format, ...);
-/* Frees the message, if there is one, and sets it to null; message may be null. */
-void rst_forget_message(char **message);
-/* The message, if there is one, becomes the table's; gives back code. */
-int rst_take_message(sqlite3_vtab *base, int code, char *message);
-/* sqlite3_declare_vtab, and SQLITE_INTERRUPT for an interrupt, which SQLite calls an error of the text. */
-int rst_declare_columns(sqlite3 *db, const char *sql);
-extern const sqlite3_module rst_table_module;
-void rst_retired_vtabs_free(rst_connection *c);
-extern const sqlite3_module rst_marker_module;
 
 #endif

@@ -1,0 +1,32 @@
+/*
+** triggers.h - a table's triggers, as they were loaded.
+*/
+#ifndef ROOTSTOCK_CATALOG_TRIGGERS_H
+#define ROOTSTOCK_CATALOG_TRIGGERS_H
+
+#include "catalog/catalog.h"
+
+enum { TRIGGER_INSERT = 1, TRIGGER_UPDATE = 2, TRIGGER_DELETE = 3 };
+
+struct rst_trigger {
+    struct rst_trigger *next;
+    char *name;
+    bool before;
+    bool temporary;
+    int event;
+    bool listed;      /* UPDATE OF: */
+    uint64_t columns; /* these (column_sets.h), */
+    int rowid_names;  /* and these names of the rowid: rst_rowid_names_in */
+    uint64_t *beyond;
+    char *fire_sql;   /* statement on the view whose INSTEAD OF trigger has the body */
+    char *fire_or[4]; /* the same OR ABORT, IGNORE, REPLACE, FAIL; null until one is fired so */
+    char *
+        text; /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
+    bool firing;
+};
+
+/* Whether the table has a trigger for the event. */
+bool rst_trigger_any(const rst_table *table, int event);
+void rst_triggers_free(rst_table *table);
+
+#endif

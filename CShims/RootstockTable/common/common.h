@@ -1,0 +1,65 @@
+/*
+** common.h - what every layer uses: memory, values, keys, rows, messages, functions of a connection.
+** 
+** Everything here belongs to one sqlite3 connection and is used by one thread at a time.
+*/
+#ifndef ROOTSTOCK_COMMON_COMMON_H
+#define ROOTSTOCK_COMMON_COMMON_H
+
+#include "common/allocation.h"
+#include "common/keys.h"
+#include "common/rows.h"
+#include "common/sqlite_api.h"
+#include "common/values.h"
+
+#include "rootstock.h"
+#include "rootstock_engine.h"
+
+#define UNUSED(x) ((void)(x))
+
+typedef struct rst_connection rst_connection;
+
+/* Affinities, ordered as in SQLite: a column's is at least NUMERIC when it converts text to numbers. */
+enum { AFFINITY_BLOB = 'A', AFFINITY_TEXT = 'B', AFFINITY_NUMERIC = 'C', AFFINITY_INTEGER = 'D', AFFINITY_REAL = 'E' };
+
+/* Conflict modes: SQLite's numbers from sqlite3_vtab_on_conflict, and 0 where the statement names none. */
+enum { CONFLICT_DEFAULT = 0 };
+
+/* ---- messages.c ---- */
+void rst_set_message(char **message, const char *format, ...);
+/* Frees the message, if there is one, and sets it to null; message may be null. */
+void rst_forget_message(char **message);
+/* The message, if there is one, becomes the table's; gives back code. */
+int rst_take_message(sqlite3_vtab *base, int code, char *message);
+/* sqlite3_declare_vtab, and SQLITE_INTERRUPT for an interrupt, which SQLite calls an error of the text. */
+int rst_declare_columns(sqlite3 *db, const char *sql);
+
+/* ---- registration.c ---- */
+int rst_function(rst_connection *c, const char *name, int count, int flags,
+                 void (*function)(sqlite3_context *, int, sqlite3_value **));
+/* The connection for which the function was registered by rst_function; sqlite3_user_data is not it. */
+rst_connection *rst_function_connection(sqlite3_context *context);
+void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message);
+int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);
+/* Gives a reference to the connection back; the last one frees it. */
+void rst_connection_release(void *connection);
+
+/* ---- values_sqlite.c ---- */
+void rst_value_from(sqlite3_value *from, rootstock_value *to);
+/* Column affinity, in place; text made from a number goes into hold. */
+int rst_value_affinity(rootstock_value *value, sqlite3_value *source, char affinity, rootstock_buffer *hold);
+int rst_bind(sqlite3_stmt *statement, int number, const rootstock_value *value);
+void rst_column_value(sqlite3_stmt *statement, int number, rootstock_value *value);
+
+#include "common/connection.h"
+
+/* What rst_leave does where something has failed. */
+int rst_leave_failed(rst_connection *c, int code);
+/* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory is
+** suspect: SQLite rolls the twins' transaction back, schema and all. It is read and built anew before the next statement. */
+static inline int rst_leave(rst_connection *c, int code) {
+    int result = rst_call_leave(code);
+    return __builtin_expect(result == SQLITE_OK, true) ? SQLITE_OK : rst_leave_failed(c, result);
+}
+
+#endif

@@ -1,0 +1,14 @@
+/*
+** ddl.h - changes of the schema: CREATE, DROP, ALTER, VACUUM, ANALYZE, objects of temp.
+*/
+#ifndef ROOTSTOCK_DDL_DDL_H
+#define ROOTSTOCK_DDL_DDL_H
+
+#include "program/program.h"
+
+int rst_maintain_register(rst_connection *c);
+int rst_vacuum_register(rst_connection *c);
+/* vacuum.c: a copy of the store, as of now, into a new file at path. */
+int rst_store_copy(rst_connection *c, const char *path, char **message);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+** executor.h - cursors, and a row's change with all that it brings along: constraints, foreign keys, triggers.
+*/
+#ifndef ROOTSTOCK_EXECUTOR_EXECUTOR_H
+#define ROOTSTOCK_EXECUTOR_EXECUTOR_H
+
+#include "planner/planner.h"
+
+/* ---- cursor.c and scan_*.c ---- */
+int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out);
+int rst_cursor_close(sqlite3_vtab_cursor *base);
+int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values);
+int rst_cursor_next(sqlite3_vtab_cursor *base);
+int rst_cursor_eof(sqlite3_vtab_cursor *base);
+int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
+int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
+void rst_cursors_drop_spare(rst_table *table);
+void rst_cursors_detach(rst_connection *c);
+/* Before a change in the write transaction, while c->writer_cursors is not null: what cursors show of the engine's bytes they copy.
+** SQLITE_OK or SQLITE_NOMEM. */
+int rst_cursors_keep(rst_connection *c);
+
+/* ---- automatic.c ---- */
+void rst_automatic_free(struct rst_automatic *automatic);
+/* The last program has run: what is left of indexes that no cursor is open for. */
+void rst_automatics_rest_all(rst_connection *c);
+/* PRAGMA automatic_index. */
+bool rst_automatic_pragma(rst_connection *c);
+
+/* ---- update.c, indexes.c ---- */
+int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid);
+/* The key part of an index entry or of the row itself. */
+int rst_index_key(rst_table *table, int number, const rootstock_value *values, const rootstock_slice *row_key,
+                  rootstock_buffer *key, size_t *prefix, bool *has_null, bool *included, char **message);
+int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key);
+int rst_index_fill(rst_table *table, int number, char **message);
+
+int rst_shadow_register(rst_connection *c);
+/* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared anew. */
+static inline bool rst_reads_first(const rst_connection *c) {
+    return (c->writer == NULL || c->writer_unseen) && !c->reader_live && c->open_cursors == 0 && !c->refreshing &&
+           c->trigger_depth == 0 && c->program == NULL && !c->sidecar;
+}
+/* The same where a statement reads first: if another connection changed the schema, it is declared anew before SQLITE_SCHEMA is
+** returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet, and no cursor holds a
+** table. If that fails, its code: tables that a caller found before are gone by then. */
+int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
+
+#endif

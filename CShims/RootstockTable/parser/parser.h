@@ -1,0 +1,11 @@
+/*
+** parser.h - tokens, and the parts of a statement. Pure text.
+*/
+#ifndef ROOTSTOCK_PARSER_PARSER_H
+#define ROOTSTOCK_PARSER_PARSER_H
+
+#include "common/common.h"
+#include "parser/tokens.h"
+#include "parser/statement.h"
+
+#endif

@@ -1,0 +1,36 @@
+/*
+** catalog_tree.h - the store's own record of its tables, indexes, views and triggers, as it stands in the catalog's tree.
+*/
+#ifndef ROOTSTOCK_CATALOG_TREE_H
+#define ROOTSTOCK_CATALOG_TREE_H
+
+#include "storage/tree.h"
+
+typedef struct rst_object {
+    int64_t identifier;
+    int64_t mirror_rowid;
+    char *type, *name, *table_name, *sql;
+    int tree;
+} rst_object;
+typedef struct rst_catalog {
+    int64_t format, features /* CATALOG_... */, generation, next_tree, next_object, user_version, application_id;
+    rst_object *objects;
+    int count;
+} rst_catalog;
+
+/* A store without features is of format 1, byte for byte; one with any is of format 2, which older versions refuse. */
+#define ROOTSTOCK_FORMAT_PLAIN 1
+#define ROOTSTOCK_FORMAT 2
+enum { CATALOG_CHECKSUMS = 1, CATALOG_FEATURES = CATALOG_CHECKSUMS /* all that are known */ };
+
+int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message);
+int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message);
+int rst_catalog_write_meta(rst_connection *c, const rst_catalog *catalog);
+int rst_catalog_write_object(rst_connection *c, const rst_object *object);
+int rst_catalog_remove_object(rst_connection *c, int64_t identifier);
+/* A tree for a new table or index: an emptied one, or a new name. */
+int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree);
+int rst_catalog_free_tree(rst_connection *c, rst_tree *tree);
+void rst_catalog_free(rst_catalog *catalog);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+** pragmas.c - what the application's PRAGMAs say of how its statements run.
+*/
+#include "storage/storage.h"
+
+bool rst_foreign_enabled(rst_connection *c) {
+    int on = 0;
+    return sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &on) == SQLITE_OK && on != 0;
+}
+
+bool rst_foreign_all_deferred(rst_connection *c) {
+    sqlite3_stmt *statement;
+    bool on = false;
+    if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
+    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return on;
+}
+
+bool rst_recursive_triggers(rst_connection *c) {
+    sqlite3_stmt *statement;
+    bool on = false;
+    if (rst_statement_get(c, "PRAGMA recursive_triggers", &statement) != SQLITE_OK) return false;
+    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return on;
+}

@@ -1,0 +1,109 @@
+/*
+** storage.h - one store's transactions over the plug: snapshots, the writer, savepoints, long keys, checksums.
+*/
+#ifndef ROOTSTOCK_STORAGE_STORAGE_H
+#define ROOTSTOCK_STORAGE_STORAGE_H
+
+#include "common/common.h"
+#include "storage/tree.h"
+
+/*
+** What the layers above are told and asked. One table for all connections, set when a connection is made (interface/connection.c).
+*/
+typedef struct rst_store_hooks {
+    /* Entries of the write transaction are about to change: cursors copy the bytes that they show. SQLITE_OK or SQLITE_NOMEM. */
+    int (*keep_cursors)(rst_connection *c);
+    /* The write transaction is over: its cursors go on by the keys of their entries. */
+    void (*detach_cursors)(rst_connection *c);
+    /* The reader ends: cursors kept for reuse must not be tied to it. */
+    void (*drop_spare_cursors)(rst_connection *c);
+    /* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
+    void (*forget_positions)(rst_connection *c);
+    /* The store is in another file: the trees' handles were the old file's. */
+    void (*forget_handles)(rst_connection *c);
+    /* The application's connection closes: no statement of ours may live on it. */
+    void (*finalize_statements)(rst_connection *c);
+    /* Appends what tree `number` holds ("table t"); *rows: its keys are rowids. */
+    void (*name_tree)(const rst_connection *c, int number, sqlite3_str *out, bool *rows);
+} rst_store_hooks;
+
+#include "storage/catalog_tree.h"
+#include "storage/checksum.h"
+#include "storage/transaction.h"
+#include "storage/long_keys.h"
+
+/* ---- statements.c ---- */
+/* Runs SQL on db that gives no rows (or whose rows do not matter); printf-formatted, %Q %w as SQLite's. */
+int rst_execute(rst_connection *c, char **message, const char *format, ...);
+/* A statement on db kept for reuse. Give it back with rst_statement_done (resets, clears bindings). */
+int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement);
+void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
+/* Keeps the statement prepared; anew where SQLite would at its next step, as after sqlite3_set_authorizer. */
+int rst_statement_current(rst_connection *c, const char *sql);
+/* Runs a statement without rows that is kept prepared, as rst_execute runs one. */
+int rst_execute_kept(rst_connection *c, char **message, const char *sql);
+/* SQLITE_INTERRUPT if the application interrupts what runs; asked at every 64th step. SQLITE_NOMEM. */
+int rst_interrupted(rst_connection *c, uint64_t step);
+/* The same as a rootstock_stop of an engine's, whose context is the connection. */
+int rst_stop(void *connection);
+/* Rolls back the transaction of a change that was interrupted, the application's with it. No walker may be open. */
+void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes);
+/* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with rst_statement_done. */
+sqlite3_stmt *rst_interruptible(rst_connection *c);
+/* Before a statement of ours is kept: see statements.c. SQLITE_OK, SQLITE_INTERRUPT, SQLITE_NOMEM. */
+int rst_sentinel_touch(rst_connection *c);
+void rst_statements_finalize(rst_connection *c);
+extern const sqlite3_module rst_sentinel_module;
+/* Runs one of our functions that takes a text: 0, or its failure. Without a text or a store: SQLITE_MISUSE. */
+void rst_function_run(sqlite3_context *context, sqlite3_value **values,
+                      int (*run)(rst_connection *, const char *, char **));
+
+/* ---- txn_hook_vfs.c ---- */
+int rst_control_attach(rst_connection *c, char **message);
+/* Whether SQLite has a transaction on the control file, whose end it will tell. */
+bool rst_control_is_locked(const rst_connection *c);
+/* The connection whose store db has open, or null; without preparing a statement. */
+rst_connection *rst_control_connection(sqlite3 *db);
+
+/* ---- reader_monitor.c ---- */
+/* After the commit of that number: looks at the store's readers now and then. */
+void rst_readers_watch(rst_connection *c, uint64_t identifier);
+
+/* ---- txn_module.c: a virtual table declared so, without a table of the store behind it; and SQLite's notices of transactions ---- */
+/* marker.c: a virtual table declared so, without a table of the store behind it; and methods of one that is never read. */
+/* What a virtual table begins with whose module hears of transactions. */
+typedef struct rst_txn_vtab {
+    sqlite3_vtab base; /* must be first */
+    rst_connection *connection;
+} rst_txn_vtab;
+/* size: of the struct that begins with an rst_txn_vtab; the rest is zeroed. */
+int rst_bare_vtab(rst_connection *c, const char *declaration, size_t size, sqlite3_vtab **out);
+int rst_bare_best(sqlite3_vtab *base, sqlite3_index_info *info);
+int rst_bare_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out);
+int rst_bare_disconnect(sqlite3_vtab *base);
+/* SQLite's notices of transactions, of whichever table. */
+int rst_vtab_begin(sqlite3_vtab *base);
+int rst_vtab_sync(sqlite3_vtab *base);
+int rst_vtab_commit(sqlite3_vtab *base);
+int rst_vtab_rollback(sqlite3_vtab *base);
+int rst_vtab_savepoint(sqlite3_vtab *base, int number);
+int rst_vtab_release(sqlite3_vtab *base, int number);
+int rst_vtab_rollback_to(sqlite3_vtab *base, int number);
+extern const sqlite3_module rst_marker_module;
+
+/* ---- snapshots.c ---- */
+/* As rst_newest_is_checked, in a transaction and on engines that must be asked. */
+bool rst_newest_is_checked_by_engine(const rst_connection *c);
+/* Whether nothing can have changed the schema since it was last compared. The store is open. */
+static inline bool rst_newest_is_checked(const rst_connection *c) {
+    uint64_t newest = rootstock_shared_last_commit(c->shared);
+    if (__builtin_expect(newest != 0 && newest == c->checked_transaction, true)) return true;
+    return rst_newest_is_checked_by_engine(c);
+}
+/* ---- pragmas.c: foreign_keys, defer_foreign_keys, recursive_triggers ---- */
+bool rst_foreign_enabled(rst_connection *c);
+/* PRAGMA defer_foreign_keys is on. */
+bool rst_foreign_all_deferred(rst_connection *c);
+bool rst_recursive_triggers(rst_connection *c);
+
+#endif
