@@ -11,7 +11,6 @@
 ** Invariant: key and value show exactly the entry's bytes, or an error; never another form of them.
 */
 #include "kv.h"
-#include "catalog/schema_sandbox.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 **
 ** Invariant: SQLite judges each row again (no constraint is omitted), so a plan may reach too many rows and never too few.
 */
+#include "common/constraints.h"
 #include "kv.h"
-#include "planner/plan.h"
 
 /* Values of an IN, which SQLite does not count beforehand: its own guess. */
 #define LIST_GUESS 25

@@ -8,7 +8,8 @@
 ** made there by reading. Invariant: a path is opened for a schema only if it passed here.
 */
 #define _GNU_SOURCE
-#include "catalog/schema_sandbox.h"
+#include "rootstock_kv_module.h"
+#include "storage/storage.h"
 
 #include <string.h>
 #include <sys/stat.h>

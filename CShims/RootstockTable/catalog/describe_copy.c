@@ -8,7 +8,6 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
-#include "executor/foreign.h"
 #include "catalog/partial_predicate.h"
 #include "catalog/expression_column.h"
 

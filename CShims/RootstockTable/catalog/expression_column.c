@@ -12,9 +12,8 @@
 ** Rowid tables only: another row is not found again by one value.
 */
 #include "catalog/catalog.h"
+#include "catalog/expression_texts.h"
 #include "catalog/expression_column.h"
-
-#include "rewriter/hints.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 ** expression is found only where the text is the indexed one, column for column.
 */
 #include "catalog/catalog.h"
-#include "rewriter/hints.h"
+#include "catalog/expression_texts.h"
 
 #include <string.h>
 

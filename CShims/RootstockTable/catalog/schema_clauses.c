@@ -6,7 +6,6 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
-#include "executor/foreign.h"
 #include "catalog/partial_predicate.h"
 #include "parser/tokens.h"
 

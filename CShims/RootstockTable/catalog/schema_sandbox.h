@@ -20,15 +20,4 @@ int rst_untrusted_check(sqlite3 *mirror, const rst_object *objects, int count, c
 ** that are not SQLITE_INNOCUOUS while PRAGMA trusted_schema is off, and what Rootstock keeps for applications. */
 int rst_untrusted_judge(rst_connection *c, const char *text, const char *end, char **message);
 
-/* A native file's schema names a sidecar by having a table of ours: it must be there already unless a table is being created,
-** and be a file of its own rather than a link to another. SQLITE_OK or SQLITE_CANTOPEN. */
-int rst_sidecar_check(const char *path, bool create, char **message);
-
-/* Paths in a native file's schema (module kv) are opened if the application has created a table with that path on this
-** connection, or has named it: SELECT rootstock_allow('path'). */
-int rst_path_allow(rst_connection *c, const char *path);
-bool rst_path_allowed(const rst_connection *c, const char *path);
-void rst_paths_free(rst_connection *c);
-void rst_allow_function(sqlite3_context *context, int count, sqlite3_value **values);
-
 #endif

@@ -5,7 +5,7 @@
 ** hides one of the store's, it says nothing about the statement. Invariant: a statement that SQLite would take is never refused here.
 */
 #include "catalog/catalog.h"
-#include "program/runner.h"
+#include "catalog/statement_check.h"
 
 #include <string.h>
 

@@ -58,6 +58,26 @@ typedef struct rst_rejecting_term {
     uint8_t literal; /* else the value says whether it is a parameter */
 } rst_rejecting_term;
 
+/* A foreign key, as it is declared. */
+typedef enum rst_action {
+    ACTION_NONE = 0,
+    ACTION_RESTRICT,
+    ACTION_SET_NULL,
+    ACTION_SET_DEFAULT,
+    ACTION_CASCADE
+} rst_action;
+
+struct rst_foreign_key {
+    char *parent; /* name of the parent table */
+    int column_count;
+    int *child_columns;
+    char **parent_columns; /* names, or nulls: the parent's primary key */
+    int *parent_places;    /* their numbers in the parent, as rst_foreign_parent_columns has found them last */
+    rst_action on_update;
+    rst_action on_delete;
+    bool deferred;
+};
+
 /* A column of an ORDER BY with a LIMIT (cursor_top.c). */
 enum { TOP_TERMS = 2 };
 typedef struct rst_top_term {

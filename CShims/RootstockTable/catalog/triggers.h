@@ -28,5 +28,11 @@ struct rst_trigger {
 /* Whether the table has a trigger for the event. */
 bool rst_trigger_any(const rst_table *table, int event);
 void rst_triggers_free(rst_table *table);
+/* Whether nothing asks for the single rows of a DELETE of all of them. The front door has asked that of the statement; one that was kept since is
+** asked again. */
+static inline bool rst_clears_at_once(const rst_table *table) {
+    return !rst_trigger_any(table, TRIGGER_DELETE) &&
+           ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled(table->connection));
+}
 
 #endif

@@ -5,6 +5,7 @@
 #define ROOTSTOCK_CHANGE_H
 
 #include "catalog/column_sets.h"
+#include "rewriter/trigger_text.h"
 
 /* A row in hand: values (one per column), its rowid or key. The bytes are owned by hold, or by the caller. */
 typedef struct rst_hand {
@@ -16,12 +17,6 @@ typedef struct rst_hand {
     int64_t marks;         /* and what its text says that SQLite does not hand on: UPDATE_... */
     rootstock_value small[24];
 } rst_hand;
-
-/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment list its rows: the names
-** by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by its own, OR ABORT, which SQLite tells
-** like no OR at all, and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort'. */
-enum { UPDATE_ROWID_NAMES = 7, UPDATE_OWN_NAME = 8, UPDATE_NAMED = 16, UPDATE_ABORTS = 32, UPDATE_SETS = 64 };
-enum { UPDATE_SHIFT = 8, UPDATE_COLUMNS = 55 };
 
 int rst_hand_begin(rst_table *table, rst_hand *hand);
 void rst_hand_end(rst_table *table, rst_hand *hand);

@@ -125,13 +125,6 @@ static inline bool rst_needs_mark(rst_table *table) {
            ((table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(table->connection));
 }
 
-/* Whether nothing asks for the single rows of a DELETE of all of them. The front door has asked that of the statement; one that was kept since is
-** asked again. */
-static inline bool rst_clears_at_once(const rst_table *table) {
-    return !rst_trigger_any(table, TRIGGER_DELETE) &&
-           ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled(table->connection));
-}
-
 /* row_limit.c */
 /* Whether the row is longer than SQLITE_LIMIT_LENGTH allows. size: of its bytes here. */
 bool rst_row_is_too_big(const rst_table *table, const rst_hand *hand, size_t size);

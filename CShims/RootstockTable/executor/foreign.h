@@ -6,25 +6,6 @@
 
 #include "executor/executor.h"
 
-typedef enum rst_action {
-    ACTION_NONE = 0,
-    ACTION_RESTRICT,
-    ACTION_SET_NULL,
-    ACTION_SET_DEFAULT,
-    ACTION_CASCADE
-} rst_action;
-
-struct rst_foreign_key {
-    char *parent; /* name of the parent table */
-    int column_count;
-    int *child_columns;
-    char **parent_columns; /* names, or nulls: the parent's primary key */
-    int *parent_places;    /* their numbers in the parent, as rst_foreign_parent_columns has found them last */
-    rst_action on_update;
-    rst_action on_delete;
-    bool deferred;
-};
-
 /* Before a row of `table` is removed or overwritten: what it violates itself, of keys into the table itself, is counted down. Once it is
 ** gone nobody can tell whether it was its own parent. */
 int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint64_t changed, const uint64_t *beyond,

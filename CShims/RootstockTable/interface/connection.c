@@ -5,6 +5,7 @@
 ** the connection it asked about last is void once any store of this process has been closed.
 */
 #include "interface/interface.h"
+#include "rootstock_kv_module.h"
 #include "executor/native_fk_table.h"
 #include "ddl/declare.h"
 #include "planner/affinity_probe.h"

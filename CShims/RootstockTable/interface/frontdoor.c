@@ -24,7 +24,7 @@
 #include "rewriter/expressions.h"
 #include "executor/foreign.h"
 #include "program/bulk_change.h"
-#include "rewriter/argument_pack.h"
+#include "program/argument_pack.h"
 #include "catalog/partial_predicate.h"
 #include "program/runner.h"
 #include "program/statement_constraints.h"

@@ -5,6 +5,7 @@
 ** cannot reach them.
 */
 #include "interface/interface.h"
+#include "program/argument_pack.h"
 #include "program/bulk_change.h"
 #include "interface/check.h"
 #include "interface/frontdoor.h"

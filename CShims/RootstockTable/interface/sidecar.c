@@ -5,6 +5,7 @@
 ** another file's schema are refused; one that cannot be read is said to be so each time.
 */
 #include "interface/interface.h"
+#include "rootstock_kv_module.h"
 #include "executor/native_fk_table.h"
 #include "catalog/schema_sandbox.h"
 

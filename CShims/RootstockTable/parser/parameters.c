@@ -2,7 +2,8 @@
 ** parameters.c - the parameters of a statement's text, each with the number that SQLite gives it. Invariant: the text that comes out means
 ** with its numbers what it meant without.
 */
-#include "rewriter/transform.h"
+
+#include "parser/parser.h"
 
 #include <string.h>
 

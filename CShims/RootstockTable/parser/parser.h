@@ -5,6 +5,7 @@
 #define ROOTSTOCK_PARSER_PARSER_H
 
 #include "common/common.h"
+#include "parser/parameters.h"
 #include "parser/tokens.h"
 #include "parser/statement.h"
 

@@ -22,8 +22,8 @@
 ** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
 ** for every value that can arrive; ranges.c widens a range where a comparison's affinity is not known.
 */
-#include "executor/change_steps.h"
 #include "rewriter/expressions.h"
+#include "catalog/triggers.h"
 #include "planner/planner.h"
 #include "planner/plan.h"
 #include "catalog/partial_predicate.h"

@@ -4,6 +4,7 @@
 #ifndef ROOTSTOCK_PLAN_H
 #define ROOTSTOCK_PLAN_H
 
+#include "common/constraints.h"
 #include "planner/planner.h"
 
 typedef struct rst_candidate {
@@ -79,15 +80,6 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
 ** `info` and in the plan. */
 void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                   int *argument);
-
-/* Constraints of which sqlite3_vtab_in tells whether they are an IN: it denies it of those behind them. */
-enum { PLAN_TOLD_TERMS = 32 };
-/* Whether the equality, of a column without numeric affinity, may be an IN that is not told of: one with a constant is none. */
-static inline bool rst_plan_is_untold_in(sqlite3_index_info *info, int constraint) {
-    sqlite3_value *value = NULL;
-    return constraint >= PLAN_TOLD_TERMS &&
-           (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL);
-}
 
 /* plan_match.c */
 /* The affinity by which a constraint on the column compares. */

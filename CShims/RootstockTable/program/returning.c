@@ -5,7 +5,7 @@
 */
 #include "program/program.h"
 #include "common/eponymous.h"
-#include "rewriter/argument_pack.h"
+#include "program/argument_pack.h"
 #include "program/runner.h"
 
 enum { RETURNING_COLUMNS = 256, RETURNING_ARGUMENTS = 13 };

@@ -13,7 +13,7 @@
 #include "rewriter/changes.h"
 
 #include "executor/foreign.h"
-#include "rewriter/argument_pack.h"
+#include "program/argument_pack.h"
 #include "executor/trigger.h"
 
 #include <string.h>

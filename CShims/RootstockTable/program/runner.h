@@ -5,18 +5,13 @@
 #define ROOTSTOCK_RUNNER_H
 
 #include "executor/program_state.h"
+#include "catalog/statement_check.h"
 #include "rewriter/conflict_targets.h"
 #include "rewriter/key_order.h"
 #include "rewriter/transform.h"
 
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts);
-/* SQLite's own word on a statement, from the mirror, where it has one about the statement itself. */
-int rst_ask_mirror(rst_connection *c, const char *text, char **message);
-/* unknown: the mirror could say nothing, because the statement names what only this connection has. */
-int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, char **message);
-/* The same about the ON CONFLICT clauses alone, over a row of NULLs: whether each names a constraint of the table. */
-int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **message);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
 /* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement now. What is wrong is
 ** said by the run. */

@@ -8,7 +8,7 @@
 #include "program/program.h"
 #include "program/statement_constraints.h"
 
-#include "rewriter/argument_pack.h"
+#include "program/argument_pack.h"
 
 #include <string.h>
 

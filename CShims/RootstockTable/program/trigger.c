@@ -10,6 +10,7 @@
 ** whenever the schema was, so a body never sees a table as it was before.
 */
 #include "program/program.h"
+#include "catalog/triggers.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/changes.h"
 

@@ -8,12 +8,11 @@
 ** prepared, too.
 */
 #include "rewriter/rewriter.h"
+#include "catalog/column_sets.h"
 #include "rewriter/conflict_targets.h"
 #include "rewriter/bulk_text.h"
 #include "rewriter/expressions.h"
-#include "interface/frontdoor.h"
 #include "rewriter/hints.h"
-#include "program/runner.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 ** one SQLite means, the statement is refused.
 */
 #include "rewriter/rewriter.h"
-#include "executor/change_steps.h"
 #include "catalog/column_sets.h"
 #include "rewriter/conflict_targets.h"
 

@@ -5,33 +5,16 @@
 #ifndef ROOTSTOCK_HINTS_H
 #define ROOTSTOCK_HINTS_H
 
+#include "catalog/expression_texts.h"
 #include "rewriter/transform.h"
-
-typedef struct rst_indexed {
-    const rst_table *table;
-    const rst_index *index;
-    int part;
-    const char *start, *end; /* without parentheses around it */
-    bool loose;              /* has to stand in parentheses to be an operand */
-} rst_indexed;
-
-static inline const rst_part *rst_indexed_part(const rst_indexed *e) {
-    return &e->index->parts[e->part];
-}
 
 /* Registers a hint's function, once: SQLite refuses to do it again while statements run. */
 int rst_hint_register(rst_connection *c, const char *name);
 /* The name that a kind of comparison has in it: 0 equal, 1 above, 2 from, 3 below, 4 up to. */
 const char *rst_hint_name(int kind);
 
-/* Whether the token is one of the words, which end with a null. */
-bool rst_is_among(const rst_token *token, const char *const *words);
 /* Words that may follow a table's name in FROM and are no alias of it; ends with a null. */
 extern const char *const rst_words_behind_table[];
-/* An index's expression, if all that stands in it is understood. */
-bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out);
-/* Whether the tokens at *p are the expression; moves *p behind it. All columns are qualified by one name, or none is. */
-bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, rst_token *qualifier);
 
 /* What an indexed expression is compared with. */
 typedef struct rst_operand {
@@ -107,8 +90,6 @@ bool rst_place_row(const rst_where *where, const rst_indexed *e, const rst_place
 bool rst_place_column(const rst_where *where, const rst_place *at, const rst_table *table, const char *name);
 /* The ON that ends at `on`, if it is a LEFT JOIN's or one of which that is not known; or null. */
 const char *rst_place_left(const rst_where *where, const rst_place *at, const char *on);
-/* The column that the expression is of, if it is of one only; or -1. */
-int rst_indexed_column(const rst_indexed *e);
 /* The kind of a comparison's mark, its sides exchanged if turned; or -1. */
 int rst_hint_kind(const rst_token *token, bool turned);
 /* What may stand behind a comparison that is whole. */

@@ -8,7 +8,6 @@
 ** Invariant: the term stands behind what was written, which is left as it is; it says nothing but what the text shows.
 */
 #include "rewriter/rewriter.h"
-#include "interface/frontdoor.h"
 #include "rewriter/transform.h"
 
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 #include "catalog/partial_predicate.h"
-#include "program/runner.h"
 #include "rewriter/transform.h"
 #include "rewriter/update_from.h"
 

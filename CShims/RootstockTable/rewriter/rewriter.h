@@ -6,6 +6,4 @@
 
 #include "catalog/catalog.h"
 
-int rst_pack_register(rst_connection *c);
-
 #endif

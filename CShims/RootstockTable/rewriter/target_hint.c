@@ -6,8 +6,7 @@
 ** such index, or that no plan can use it. Invariant: the rest of the statement stands as it was written.
 */
 #include "rewriter/rewriter.h"
-#include "interface/frontdoor.h"
-#include "program/runner.h"
+#include "catalog/statement_check.h"
 #include "rewriter/transform.h"
 
 #include <string.h>

@@ -9,11 +9,10 @@
 ** Invariant: what SQLite refuses is refused, in its words.
 */
 #include "rewriter/rewriter.h"
-#include "executor/foreign.h"
-#include "interface/frontdoor.h"
+#include "rewriter/transform.h"
+#include "catalog/triggers.h"
+#include "catalog/statement_check.h"
 #include "rewriter/hints.h"
-#include "program/runner.h"
-#include "executor/trigger.h"
 
 #include <string.h>
 

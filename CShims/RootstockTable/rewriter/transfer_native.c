@@ -6,9 +6,7 @@
 ** statement is said in SQLite's words.
 */
 #include "rewriter/rewriter.h"
-#include "executor/foreign.h"
-#include "interface/frontdoor.h"
-#include "program/runner.h"
+#include "rewriter/transform.h"
 
 #include <string.h>
 

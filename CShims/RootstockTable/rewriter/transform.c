@@ -7,8 +7,6 @@
 
 #include "catalog/schema_sandbox.h"
 
-#include "ddl/declare.h"
-
 #include <string.h>
 
 static const char *const follow_words[] = {"WHERE",     "ORDER",   "GROUP",   "LIMIT",   "JOIN",  "LEFT",   "INNER",

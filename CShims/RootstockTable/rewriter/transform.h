@@ -63,16 +63,4 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Whether temp has a table or a view of that name, which the bare name means then. */
 bool rst_is_hidden(rst_connection *c, const char *name);
-/* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */
-typedef struct rst_parameters {
-    char **
-        names; /* by number from 1, as written; null: none. "?": it follows the one before, so that in their order it gets its number again */
-    int highest;
-    int capacity;
-} rst_parameters;
-/* SQLITE_RANGE where SQLite would refuse the number, with its words. */
-int rst_parameters_number(rst_connection *c, const char *text, const char *end, rst_parameters *parameters,
-                          sqlite3_str *out, char **message);
-void rst_parameters_free(rst_parameters *parameters);
-
 #endif

@@ -4,9 +4,9 @@
 ** no INSERT that leaves none out.
 */
 #include "rewriter/rewriter.h"
+#include "catalog/triggers.h"
 #include "rewriter/transform.h"
 
-#include "ddl/declare.h"
 #include "rewriter/trigger_text.h"
 #include "catalog/schema_sandbox.h"
 

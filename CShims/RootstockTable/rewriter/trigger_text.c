@@ -5,10 +5,11 @@
 ** store get the names that the connection has for them. Invariant: everything else stays as the user wrote it.
 */
 #include "rewriter/rewriter.h"
+#include "rewriter/key_order.h"
+#include "catalog/column_sets.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/changes.h"
 
-#include "program/runner.h"
 #include "rewriter/update_from.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
 ** parameters of a statement that the store runs itself where there are many of them, and rows of RETURNING come as packs of
 ** which rootstock_value(pack, n) takes the columns. Invariant: a pack's values live as long as the SQL value that holds it.
 */
-#include "rewriter/rewriter.h"
-#include "rewriter/argument_pack.h"
+#include "program/program.h"
+#include "program/argument_pack.h"
 
 #include <string.h>
 

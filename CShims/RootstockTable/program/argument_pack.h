@@ -14,5 +14,6 @@ bool rst_pack_any(int count, sqlite3_value **values);
 int rst_pack_arguments(const rst_parameters *parameters, sqlite3_str *out);
 /* A result that stands for a row, for rootstock_value(); the row must outlive the statement's step. */
 void rst_pack_row(sqlite3_context *context, rst_result_row *row);
+int rst_pack_register(rst_connection *c);
 
 #endif
