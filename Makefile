@@ -28,7 +28,7 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension interpose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -48,19 +48,20 @@ deps: ## install the Debian packages that are missing, with apt
 	@command -v $(SWIFT) >/dev/null || { echo "deps: Swift 6.1 or later is needed: https://www.swift.org/install" >&2; exit 1; }
 	@$(SWIFT) --version 2>&1 | head -n 1
 
-build: ## the command, optimised, and the loadable extension
+build: ## the command, optimised, the loadable extension and the interposer
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
-	@$(MAKE) --no-print-directory extension
+	@$(MAKE) --no-print-directory extension interpose
 
 # The random parts start from a fixed seed here, so that a red run means a change and not luck; test-long draws its own.
 # The engine tests fork: alone in their process and one by one, so that no other thread holds a lock meanwhile.
-test: extension ## every test that ends in minutes
+test: extension interpose ## every test that ends in minutes
 	$(SWIFT) build $(SWIFTFLAGS) --build-tests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Extension/run.sh $(EXTENSION)
+	Tests/DropIn/run.sh $(INTERPOSE)
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
@@ -141,6 +142,19 @@ c-sources:
 	@echo $(C_SOURCES:%=$(CURDIR)/%)
 c-flags:
 	@echo $(C_INCLUDES)
+
+# The product's C as the extension has it, and SQLite's functions in front of it: preloaded by `rootstock run`.
+INTERPOSE = build/librootstock_interpose.so
+INTERPOSE_OBJECTS = $(patsubst %.c,build/objects/%.o,$(wildcard CShims/RootstockInterpose/*.c)) \
+	$(C_SOURCES:%.c=build/objects/%.o)
+
+interpose: $(INTERPOSE) ## build/librootstock_interpose.so: any SQLite program on a store
+
+$(INTERPOSE): $(INTERPOSE_OBJECTS)
+	@echo "linking $@"
+	@$(CC) -shared $(CFLAGS) $(INTERPOSE_OBJECTS) -o $@ $(LDFLAGS) -llmdb -lpthread -ldl
+
+-include $(patsubst %.c,build/objects/%.d,$(wildcard CShims/RootstockInterpose/*.c))
 
 # Files that git knows or would add: build products never count.
 OURS = git ls-files --cached --others --exclude-standard --deduplicate --

@@ -8,7 +8,7 @@ struct RootstockCommand: ParsableCommand {
         abstract: "SQL over a storage engine you choose.",
         version: Version.summary,
         subcommands: [
-            SQLCommand.self, Check.self, Info.self, Backup.self, SoakCommand.self, Trees.self, Compare.self,
+            SQLCommand.self, Run.self, Check.self, Info.self, Backup.self, SoakCommand.self, Trees.self, Compare.self,
             ReportCommand.self, Suggest.self, Import.self, Slt.self,
             TortureCommand.self, TortureTaskCommand.self, MeasureTurn.self,
         ]

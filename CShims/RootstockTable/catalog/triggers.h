@@ -28,10 +28,22 @@ struct rst_trigger {
 /* Whether the table has a trigger for the event. */
 bool rst_trigger_any(const rst_table *table, int event);
 void rst_triggers_free(rst_table *table);
+/* Whether somebody outside wants to hear of each row. */
+static inline bool rst_is_observed(const rst_table *table) {
+    return __builtin_expect(table->connection->observer.changed != NULL, false) && !table->internal;
+}
+
+static inline void rst_observe(const rst_table *table, int operation, int64_t rowid, int64_t before) {
+    rst_connection *c = table->connection;
+    if (rst_is_observed(table) && (!table->without_rowid || operation == 0))
+        c->observer.changed(c->observer.context, operation, table->name, rowid, before);
+}
+
 /* Whether nothing asks for the single rows of a DELETE of all of them. The front door has asked that of the statement; one that was kept since is
 ** asked again. */
 static inline bool rst_clears_at_once(const rst_table *table) {
     return !rst_trigger_any(table, TRIGGER_DELETE) &&
+           !(rst_is_observed(table) && table->connection->observer.each_cleared) &&
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled(table->connection));
 }
 

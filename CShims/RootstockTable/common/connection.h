@@ -46,6 +46,13 @@ struct rst_connection {
     char *schema;         /* its name; of a store "main" */
     bool shadow_upkeep;   /* a shadow is being brought in step */
     bool read_only;
+    struct {
+        rootstock_row_observer changed; /* rootstock_observe_rows; or null */
+        void *context;
+        bool each_cleared;
+        int (*commit)(void *); /* rootstock_commit_hook; or null */
+        void *commit_context;
+    } observer;
     /* schema */
     sqlite3 *mirror;
     sqlite3

@@ -142,6 +142,7 @@ static int clear(rst_table *table) {
         c->unlogged = true;
     }
     code = rst_clear_rows(table);
+    if (code == SQLITE_OK) rst_observe(table, 0, 0, 0);
     c->mark_count = marks;
     return code;
 }

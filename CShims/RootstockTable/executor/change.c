@@ -108,6 +108,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         if (table->needs_mirror) rst_twin_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
             table->last_rowid = row->rowid;
+        if (code == SQLITE_OK) rst_observe(table, SQLITE_INSERT, row->rowid, row->rowid);
         return marked ? rst_settle(c, mark, may_fail_late ? conflict : -1, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
@@ -125,6 +126,7 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
         table->last_rowid = row->rowid;
     }
+    if (code == SQLITE_OK) rst_observe(table, SQLITE_INSERT, row->rowid, row->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, NULL, row, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL) code = c->program->row_changed(table, NULL, row, message);
     written = code == SQLITE_OK;
@@ -162,6 +164,7 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
     if (code == SQLITE_OK && !replacing) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) code = foreign_before(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
+    if (code == SQLITE_OK && !replacing) rst_observe(table, SQLITE_DELETE, old->rowid, old->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK && c->program != NULL && !replacing)
         code = c->program->row_changed(table, old, NULL, message);
@@ -246,6 +249,7 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
     } else if (table->has_evaluated_index) {
         rst_twin_clear(table);
     }
+    if (code == SQLITE_OK) rst_observe(table, SQLITE_UPDATE, row->rowid, old->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, old, row, changed, message);
     if (code == SQLITE_OK && c->program != NULL) code = c->program->row_changed(table, old, row, message);
     written = code == SQLITE_OK;

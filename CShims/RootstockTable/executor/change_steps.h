@@ -121,7 +121,7 @@ static inline bool rst_has_before(const rst_table *table, int event) {
 /* Whether a row's change may have to be undone once its writes have begun. Without these nothing can refuse it then but a failure
 ** of the engine or of memory, and the transaction is marked broken (rst_update). */
 static inline bool rst_needs_mark(rst_table *table) {
-    return table->triggers != NULL || rst_shadows_any(table) ||
+    return table->triggers != NULL || rst_shadows_any(table) || rst_is_observed(table) ||
            ((table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(table->connection));
 }
 

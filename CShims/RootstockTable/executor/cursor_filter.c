@@ -5,6 +5,7 @@
 ** of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
 */
 #include "executor/executor.h"
+#include "executor/change_steps.h"
 #include "executor/cursor.h"
 #include "planner/plan_migrate.h"
 
@@ -225,6 +226,7 @@ static int clear_table(rst_cursor *k) {
     if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
     code = rst_clear_rows(table);
     if (code != SQLITE_OK) return code;
+    rst_observe(table, 0, 0, 0);
     k->remaining = statistics.entries;
     table->clearing = statistics.entries;
     k->counted = 0;

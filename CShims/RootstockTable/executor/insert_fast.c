@@ -18,8 +18,8 @@ static inline bool is_plain(rst_table *table) {
                program->code->clause_count > 0 || program->code->returning != NULL) {
         return false;
     }
-    return table->triggers == NULL && table->row_concerns == 0 && table->pinned == 0 && table->column_count <= 24 &&
-           !rst_shadows_any(table);
+    return table->triggers == NULL && !rst_is_observed(table) && table->row_concerns == 0 && table->pinned == 0 &&
+           table->column_count <= 24 && !rst_shadows_any(table);
 }
 
 /* The value as the column stores it. False: it takes longer. Text is asked for as a blob, which needs no terminator: for its sake SQLite

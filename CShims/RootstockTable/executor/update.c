@@ -82,6 +82,12 @@ static int64_t marks_of(const rst_table *table, int count, sqlite3_value **value
     return type == SQLITE_INTEGER && sqlite3_value_type(values[0]) != SQLITE_NULL ? sqlite3_value_int64(operation) : 0;
 }
 
+/* Bytes of a column that no key, index and constraint looks at. */
+static int put_bytes(rst_table *table, rst_hand *row) {
+    int code = rst_row_key(table, row->values, row->rowid, &row->key);
+    return code == SQLITE_OK ? rst_row_put(table, row, SIZE_MAX, false) : code;
+}
+
 static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
     rst_hand old, row;
     rootstock_slice key;
@@ -139,7 +145,10 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
                     if (row.rowid != old.rowid) code = rst_columns_add(table, column, &changed, &row.beyond);
                 }
             }
-            if (code == SQLITE_OK) code = rst_row_update(table, &old, &row, conflict, changed, message);
+            if (code == SQLITE_OK && (row.marks & UPDATE_BYTES) != 0)
+                code = put_bytes(table, &row);
+            else if (code == SQLITE_OK)
+                code = rst_row_update(table, &old, &row, conflict, changed, message);
         }
     }
 done:

@@ -102,6 +102,23 @@ int rootstock_backup(sqlite3 *db, const char *path, char **message);
 ** committed since the last call it costs about a hundred instructions on engine lmdb. 0 on a connection without a store. */
 int rootstock_schema_state(sqlite3 *db, unsigned long long *state);
 
+/* Tells of each row of a store's table that is inserted, updated or deleted through db, as sqlite3_update_hook does of native tables: after
+** the row's change and before its AFTER triggers and COMMIT; of tables with rowids, and not of rows that REPLACE removes. operation: SQLITE_INSERT,
+** SQLITE_UPDATE or SQLITE_DELETE; before: the rowid that the row had. A DELETE of all rows that nothing hangs on is told once, with operation 0,
+** or row by row where each_cleared is not 0. The observer must not use db. A null observer ends it. SQLITE_OK, SQLITE_NOMEM. */
+typedef void (*rootstock_row_observer)(void *context, int operation, const char *table, sqlite3_int64 rowid,
+                                       sqlite3_int64 before);
+int rootstock_observe_rows(sqlite3 *db, rootstock_row_observer observer, void *context, int each_cleared);
+
+/* Asks before a transaction that wrote to the store is committed: what is not 0 makes it a ROLLBACK, and the COMMIT fails with
+** SQLITE_CONSTRAINT_COMMITHOOK. SQLite asks its own sqlite3_commit_hook when the store is committed already. A null hook ends it. */
+int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context);
+
+/* Puts other bytes into a text or blob of a row, as sqlite3_blob_write does: no trigger, no constraint and no observer hears of it. The column is
+** part of no index and no foreign key, which the caller has made sure of. SQLITE_NOTFOUND: there is no such row. */
+int rootstock_put_value(sqlite3 *db, const char *table, const char *column, sqlite3_int64 rowid, int type,
+                        const void *bytes, sqlite3_uint64 size);
+
 /* Extended code that the last statement run through the front door ended with, where SQLite's own code of the outer
 ** statement is coarser; 0 if none. Asking clears it. A change of the schema that sqlite3_interrupt() has ended, and whose transaction
 ** could not be rolled back as long as its statement lasted, is rolled back by this call, or by the next rootstock_rewrite. */

@@ -123,15 +123,15 @@ const char *rootstock_column_decltype(sqlite3_stmt *statement, int column) {
 int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char *table, const char *column,
                                     const char **type, const char **collation, int *not_null, int *primary_key,
                                     int *autoincrement) {
-    int key = 0, counted = 0;
-    int code = sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, &key, &counted);
-    rst_connection *c = code == SQLITE_OK && column != NULL ? rst_connection_of(db) : NULL;
+    int key = 0, counted = 0, code;
+    rst_connection *c = column != NULL ? rst_connection_of(db) : NULL;
     const rst_table *found = c == NULL || c->shared == NULL || c->sidecar ? NULL : rst_table_find(c, table);
-    /* A temp table of the name comes first. */
+    /* A temp table of the name comes first. Asked before the rest, for the answer is the connection's error, too. */
     if (found != NULL && schema == NULL &&
         sqlite3_table_column_metadata(db, "temp", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
         found = NULL;
-    if (found != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) {
+    code = sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, &key, &counted);
+    if (code == SQLITE_OK && found != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) {
         int place = -1;
         for (int i = 0; i < found->column_count && place < 0; i++) {
             if (sqlite3_stricmp(found->columns[i].name, column) == 0) place = i;

@@ -178,6 +178,8 @@ int rst_write_commit(rst_connection *c, char **message) {
         rst_reader_follow(c, false);
         return SQLITE_OK;
     }
+    if (c->observer.commit != NULL && c->observer.commit(c->observer.commit_context) != 0)
+        return SQLITE_CONSTRAINT_COMMITHOOK;
     c->hooks->detach_cursors(c);
     code = rst_writer_commit(c, changed, &ticket);
     if (code != ROOTSTOCK_OK) {

@@ -1,0 +1,258 @@
+/*
+** choose.c - which engine a database goes to: told by the file's bytes, then by the URI, then by the environment, else native.
+**
+** | name                                    | goes to                                                        |
+** |-----------------------------------------|----------------------------------------------------------------|
+** | a file that is a store                  | the store, on the engine whose file it is                      |
+** | a file that is anything else            | SQLite                                                         |
+** | no file yet, or an empty one            | engine= of the URI, or ROOTSTOCK_ENGINE; without both, SQLite  |
+** | no file, and it may not be made         | SQLite, which says so                                          |
+** | ":memory:", mode=memory                 | SQLite; with ROOTSTOCK_MEMORY a store that goes with the connection |
+** | "" (a temporary database)               | SQLite                                                         |
+** | a VFS other than the system's own       | SQLite                                                         |
+*/
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interpose.h"
+
+typedef struct open_name {
+    char *path;
+    bool memory, shared, read_only, may_create, foreign_vfs;
+    char engine[32];
+    sqlite3_str *options; /* members of the JSON object */
+} open_name;
+
+void rsti_say(const char *format, ...) {
+    const char *verbose = getenv("ROOTSTOCK_VERBOSE");
+    va_list arguments;
+    if (verbose == NULL || verbose[0] == '\0' || verbose[0] == '0') return;
+    va_start(arguments, format);
+    fputs("rootstock: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static int digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') return (c | 0x20) - 'a' + 10;
+    return -1;
+}
+
+/* Decodes [text, end) up to its first %00, as SQLite does. From sqlite3_malloc. */
+static char *decoded(const char *text, const char *end) {
+    char *out = sqlite3_malloc64((sqlite3_uint64)(end - text) + 1), *to = out;
+    if (out == NULL) return NULL;
+    while (text < end) {
+        if (*text == '%' && end - text > 2 && digit(text[1]) >= 0 && digit(text[2]) >= 0) {
+            char c = (char)(digit(text[1]) * 16 + digit(text[2]));
+            if (c == '\0') break;
+            *to++ = c;
+            text += 3;
+        } else {
+            *to++ = *text++;
+        }
+    }
+    *to = '\0';
+    return out;
+}
+
+static bool is_system_vfs(const char *name) {
+    return name == NULL || strncmp(name, "unix", 4) == 0;
+}
+
+static void add_option(open_name *name, const char *key, const char *value, bool quoted) {
+    sqlite3_str_appendf(name->options, quoted ? "%s\"%s\":\"%s\"" : "%s\"%s\":%s",
+                        sqlite3_str_length(name->options) > 0 ? "," : "", key, value);
+}
+
+/* Options of a store that a URI may name; the rest of its parameters are SQLite's. */
+static int set_store_option(open_name *name, const char *key, const char *value, char **message) {
+    static const char *const numbers[] = {"mapSize", "maxReaders", "readerWarning"};
+    static const char *const flags[] = {"checksum", "writeMap", "readAhead"};
+    if (strcmp(key, "engine") == 0) {
+        sqlite3_snprintf(sizeof name->engine, name->engine, "%s", value);
+        return SQLITE_OK;
+    }
+    if (strcmp(key, "durability") == 0) {
+        if (strcmp(value, "off") != 0 && strcmp(value, "normal") != 0 && strcmp(value, "full") != 0) {
+            *message = sqlite3_mprintf("durability is off, normal or full, not %s", value);
+            return SQLITE_ERROR;
+        }
+        add_option(name, key, value, true);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(key, numbers[i]) != 0) continue;
+        if (value[0] == '\0' || strspn(value, "0123456789") != strlen(value) || strlen(value) > 18) {
+            *message = sqlite3_mprintf("%s is a number, not %s", key, value);
+            return SQLITE_ERROR;
+        }
+        add_option(name, key, value, false);
+    }
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        bool on = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+        if (strcmp(key, flags[i]) == 0) add_option(name, key, on ? "true" : "false", false);
+    }
+    return SQLITE_OK;
+}
+
+/* mode=ro|rw|rwc|memory restrains what the flags allow. Anything wrong is for SQLite to tell. */
+static void set_mode(open_name *name, const char *value) {
+    if (strcmp(value, "memory") == 0) name->memory = true;
+    if (strcmp(value, "ro") == 0) name->read_only = true;
+    if (strcmp(value, "ro") == 0 || strcmp(value, "rw") == 0) name->may_create = false;
+}
+
+static int set_parameter(open_name *name, const char *key, const char *value, char **message) {
+    if (strcmp(key, "mode") == 0) set_mode(name, value);
+    if (strcmp(key, "cache") == 0) name->shared = strcmp(value, "shared") == 0;
+    if (strcmp(key, "vfs") == 0) name->foreign_vfs = !is_system_vfs(value);
+    if (strcmp(key, "immutable") == 0 && sqlite3_stricmp(value, "1") == 0) name->read_only = true;
+    return set_store_option(name, key, value, message);
+}
+
+static int read_uri(const char *uri, open_name *name, char **message) {
+    const char *p = uri + 5, *end = p + strcspn(p, "#"), *path_end;
+    int code = SQLITE_OK;
+    if (p[0] == '/' && p[1] == '/') { /* an authority: empty or localhost */
+        p += 2;
+        while (p < end && *p != '/') p++;
+    }
+    path_end = memchr(p, '?', (size_t)(end - p));
+    if (path_end == NULL) path_end = end;
+    name->path = decoded(p, path_end);
+    if (name->path == NULL) return SQLITE_NOMEM;
+    p = path_end;
+    while (code == SQLITE_OK && p < end) {
+        const char *key = ++p, *stop = key, *equal;
+        char *key_text, *value_text;
+        while (stop < end && *stop != '&') stop++;
+        equal = memchr(key, '=', (size_t)(stop - key));
+        if (equal == NULL) equal = stop;
+        key_text = decoded(key, equal);
+        value_text = decoded(equal < stop ? equal + 1 : stop, stop);
+        code =
+            key_text == NULL || value_text == NULL ? SQLITE_NOMEM : set_parameter(name, key_text, value_text, message);
+        sqlite3_free(key_text);
+        sqlite3_free(value_text);
+        p = stop;
+    }
+    return code;
+}
+
+typedef enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_LMDB, FILE_CONTROL, FILE_OTHER } file_kind;
+
+/* By the first page: SQLite's header with the application identifier of engine sqlite-btree, or LMDB's magic. */
+static file_kind kind_of_file(const char *path) {
+    unsigned char head[100];
+    struct stat status;
+    ssize_t size;
+    int file;
+    static const unsigned char magic[4] = {0xDE, 0xC0, 0xEF, 0xBE}, control[4] = {0x52, 0x74, 0x73, 0x42};
+    if (stat(path, &status) != 0) return FILE_ABSENT;
+    if (!S_ISREG(status.st_mode)) return FILE_OTHER;
+    if (status.st_size == 0) return FILE_EMPTY;
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return FILE_OTHER;
+    size = pread(file, head, sizeof head, 0);
+    (void)close(file);
+    if (size != (ssize_t)sizeof head) return FILE_OTHER;
+    if (memcmp(head, "SQLite format 3", 16) == 0)
+        return memcmp(head + 68, control, sizeof control) == 0 ? FILE_CONTROL : FILE_OTHER;
+    return memcmp(head + 16, magic, sizeof magic) == 0 ? FILE_LMDB : FILE_OTHER;
+}
+
+static bool is_set(const char *variable) {
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/* Native is an engine, too: engine=sqlite of a URI says so where the environment says otherwise. */
+static void settle_engine(open_name *name) {
+    const char *engine = getenv("ROOTSTOCK_ENGINE");
+    if (name->engine[0] == '\0' && engine != NULL) sqlite3_snprintf(sizeof name->engine, name->engine, "%s", engine);
+    if (strcmp(name->engine, "sqlite") == 0) name->engine[0] = '\0';
+}
+
+static int choose(open_name *name, rsti_choice *choice, char **message) {
+    const char *durability = getenv("ROOTSTOCK_DURABILITY");
+    const bool asks = name->engine[0] != '\0';
+    if (name->foreign_vfs) return SQLITE_OK;
+    if (name->memory) {
+        settle_engine(name);
+        if (!is_set("ROOTSTOCK_MEMORY") && !asks) return SQLITE_OK;
+        if (name->engine[0] == '\0') sqlite3_snprintf(sizeof name->engine, name->engine, "lmdb");
+    } else {
+        if (name->path[0] == '\0') return SQLITE_OK;
+        switch (kind_of_file(name->path)) {
+        case FILE_OTHER: return SQLITE_OK;
+        case FILE_LMDB: sqlite3_snprintf(sizeof name->engine, name->engine, "lmdb"); break;
+        case FILE_CONTROL: sqlite3_snprintf(sizeof name->engine, name->engine, "sqlite-btree"); break;
+        case FILE_ABSENT:
+            if (!name->may_create || name->read_only) return SQLITE_OK;
+            settle_engine(name);
+            break;
+        case FILE_EMPTY:
+            if (name->read_only) return SQLITE_OK;
+            settle_engine(name);
+        }
+        if (name->engine[0] == '\0') return SQLITE_OK;
+    }
+    if (durability != NULL && durability[0] != '\0' && sqlite3_str_value(name->options) == NULL) {
+        int code = set_store_option(name, "durability", durability, message);
+        if (code != SQLITE_OK) return code;
+    } else if (name->memory) {
+        add_option(name, "durability", "off", true);
+    }
+    if (name->read_only) add_option(name, "readOnly", "true", false);
+    choice->in_memory = name->memory;
+    choice->read_only = name->read_only;
+    memcpy(choice->engine, name->engine, sizeof choice->engine);
+    if (name->memory && name->shared) {
+        choice->shared_name = sqlite3_mprintf("%s", name->path);
+        if (choice->shared_name == NULL) return SQLITE_NOMEM;
+    }
+    choice->path = name->path;
+    name->path = NULL;
+    choice->options =
+        sqlite3_mprintf("{%s}", sqlite3_str_length(name->options) > 0 ? sqlite3_str_value(name->options) : "");
+    return choice->options == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rsti_choose(const char *text, int flags, const char *vfs, rsti_choice *choice, char **message) {
+    open_name name = {0};
+    int code = SQLITE_OK;
+    memset(choice, 0, sizeof *choice);
+    *message = NULL;
+    if (text == NULL) text = "";
+    name.foreign_vfs = !is_system_vfs(vfs);
+    name.read_only = (flags & SQLITE_OPEN_READONLY) != 0;
+    name.may_create = (flags & SQLITE_OPEN_CREATE) != 0;
+    name.memory = (flags & SQLITE_OPEN_MEMORY) != 0;
+    name.shared = (flags & SQLITE_OPEN_SHAREDCACHE) != 0;
+    name.options = sqlite3_str_new(NULL);
+    if (strncmp(text, "file:", 5) == 0 && ((flags & SQLITE_OPEN_URI) != 0 || sqlite3_compileoption_used("USE_URI")))
+        code = read_uri(text, &name, message);
+    else
+        code = (name.path = sqlite3_mprintf("%s", text)) == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK && strcmp(name.path, ":memory:") == 0) name.memory = true;
+    if (code == SQLITE_OK) code = choose(&name, choice, message);
+    sqlite3_free(sqlite3_str_finish(name.options));
+    sqlite3_free(name.path);
+    if (code != SQLITE_OK) rsti_choice_free(choice);
+    return code;
+}
+
+void rsti_choice_free(rsti_choice *choice) {
+    sqlite3_free(choice->path);
+    sqlite3_free(choice->options);
+    sqlite3_free(choice->shared_name);
+    memset(choice, 0, sizeof *choice);
+}

@@ -1,0 +1,144 @@
+/*
+** column.c - columns of an alias: its statement's, but where the store runs the program's statement itself, which is a SELECT of one
+** column to SQLite.
+*/
+#include "interpose.h"
+
+static inline bool hides(sqlite3_stmt *statement) {
+    rsti_statement *s = rsti_alias(statement);
+    return s != NULL && s->hides_column;
+}
+
+INTERPOSED(int, column_count, (sqlite3_stmt * statement)) {
+    RSTI_START();
+    return hides(statement) ? 0 : sqlite3_column_count(rsti_real(statement));
+}
+
+INTERPOSED(const char *, column_decltype, (sqlite3_stmt * statement, int n)) {
+    rsti_statement *s = rsti_alias(statement);
+    RSTI_START();
+    if (s == NULL) return sqlite3_column_decltype(statement, n);
+    if (s->hides_column) return NULL;
+    return s->rewritten ? rootstock_column_decltype(s->real, n) : sqlite3_column_decltype(s->real, n);
+}
+
+INTERPOSED(const void *, column_decltype16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_decltype16(rsti_real(statement), n);
+}
+
+INTERPOSED(const char *, column_name, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_name(rsti_real(statement), n);
+}
+
+INTERPOSED(const void *, column_name16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_name16(rsti_real(statement), n);
+}
+
+INTERPOSED(const char *, column_database_name, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_database_name(rsti_real(statement), n);
+}
+
+INTERPOSED(const void *, column_database_name16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_database_name16(rsti_real(statement), n);
+}
+
+INTERPOSED(const char *, column_table_name, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_table_name(rsti_real(statement), n);
+}
+
+INTERPOSED(const void *, column_table_name16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_table_name16(rsti_real(statement), n);
+}
+
+INTERPOSED(const char *, column_origin_name, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_origin_name(rsti_real(statement), n);
+}
+
+INTERPOSED(const void *, column_origin_name16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    if (hides(statement)) return NULL;
+    return sqlite3_column_origin_name16(rsti_real(statement), n);
+}
+
+INTERPOSED(int, data_count, (sqlite3_stmt * statement)) {
+    RSTI_START();
+    return sqlite3_data_count(rsti_real(statement));
+}
+
+INTERPOSED(const void *, column_blob, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_blob(rsti_real(statement), n);
+}
+
+INTERPOSED(double, column_double, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_double(rsti_real(statement), n);
+}
+
+INTERPOSED(int, column_int, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_int(rsti_real(statement), n);
+}
+
+INTERPOSED(sqlite3_int64, column_int64, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_int64(rsti_real(statement), n);
+}
+
+INTERPOSED(const unsigned char *, column_text, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_text(rsti_real(statement), n);
+}
+
+INTERPOSED(const void *, column_text16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_text16(rsti_real(statement), n);
+}
+
+INTERPOSED(sqlite3_value *, column_value, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_value(rsti_real(statement), n);
+}
+
+INTERPOSED(int, column_bytes, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_bytes(rsti_real(statement), n);
+}
+
+INTERPOSED(int, column_bytes16, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_bytes16(rsti_real(statement), n);
+}
+
+INTERPOSED(int, column_type, (sqlite3_stmt * statement, int n)) {
+    RSTI_START();
+    return sqlite3_column_type(rsti_real(statement), n);
+}
+
+INTERPOSED(int, table_column_metadata,
+           (sqlite3 * db, const char *schema, const char *table, const char *column, const char **type,
+            const char **collation, int *not_null, int *primary_key, int *autoincrement)) {
+    rsti_database *d = RSTI_FIND(db);
+    if (d == NULL)
+        return sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, primary_key,
+                                             autoincrement);
+    rsti_clear_error(d);
+    return rootstock_table_column_metadata(db, schema, table, column, type, collation, not_null, primary_key,
+                                           autoincrement);
+}

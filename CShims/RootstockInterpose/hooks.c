@@ -1,0 +1,96 @@
+/*
+** hooks.c - sqlite3_update_hook, sqlite3_commit_hook and sqlite3_rollback_hook: each row of a store's tables, with its rowid, in SQLite's order.
+**
+** Tables of temp and of attached files tell SQLite's own hook; what happens in the store's control file is nobody's business.
+** SQLite asks its commit hook when the store is committed already, so the store asks before: the program's hook is called once, by whichever
+** of them comes first.
+*/
+#include <string.h>
+
+#include "interpose.h"
+
+static void row_changed(void *context, int operation, const char *table, sqlite3_int64 rowid, sqlite3_int64 before) {
+    rsti_database *d = context;
+    if (d->blobs != NULL) {
+        rsti_blobs_expire(d, table, operation == 0 ? NULL : &before);
+        if (before != rowid) rsti_blobs_expire(d, table, &rowid);
+    }
+    if (d->update != NULL && operation != 0) d->update(d->update_context, operation, "main", table, rowid);
+}
+
+int rsti_watch_rows(rsti_database *d) {
+    const bool wanted = d->update != NULL || d->blobs != NULL;
+    if (wanted == d->observes) return SQLITE_OK;
+    d->observes = wanted;
+    return rootstock_observe_rows(d->db, wanted ? row_changed : NULL, d, 0);
+}
+
+static void native_changed(void *context, int operation, const char *schema, const char *table, sqlite3_int64 rowid) {
+    rsti_database *d = context;
+    if (d->update != NULL && strcmp(schema, "rootstock") != 0)
+        d->update(d->update_context, operation, schema, table, rowid);
+}
+
+INTERPOSED(void *, update_hook,
+           (sqlite3 * db, void (*update)(void *, int, char const *, char const *, sqlite3_int64), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    void *before;
+    if (d == NULL) return sqlite3_update_hook(db, update, context);
+    rsti_enter(d);
+    before = d->update_context;
+    d->update = update;
+    d->update_context = context;
+    (void)sqlite3_update_hook(db, update == NULL ? NULL : native_changed, d);
+    (void)rsti_watch_rows(d);
+    rsti_leave(d);
+    return before;
+}
+
+/* The store is about to commit. */
+static int store_commits(void *context) {
+    rsti_database *d = context;
+    if (d->commit == NULL) return 0;
+    d->commit_told = true;
+    return d->commit(d->commit_context);
+}
+
+static int native_commits(void *context) {
+    rsti_database *d = context;
+    const bool told = d->commit_told;
+    d->commit_told = false;
+    return told || d->commit == NULL ? 0 : d->commit(d->commit_context);
+}
+
+static void rolls_back(void *context) {
+    rsti_database *d = context;
+    d->commit_told = false;
+    if (d->rollback != NULL) d->rollback(d->rollback_context);
+}
+
+INTERPOSED(void *, commit_hook, (sqlite3 * db, int (*commit)(void *), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    void *before;
+    if (d == NULL) return sqlite3_commit_hook(db, commit, context);
+    rsti_enter(d);
+    before = d->commit_context;
+    d->commit = commit;
+    d->commit_context = context;
+    (void)sqlite3_commit_hook(db, commit == NULL ? NULL : native_commits, d);
+    (void)rootstock_commit_hook(db, commit == NULL ? NULL : store_commits, d);
+    if (commit != NULL) (void)sqlite3_rollback_hook(db, rolls_back, d);
+    rsti_leave(d);
+    return before;
+}
+
+INTERPOSED(void *, rollback_hook, (sqlite3 * db, void (*rollback)(void *), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    void *before;
+    if (d == NULL) return sqlite3_rollback_hook(db, rollback, context);
+    rsti_enter(d);
+    before = d->rollback_context;
+    d->rollback = rollback;
+    d->rollback_context = context;
+    (void)sqlite3_rollback_hook(db, rolls_back, d);
+    rsti_leave(d);
+    return before;
+}

@@ -1,0 +1,230 @@
+/*
+** interpose.h - what the files of the interposer share.
+**
+** HOW IT WORKS. The library defines functions under SQLite's public names. A program that has it preloaded calls these. Each one
+** asks whose handle it was given:
+**   - a native connection, or a statement of one: the real function is called, and nothing else happens;
+**   - a connection to a store: the program holds SQLite's own sqlite3* of a `:memory:` connection on which rootstock_open ran. The
+**     registry knows it (registry.c);
+**   - a statement of a store: the program holds an alias (rsti_statement), which owns the SQLite statement of the moment. The
+**     alias is known by its first word: a real statement begins with the address of its connection.
+**
+** In every file of this folder, and in Rootstock's own sources here, `sqlite3_x` is a macro for the real function, reached through
+** the table `sqlite3_api` (real.c). The functions that the program calls are defined with INTERPOSED(x) and never called from here.
+**
+** libsqlite3's own calls meet the interposed names, too (sqlite3_exec calls sqlite3_prepare_v2 that way). They are told by
+** their return address: RSTI_INTERNAL.
+**
+** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
+*/
+#ifndef ROOTSTOCK_INTERPOSE_H
+#define ROOTSTOCK_INTERPOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rootstock.h"
+#include "common/sqlite_api.h"
+
+/* Defines the function that programs call as sqlite3_<name>. */
+#define INTERPOSED(type, name, parameters)                                                                             \
+    type rsti_##name parameters __asm__("sqlite3_" #name) __attribute__((visibility("default")));                      \
+    type rsti_##name parameters
+
+typedef struct rsti_database rsti_database;
+typedef struct rsti_statement rsti_statement;
+typedef struct rsti_temporary rsti_temporary;
+typedef struct rsti_twin rsti_twin;
+
+/* A connection to a store. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
+struct rsti_database {
+    sqlite3 *db;
+    sqlite3_mutex *mutex;  /* SQLite's of the connection; null in multi-thread mode */
+    rsti_database *next;   /* in the registry's bucket */
+    const char *file_name; /* what sqlite3_db_filename says; from sqlite3_create_filename, or "" */
+    char *path;            /* of the store */
+    char engine[32];
+    bool read_only;
+    bool extended;              /* codes are given whole: sqlite3_extended_result_codes */
+    bool closed;                /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
+    rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
+    rsti_statement *statements; /* all that the program holds, newest first */
+    uint64_t serial;            /* runs of statements so far */
+    uint64_t definitions;       /* changes of temp and attached schemas through this connection */
+    /* The error that SQLite's own functions cannot tell. */
+    int coarse, fine;        /* while SQLite's extended code is `coarse`, it means `fine`; 0: none */
+    int error_offset;        /* of the text last refused; -1: unknown or none */
+    int error_for;           /* the code with which it was refused */
+    struct rsti_blob *blobs; /* open handles on its values */
+    /* hooks */
+    void (*update)(void *, int, char const *, char const *, sqlite3_int64);
+    void *update_context;
+    int (*commit)(void *);
+    void *commit_context;
+    bool commit_told; /* the store asked already, in this commit */
+    void (*rollback)(void *);
+    void *rollback_context;
+    /* What rows that were put by blob handles do to SQLite's counts, and must not. */
+    sqlite3_int64 uncounted;    /* in total_changes() */
+    sqlite3_int64 counted_at;   /* while SQLite's total is this one, */
+    sqlite3_int64 changes_then; /* changes() is that one */
+    bool observes;              /* rootstock_observe_rows was asked */
+    unsigned trace_mask;
+    int (*trace)(unsigned, void *, void *, void *);
+    void *trace_context;
+    void (*trace_text)(void *, const char *);
+    void (*profile)(void *, const char *, sqlite3_uint64);
+    void *profile_context;
+};
+
+enum rsti_kind {
+    RSTI_QUERY,   /* SELECT, VALUES */
+    RSTI_CHANGE,  /* INSERT, UPDATE, DELETE, REPLACE, WITH */
+    RSTI_CONTROL, /* BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE, PRAGMA, EXPLAIN */
+    RSTI_SCHEMA   /* everything else: what may change a schema */
+};
+
+/* What the program holds as a sqlite3_stmt* of a store. */
+struct rsti_statement {
+    const void *mark; /* &rsti_alias_mark */
+    sqlite3_stmt *real;
+    rsti_database *database;
+    rsti_statement *newer, *older;
+    char *text; /* as the program gave it, NUL-terminated; from malloc */
+    int length;
+    unsigned flags;
+    uint8_t kind;
+    bool legacy;       /* from sqlite3_prepare */
+    bool rewritten;    /* real was prepared from another text */
+    bool hides_column; /* real has a column "1" that the program's statement has not */
+    bool running;      /* stepped, and neither at its end nor reset */
+    bool fresh;        /* never stepped since it was prepared */
+    int read_only;
+    int failed;                   /* what the last step failed with where real does not know; 0: it knows */
+    unsigned long long state;     /* rootstock_schema_state when the text was rewritten */
+    uint64_t serial, definitions; /* the database's, then */
+    sqlite3_int64 began;          /* of this run, for profile: milliseconds */
+};
+
+extern const char rsti_alias_mark;
+
+static inline rsti_statement *rsti_alias(sqlite3_stmt *statement) {
+    rsti_statement *alias = (rsti_statement *)statement;
+    return statement != NULL && alias->mark == &rsti_alias_mark ? alias : NULL;
+}
+/* The statement that SQLite knows. */
+static inline sqlite3_stmt *rsti_real(sqlite3_stmt *statement) {
+    rsti_statement *alias = rsti_alias(statement);
+    return alias != NULL ? alias->real : statement;
+}
+
+/* ---- real.c ---- */
+typedef struct rsti_range {
+    uintptr_t start, size;
+} rsti_range;
+extern rsti_range rsti_library, rsti_own; /* code of libsqlite3, and of this library */
+void rsti_start(void);
+/* The real function of that name; null if libsqlite3 has none. */
+void *rsti_real_function(const char *name);
+/* To be had before the first use of sqlite3_api in every function that a program may call without a handle. */
+#define RSTI_START()                                                                                                   \
+    do {                                                                                                               \
+        if (__builtin_expect(sqlite3_api == NULL, 0)) rsti_start();                                                    \
+    } while (0)
+static inline bool rsti_is_internal(const void *address) {
+    return (uintptr_t)address - rsti_library.start < rsti_library.size ||
+           (uintptr_t)address - rsti_own.start < rsti_own.size;
+}
+/* Whether the function was called by libsqlite3, or by it for us. */
+#define RSTI_INTERNAL() rsti_is_internal(__builtin_return_address(0))
+
+/* ---- registry.c ---- */
+/* The record of a connection to a store; null for any other. */
+rsti_database *rsti_find(sqlite3 *db);
+/* Ties the record to the connection, which frees it. On failure it is freed at once. */
+int rsti_register(rsti_database *database);
+static inline void rsti_enter(rsti_database *d) {
+    if (d->mutex != NULL) sqlite3_mutex_enter(d->mutex);
+}
+static inline void rsti_leave(rsti_database *d) {
+    if (d->mutex != NULL) sqlite3_mutex_leave(d->mutex);
+}
+/* The record that a program's call means: null for a native connection, and for a call of SQLite's own. */
+#define RSTI_FIND(db) (RSTI_INTERNAL() ? NULL : rsti_find(db))
+
+/* ---- choose.c ---- */
+typedef struct rsti_choice {
+    char *path; /* of the store, decoded; null: the database is native */
+    char engine[32];
+    char *options;     /* JSON for rootstock_open */
+    char *shared_name; /* of a `:memory:` store with cache=shared; or null */
+    bool in_memory;
+    bool read_only;
+} rsti_choice;
+/* What the name means. SQLITE_OK, SQLITE_NOMEM, SQLITE_ERROR with a message from sqlite3_malloc. */
+int rsti_choose(const char *name, int flags, const char *vfs, rsti_choice *choice, char **message);
+void rsti_choice_free(rsti_choice *choice);
+/* ROOTSTOCK_VERBOSE: says on standard error where a database went. */
+void rsti_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- temporary.c ---- */
+/* The file of a new `:memory:` store, or of the one of that name that is open. Null: none can be made. */
+rsti_temporary *rsti_temporary_acquire(const char *name);
+const char *rsti_temporary_path(const rsti_temporary *temporary);
+void rsti_temporary_release(rsti_temporary *temporary);
+
+/* ---- prepare.c ---- */
+int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned flags, bool legacy,
+                      rsti_statement **statement, const char **tail);
+/* Brings real up to what the text means now, its bindings kept. */
+int rsti_prepare_again(rsti_statement *s);
+/* Whether real may not be what the text means now. SQLITE_OK, or the schema could not be read. */
+int rsti_outdated(rsti_statement *s, bool *outdated);
+
+/* ---- statements.c ---- */
+int rsti_run_step(rsti_statement *s);
+int rsti_run_reset(rsti_statement *s);
+int rsti_run_finalize(rsti_statement *s);
+
+/* ---- errors.c ---- */
+/* Makes code and message the connection's error, as SQLite's own functions tell it. Returns the code as the connection shows it. */
+int rsti_fail(rsti_database *d, int code, const char *message);
+/* After a call on the connection has failed with this code: the finer one. Returns the code as the connection shows it. */
+int rsti_failed(rsti_database *d, int code);
+int rsti_extended(rsti_database *d);
+static inline void rsti_clear_error(rsti_database *d) {
+    d->fine = 0;
+    d->error_offset = -1;
+    d->error_for = 0;
+}
+
+/* ---- execute.c ---- */
+int rsti_execute(rsti_database *d, const char *sql, int (*row)(void *, int, char **, char **), void *context,
+                 char **message);
+
+/* ---- text.c ---- */
+enum rsti_kind rsti_kind_of(const char *text, int bytes);
+bool rsti_is_rollback(const char *text, int bytes);
+char *rsti_expanded(rsti_statement *s);
+/* UTF-16 of the machine as UTF-8, up to its NUL or so many bytes. From sqlite3_malloc. */
+char *rsti_utf8(const void *text, int bytes);
+
+/* ---- hooks.c ---- */
+/* Rows are watched while somebody wants to hear of them: the program's update hook, and open blob handles. */
+int rsti_watch_rows(rsti_database *d);
+
+/* ---- blob.c ---- */
+/* A row of a store's table is another one, or gone: handles on its values expire. table null: those on any. */
+void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 *rowid);
+
+/* ---- trace.c ---- */
+void rsti_trace_begin(rsti_statement *s);
+void rsti_trace_row(rsti_statement *s);
+void rsti_trace_end(rsti_statement *s);
+void rsti_trace_close(rsti_database *d);
+static inline bool rsti_is_traced(const rsti_database *d) {
+    return d->trace_mask != 0 || d->profile != NULL;
+}
+
+#endif

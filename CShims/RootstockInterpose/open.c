@@ -1,0 +1,170 @@
+/*
+** open.c - sqlite3_open and its kin: a native database is SQLite's, a store's connection is a `:memory:` one with the store opened on it.
+**
+** As natively, a connection comes back from an opening that failed, and tells the error; the program closes it.
+*/
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interpose.h"
+
+enum {
+    OPEN_THREADING = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE,
+    OPEN_DEFAULT = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+};
+
+/* The name as SQLite's functions give it: absolute, links followed, and with the URI's parameters behind it. */
+static const char *file_name_of(const rsti_choice *choice) {
+    char absolute[PATH_MAX];
+    const char *path = realpath(choice->path, absolute) != NULL ? absolute : choice->path;
+    if (choice->in_memory) path = "";
+    return sqlite3_create_filename(path, "", "", 0, NULL);
+}
+
+/* A function that fails as it is told: how an error of ours becomes the connection's. */
+static void fail(sqlite3_context *context, int count, sqlite3_value **values) {
+    const char *message = (const char *)sqlite3_value_text(values[1]);
+    (void)count;
+    sqlite3_result_error(context, message == NULL ? "" : message, -1);
+    sqlite3_result_error_code(context, sqlite3_value_int(values[0]));
+}
+
+static rsti_database *record_of(sqlite3 *db, const rsti_choice *choice, int flags) {
+    rsti_database *d = calloc(1, sizeof *d);
+    if (d == NULL) return NULL;
+    d->db = db;
+    d->mutex = sqlite3_db_mutex(db);
+    d->read_only = choice->read_only;
+    d->extended = (flags & SQLITE_OPEN_EXRESCODE) != 0;
+    d->error_offset = -1;
+    memcpy(d->engine, choice->engine, sizeof d->engine);
+    return d;
+}
+
+/* The connection is given to the program whatever happens from here on. */
+static int open_on(sqlite3 *db, const rsti_choice *choice, int flags) {
+    rsti_database *d = record_of(db, choice, flags);
+    char *message = NULL;
+    int code;
+    if (d == NULL) return SQLITE_NOMEM;
+    code = rsti_register(d);
+    if (code != SQLITE_OK) return code;
+    if (choice->in_memory) {
+        d->temporary = rsti_temporary_acquire(choice->shared_name);
+        if (d->temporary != NULL) d->path = sqlite3_mprintf("%s", rsti_temporary_path(d->temporary));
+    } else {
+        d->path = sqlite3_mprintf("%s", choice->path);
+    }
+    code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, fail, NULL, NULL,
+                                      NULL);
+    if (code == SQLITE_OK && d->path == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, &message);
+    if (code == SQLITE_OK) {
+        d->file_name = file_name_of(choice);
+        if (d->file_name == NULL) code = SQLITE_NOMEM;
+    }
+    if (code != SQLITE_OK) code = rsti_fail(d, code, message);
+    sqlite3_free(message);
+    rsti_clear_error(d);
+    return code;
+}
+
+static int open_store(const rsti_choice *choice, sqlite3 **db, int flags) {
+    int code = sqlite3_open_v2(":memory:", db, OPEN_DEFAULT | (flags & OPEN_THREADING), NULL);
+    if (code != SQLITE_OK) return code;
+    code = open_on(*db, choice, flags);
+    rsti_say("%s: %s, engine %s%s", choice->path, code == SQLITE_OK ? "a store" : sqlite3_errmsg(*db), choice->engine,
+             choice->in_memory ? " (in memory)" : "");
+    return code;
+}
+
+static int open_any(const char *name, sqlite3 **db, int flags, const char *vfs) {
+    rsti_choice choice;
+    char *message = NULL;
+    int code;
+    if (db == NULL) return SQLITE_MISUSE;
+    code = rsti_choose(name, flags, vfs, &choice, &message);
+    if (code == SQLITE_OK && choice.path != NULL) {
+        code = open_store(&choice, db, flags);
+        rsti_choice_free(&choice);
+        return code;
+    }
+    if (code != SQLITE_OK) { /* the URI's own parameters are wrong: SQLite's opening would not say so */
+        *db = NULL;
+        rsti_say("%s: %s", name, message == NULL ? sqlite3_errstr(code) : message);
+        sqlite3_log(code, "%s: %s", name, message == NULL ? sqlite3_errstr(code) : message);
+        sqlite3_free(message);
+        return code;
+    }
+    if (name != NULL && name[0] != '\0') rsti_say("%s: native", name);
+    return sqlite3_open_v2(name, db, flags, vfs);
+}
+
+INTERPOSED(int, open, (const char *name, sqlite3 **db)) {
+    RSTI_START();
+    if (RSTI_INTERNAL()) return sqlite3_open(name, db);
+    return open_any(name, db, OPEN_DEFAULT, NULL);
+}
+
+INTERPOSED(int, open_v2, (const char *name, sqlite3 **db, int flags, const char *vfs)) {
+    RSTI_START();
+    if (RSTI_INTERNAL()) return sqlite3_open_v2(name, db, flags, vfs);
+    return open_any(name, db, flags, vfs);
+}
+
+INTERPOSED(int, open16, (const void *name, sqlite3 **db)) {
+    rsti_choice choice;
+    char *text, *message = NULL;
+    int code;
+    RSTI_START();
+    if (RSTI_INTERNAL()) return sqlite3_open16(name, db);
+    text = name == NULL ? NULL : rsti_utf8(name, -1);
+    code = rsti_choose(text, OPEN_DEFAULT, NULL, &choice, &message);
+    sqlite3_free(message);
+    if (code == SQLITE_OK && choice.path != NULL) {
+        code = open_store(&choice, db, OPEN_DEFAULT);
+        rsti_choice_free(&choice);
+    } else {
+        code = sqlite3_open16(name, db); /* a native database made here is UTF-16 */
+    }
+    sqlite3_free(text);
+    return code;
+}
+
+INTERPOSED(int, close, (sqlite3 * db)) {
+    rsti_database *d;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    if (d != NULL && d->statements == NULL) rsti_trace_close(d);
+    return sqlite3_close(db);
+}
+
+INTERPOSED(int, close_v2, (sqlite3 * db)) {
+    rsti_database *d;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    if (d != NULL) {
+        rsti_trace_close(d);
+        d->closed = true;
+    }
+    return sqlite3_close_v2(db);
+}
+
+INTERPOSED(const char *, db_filename, (sqlite3 * db, const char *schema)) {
+    rsti_database *d;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    if (d != NULL && d->file_name != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0))
+        return d->file_name;
+    return sqlite3_db_filename(db, schema);
+}
+
+INTERPOSED(int, db_readonly, (sqlite3 * db, const char *schema)) {
+    rsti_database *d;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    if (d != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) return d->read_only;
+    return sqlite3_db_readonly(db, schema);
+}

@@ -1,0 +1,233 @@
+/*
+** prepare.c - sqlite3_prepare and its kin: the text goes through the front door, and the program gets an alias.
+**
+** Invariant: *tail points into the text that the program gave.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "interpose.h"
+
+const char rsti_alias_mark = 'r';
+
+/* What a text becomes, prepared. The connection's error is set where it fails. */
+typedef struct compiled {
+    sqlite3_stmt *real;
+    bool rewritten;
+    unsigned long long state;
+    int used; /* bytes of the text */
+} compiled;
+
+/* Where an error in the rewritten text lies in the program's: both begin and end alike. */
+static void place_error(rsti_database *d, const char *all, const char *text, int used, const char *rewritten) {
+    int offset = sqlite3_error_offset(d->db), front = 0, back = 0, size = (int)strlen(rewritten);
+    while (front < used && front < size && text[front] == rewritten[front]) front++;
+    while (back < used - front && back < size - front && text[used - 1 - back] == rewritten[size - 1 - back]) back++;
+    d->error_for = sqlite3_extended_errcode(d->db);
+    if (offset >= front) offset = offset >= size - back ? offset - size + used : -1;
+    d->error_offset = offset < 0 ? -1 : offset + (int)(text - all);
+}
+
+/* The first statement of [text, text + length) that is one: SQLite passes over the semicolons before it. */
+static int compile(rsti_database *d, const char *text, int length, unsigned flags, compiled *out) {
+    const char *start = text, *stop = text + length;
+    int code;
+    memset(out, 0, sizeof *out);
+    rsti_clear_error(d);
+    /* Asked first: what the front door says then holds for this state or a later one. What is wrong it says itself. */
+    (void)rootstock_schema_state(d->db, &out->state);
+    do {
+        char *rewritten = NULL, *message = NULL;
+        const char *end = stop;
+        code = rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
+        if (code != SQLITE_OK) {
+            code = rsti_fail(d, code, message);
+        } else if (rewritten != NULL) {
+            code = sqlite3_prepare_v3(d->db, rewritten, -1, flags, &out->real, NULL);
+            if (code != SQLITE_OK) place_error(d, text, start, (int)(end - start), rewritten);
+        } else {
+            code = sqlite3_prepare_v3(d->db, text, (int)(end - text), flags, &out->real, NULL);
+        }
+        out->rewritten = rewritten != NULL;
+        sqlite3_free(rewritten);
+        sqlite3_free(message);
+        if (end == start) break; /* a NUL ends the text */
+        start = end;
+    } while (code == SQLITE_OK && out->real == NULL && start < stop);
+    out->used = (int)(start - text);
+    return code;
+}
+
+static void take(rsti_statement *s, const compiled *c) {
+    rsti_database *d = s->database;
+    s->real = c->real;
+    s->rewritten = c->rewritten;
+    s->state = c->state;
+    s->serial = d->serial;
+    s->definitions = d->definitions;
+    s->read_only = c->rewritten ? rootstock_stmt_readonly(c->real) : sqlite3_stmt_readonly(c->real);
+    s->hides_column = c->rewritten && rootstock_column_count(c->real) == 0 && sqlite3_column_count(c->real) == 1;
+}
+
+static int length_of(const char *text, int bytes) {
+    const char *nul;
+    if (bytes < 0) return (int)strlen(text);
+    nul = memchr(text, '\0', (size_t)bytes);
+    return nul == NULL ? bytes : (int)(nul - text);
+}
+
+int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned flags, bool legacy,
+                      rsti_statement **statement, const char **tail) {
+    const int length = length_of(text, bytes);
+    compiled c;
+    rsti_statement *s;
+    int code;
+    *statement = NULL;
+    if (length > sqlite3_limit(d->db, SQLITE_LIMIT_SQL_LENGTH, -1)) { /* SQLite says it in its own words */
+        sqlite3_stmt *none = NULL;
+        rsti_clear_error(d);
+        code = sqlite3_prepare_v3(d->db, text, bytes, flags, &none, NULL);
+        (void)sqlite3_finalize(none);
+        if (tail != NULL) *tail = text + length;
+        return code;
+    }
+    code = compile(d, text, length, flags, &c);
+    if (tail != NULL) *tail = text + c.used;
+    if (code != SQLITE_OK || c.real == NULL) return code;
+    s = calloc(1, sizeof *s);
+    if (s != NULL) s->text = malloc((size_t)c.used + 1);
+    if (s == NULL || s->text == NULL) {
+        free(s);
+        (void)sqlite3_finalize(c.real);
+        return rsti_fail(d, SQLITE_NOMEM, NULL);
+    }
+    memcpy(s->text, text, (size_t)c.used);
+    s->text[c.used] = '\0';
+    s->length = c.used;
+    s->mark = &rsti_alias_mark;
+    s->database = d;
+    s->flags = flags;
+    s->legacy = legacy;
+    s->kind = (uint8_t)rsti_kind_of(s->text, s->length);
+    s->fresh = true;
+    take(s, &c);
+    s->older = d->statements;
+    if (s->older != NULL) s->older->newer = s;
+    d->statements = s;
+    *statement = s;
+    return SQLITE_OK;
+}
+
+int rsti_outdated(rsti_statement *s, bool *outdated) {
+    rsti_database *d = s->database;
+    unsigned long long state = 0;
+    int code;
+    *outdated = false;
+    if (s->kind == RSTI_CONTROL || s->kind == RSTI_SCHEMA) {
+        /* What they become depends on what the transaction did, and on more than the schema. */
+        *outdated = s->serial != d->serial;
+        return SQLITE_OK;
+    }
+    if (s->definitions != d->definitions) {
+        *outdated = true;
+        return SQLITE_OK;
+    }
+    /* Outside a transaction the first cursor of a plain query compares the schema in its own snapshot. */
+    if (s->kind == RSTI_QUERY && !s->rewritten && sqlite3_get_autocommit(d->db)) return SQLITE_OK;
+    code = rootstock_schema_state(d->db, &state);
+    if ((code & 0xff) == SQLITE_LOCKED) return SQLITE_OK; /* statements run: the schema stays until they end */
+    *outdated = code == SQLITE_OK && state != s->state;
+    return code;
+}
+
+int rsti_prepare_again(rsti_statement *s) {
+    rsti_database *d = s->database;
+    compiled c;
+    int code = compile(d, s->text, s->length, s->flags, &c);
+    if (code != SQLITE_OK) return code;
+    if (c.real == NULL) return rsti_fail(d, SQLITE_ERROR, "the statement is none any more");
+    (void)sqlite3_transfer_bindings(s->real, c.real);
+    (void)sqlite3_finalize(s->real);
+    take(s, &c);
+    return SQLITE_OK;
+}
+
+static int prepare(sqlite3 *db, const char *text, int bytes, unsigned flags, bool legacy, sqlite3_stmt **out,
+                   const char **tail) {
+    rsti_database *d = rsti_find(db);
+    rsti_statement *s = NULL;
+    int code;
+    if (d == NULL || text == NULL || out == NULL) /* native, or for SQLite to refuse */
+        return legacy ? sqlite3_prepare(db, text, bytes, out, tail)
+                      : sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
+    rsti_enter(d);
+    code = rsti_prepare_text(d, text, bytes, flags, legacy, &s, tail);
+    *out = (sqlite3_stmt *)s;
+    rsti_leave(d);
+    return code;
+}
+
+INTERPOSED(int, prepare, (sqlite3 * db, const char *text, int bytes, sqlite3_stmt **out, const char **tail)) {
+    if (RSTI_INTERNAL()) return sqlite3_prepare(db, text, bytes, out, tail);
+    return prepare(db, text, bytes, 0, true, out, tail);
+}
+
+INTERPOSED(int, prepare_v2, (sqlite3 * db, const char *text, int bytes, sqlite3_stmt **out, const char **tail)) {
+    if (RSTI_INTERNAL()) return sqlite3_prepare_v2(db, text, bytes, out, tail);
+    return prepare(db, text, bytes, 0, false, out, tail);
+}
+
+INTERPOSED(int, prepare_v3,
+           (sqlite3 * db, const char *text, int bytes, unsigned flags, sqlite3_stmt **out, const char **tail)) {
+    if (RSTI_INTERNAL()) return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
+    return prepare(db, text, bytes, flags, false, out, tail);
+}
+
+/* Where the program's UTF-16 goes on behind so many bytes of its UTF-8. */
+static const void *tail16(const void *text, const char *utf8, int used) {
+    const unsigned char *p = text;
+    for (int i = 0; i < used; i++) {
+        unsigned char c = (unsigned char)utf8[i];
+        if ((c & 0xc0) == 0x80) continue;
+        p += c >= 0xf0 ? 4 : 2;
+    }
+    return p;
+}
+
+static int prepare16(sqlite3 *db, const void *text, int bytes, unsigned flags, bool legacy, sqlite3_stmt **out,
+                     const void **tail) {
+    rsti_database *d = rsti_find(db);
+    rsti_statement *s = NULL;
+    const char *tail8 = NULL;
+    char *utf8;
+    int code;
+    if (d == NULL || text == NULL || out == NULL)
+        return legacy ? sqlite3_prepare16(db, text, bytes, out, tail)
+                      : sqlite3_prepare16_v3(db, text, bytes, flags, out, tail);
+    *out = NULL;
+    utf8 = rsti_utf8(text, bytes);
+    if (utf8 == NULL) return SQLITE_NOMEM;
+    rsti_enter(d);
+    code = rsti_prepare_text(d, utf8, -1, flags, legacy, &s, &tail8);
+    *out = (sqlite3_stmt *)s;
+    rsti_leave(d);
+    if (tail != NULL) *tail = tail16(text, utf8, tail8 == NULL ? 0 : (int)(tail8 - utf8));
+    sqlite3_free(utf8);
+    return code;
+}
+
+INTERPOSED(int, prepare16, (sqlite3 * db, const void *text, int bytes, sqlite3_stmt **out, const void **tail)) {
+    if (RSTI_INTERNAL()) return sqlite3_prepare16(db, text, bytes, out, tail);
+    return prepare16(db, text, bytes, 0, true, out, tail);
+}
+
+INTERPOSED(int, prepare16_v2, (sqlite3 * db, const void *text, int bytes, sqlite3_stmt **out, const void **tail)) {
+    if (RSTI_INTERNAL()) return sqlite3_prepare16_v2(db, text, bytes, out, tail);
+    return prepare16(db, text, bytes, 0, false, out, tail);
+}
+
+INTERPOSED(int, prepare16_v3,
+           (sqlite3 * db, const void *text, int bytes, unsigned flags, sqlite3_stmt **out, const void **tail)) {
+    if (RSTI_INTERNAL()) return sqlite3_prepare16_v3(db, text, bytes, flags, out, tail);
+    return prepare16(db, text, bytes, flags, false, out, tail);
+}

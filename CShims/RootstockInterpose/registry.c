@@ -1,0 +1,60 @@
+/*
+** registry.c - which connections are stores.
+**
+** SQLite tells when a connection is gone for good: the record hangs on a module that nobody uses, whose destructor runs when the
+** connection is freed (a zombie's, with its last statement).
+** Invariant: a record is in the registry as long as its connection exists.
+*/
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "interpose.h"
+
+enum { BUCKETS = 1024 };
+
+static rsti_database *buckets[BUCKETS];
+static int count; /* of all records: a program without a store looks at nothing else */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+static rsti_database **bucket_of(const sqlite3 *db) {
+    uint64_t key = (uint64_t)(uintptr_t)db * 0x9E3779B97F4A7C15u;
+    return &buckets[key >> 54];
+}
+
+rsti_database *rsti_find(sqlite3 *db) {
+    rsti_database *found;
+    if (__atomic_load_n(&count, __ATOMIC_ACQUIRE) == 0) return NULL;
+    (void)pthread_rwlock_rdlock(&lock);
+    found = *bucket_of(db);
+    while (found != NULL && found->db != db) found = found->next;
+    (void)pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+static void forget(void *context) {
+    rsti_database *d = context, **link;
+    (void)pthread_rwlock_wrlock(&lock);
+    for (link = bucket_of(d->db); *link != NULL && *link != d; link = &(*link)->next) {
+    }
+    if (*link == d) {
+        *link = d->next;
+        (void)__atomic_sub_fetch(&count, 1, __ATOMIC_RELEASE);
+    }
+    (void)pthread_rwlock_unlock(&lock);
+    if (d->file_name != NULL) sqlite3_free_filename((char *)(uintptr_t)d->file_name);
+    if (d->temporary != NULL) rsti_temporary_release(d->temporary);
+    sqlite3_free(d->path);
+    free(d);
+}
+
+int rsti_register(rsti_database *d) {
+    static const sqlite3_module none = {.iVersion = 1};
+    rsti_database **bucket = bucket_of(d->db);
+    (void)pthread_rwlock_wrlock(&lock);
+    d->next = *bucket;
+    *bucket = d;
+    (void)__atomic_add_fetch(&count, 1, __ATOMIC_RELEASE);
+    (void)pthread_rwlock_unlock(&lock);
+    return sqlite3_create_module_v2(d->db, "rootstock_interposed", &none, d, forget);
+}

@@ -1,0 +1,213 @@
+/*
+** statements.c - a statement of a store runs: step, reset, finalize, and what is asked of it beside.
+**
+** At the first step after a reset the alias makes sure that its SQLite statement is what the text means now.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "interpose.h"
+
+enum { SCHEMA_RETRIES = 25 }; /* as SQLite's own */
+
+/* Finds out whether the statement has to be prepared anew, and does it. */
+static int begin(rsti_statement *s) {
+    rsti_database *d = s->database;
+    bool outdated;
+    int code;
+    rsti_clear_error(d);
+    s->failed = 0;
+    code = rsti_outdated(s, &outdated);
+    if (code != SQLITE_OK) return rsti_failed(d, rsti_fail(d, code, NULL));
+    if (outdated) {
+        (void)sqlite3_reset(s->real);
+        code = rsti_prepare_again(s);
+        if (code != SQLITE_OK) return code;
+    }
+    d->serial++;
+    if (s->kind == RSTI_CHANGE) d->counted_at = -1;
+    s->running = true;
+    s->fresh = false;
+    if (rsti_is_traced(d)) rsti_trace_begin(s);
+    return SQLITE_OK;
+}
+
+/* Another connection changed the schema in the moment between. */
+static int step_again(rsti_statement *s, int code) {
+    for (int i = 0; i < SCHEMA_RETRIES && (code & 0xff) == SQLITE_SCHEMA; i++) {
+        (void)sqlite3_reset(s->real);
+        (void)rootstock_refresh(s->database->db);
+        code = rsti_prepare_again(s);
+        if (code == SQLITE_OK) code = sqlite3_step(s->real);
+    }
+    return code;
+}
+
+static void end(rsti_statement *s) {
+    rsti_database *d = s->database;
+    if (!s->running) return;
+    s->running = false;
+    if (s->kind == RSTI_SCHEMA) d->definitions++;
+    if (d->blobs != NULL && s->kind == RSTI_CONTROL && rsti_is_rollback(s->text, s->length))
+        rsti_blobs_expire(d, NULL, NULL);
+    s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
+    if (rsti_is_traced(d)) rsti_trace_end(s);
+}
+
+int rsti_run_step(rsti_statement *s) {
+    rsti_database *d = s->database;
+    const bool first = !s->running;
+    int code;
+    if (first) {
+        code = begin(s);
+        if (code != SQLITE_OK) {
+            s->failed = code;
+            return s->legacy ? SQLITE_ERROR : code;
+        }
+    }
+    code = sqlite3_step(s->real);
+    if (code == SQLITE_ROW) {
+        if (rsti_is_traced(d)) rsti_trace_row(s);
+        return code;
+    }
+    if (first && (code & 0xff) == SQLITE_SCHEMA) code = step_again(s, code);
+    if (code == SQLITE_ROW) return code;
+    if (code != SQLITE_DONE) {
+        const int fine = rsti_failed(d, code);
+        if (fine != code) s->failed = fine;
+        code = fine;
+    }
+    end(s);
+    if (s->legacy && code != SQLITE_DONE && code != SQLITE_BUSY && code != SQLITE_MISUSE) code = SQLITE_ERROR;
+    return code;
+}
+
+int rsti_run_reset(rsti_statement *s) {
+    int code;
+    end(s);
+    code = sqlite3_reset(s->real);
+    if (s->failed != 0) code = s->failed;
+    s->failed = 0;
+    return code;
+}
+
+int rsti_run_finalize(rsti_statement *s) {
+    rsti_database *d = s->database;
+    sqlite3_stmt *real = s->real;
+    const int failed = s->failed;
+    int code;
+    end(s);
+    if (s->newer != NULL)
+        s->newer->older = s->older;
+    else
+        d->statements = s->older;
+    if (s->older != NULL) s->older->newer = s->newer;
+    s->mark = NULL;
+    free(s->text);
+    free(s);
+    code = sqlite3_finalize(real);
+    return failed != 0 ? failed : code;
+}
+
+INTERPOSED(int, step, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    sqlite3_mutex *mutex;
+    int code;
+    if (s == NULL) {
+        RSTI_START();
+        return sqlite3_step(statement);
+    }
+    mutex = s->database->mutex;
+    if (mutex == NULL) return rsti_run_step(s);
+    sqlite3_mutex_enter(mutex);
+    code = rsti_run_step(s);
+    sqlite3_mutex_leave(mutex);
+    return code;
+}
+
+INTERPOSED(int, reset, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    sqlite3_mutex *mutex;
+    int code;
+    if (s == NULL) {
+        RSTI_START();
+        return sqlite3_reset(statement);
+    }
+    mutex = s->database->mutex;
+    if (mutex == NULL) return rsti_run_reset(s);
+    sqlite3_mutex_enter(mutex);
+    code = rsti_run_reset(s);
+    sqlite3_mutex_leave(mutex);
+    return code;
+}
+
+/* Of a zombie the last one frees connection, mutex and record. */
+INTERPOSED(int, finalize, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    sqlite3_mutex *mutex;
+    int code;
+    if (s == NULL) {
+        RSTI_START();
+        return sqlite3_finalize(statement);
+    }
+    mutex = s->database->mutex;
+    if (mutex == NULL || s->database->closed) return rsti_run_finalize(s);
+    sqlite3_mutex_enter(mutex);
+    code = rsti_run_finalize(s);
+    sqlite3_mutex_leave(mutex);
+    return code;
+}
+
+INTERPOSED(sqlite3_stmt *, next_stmt, (sqlite3 * db, sqlite3_stmt *statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    rsti_database *d;
+    if (s != NULL) return (sqlite3_stmt *)s->older;
+    d = RSTI_FIND(db);
+    if (d == NULL || statement != NULL) return sqlite3_next_stmt(db, statement);
+    return (sqlite3_stmt *)d->statements;
+}
+
+INTERPOSED(sqlite3 *, db_handle, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    RSTI_START();
+    return s != NULL ? s->database->db : sqlite3_db_handle(statement);
+}
+
+INTERPOSED(const char *, sql, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    RSTI_START();
+    return s != NULL ? s->text : sqlite3_sql(statement);
+}
+
+INTERPOSED(char *, expanded_sql, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    RSTI_START();
+    return s != NULL ? rsti_expanded(s) : sqlite3_expanded_sql(statement);
+}
+
+INTERPOSED(int, stmt_readonly, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    RSTI_START();
+    return s != NULL ? s->read_only : sqlite3_stmt_readonly(statement);
+}
+
+INTERPOSED(int, stmt_isexplain, (sqlite3_stmt * statement)) {
+    rsti_statement *s = rsti_alias(statement);
+    RSTI_START();
+    return s != NULL ? rootstock_stmt_isexplain(s->real) : sqlite3_stmt_isexplain(statement);
+}
+
+INTERPOSED(int, stmt_busy, (sqlite3_stmt * statement)) {
+    RSTI_START();
+    return sqlite3_stmt_busy(rsti_real(statement));
+}
+
+INTERPOSED(int, stmt_status, (sqlite3_stmt * statement, int counter, int reset)) {
+    RSTI_START();
+    return sqlite3_stmt_status(rsti_real(statement), counter, reset);
+}
+
+INTERPOSED(int, expired, (sqlite3_stmt * statement)) {
+    RSTI_START();
+    return sqlite3_expired(rsti_real(statement));
+}

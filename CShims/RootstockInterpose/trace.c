@@ -1,0 +1,84 @@
+/*
+** trace.c - sqlite3_trace_v2, sqlite3_trace and sqlite3_profile: the program's statements as it wrote them, and none of the store's own.
+*/
+#include "interpose.h"
+
+static sqlite3_int64 now(rsti_database *d) {
+    sqlite3_int64 time = 0;
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    (void)d;
+    if (vfs != NULL && vfs->iVersion >= 2 && vfs->xCurrentTimeInt64 != NULL) (void)vfs->xCurrentTimeInt64(vfs, &time);
+    return time;
+}
+
+void rsti_trace_begin(rsti_statement *s) {
+    rsti_database *d = s->database;
+    if (d->profile != NULL || (d->trace_mask & SQLITE_TRACE_PROFILE) != 0) s->began = now(d);
+    if (d->trace_text != NULL && (d->trace_mask & SQLITE_TRACE_STMT) != 0) {
+        char *text = rsti_expanded(s);
+        d->trace_text(d->trace_context, text);
+        sqlite3_free(text);
+    } else if ((d->trace_mask & SQLITE_TRACE_STMT) != 0) {
+        (void)d->trace(SQLITE_TRACE_STMT, d->trace_context, s, s->text);
+    }
+}
+
+void rsti_trace_row(rsti_statement *s) {
+    rsti_database *d = s->database;
+    if ((d->trace_mask & SQLITE_TRACE_ROW) != 0) (void)d->trace(SQLITE_TRACE_ROW, d->trace_context, s, NULL);
+}
+
+void rsti_trace_end(rsti_statement *s) {
+    rsti_database *d = s->database;
+    sqlite3_int64 elapsed;
+    if (s->began == 0) return;
+    elapsed = (now(d) - s->began) * 1000000;
+    s->began = 0;
+    if (d->profile != NULL) d->profile(d->profile_context, s->text, elapsed < 0 ? 0 : (sqlite3_uint64)elapsed);
+    if ((d->trace_mask & SQLITE_TRACE_PROFILE) != 0)
+        (void)d->trace(SQLITE_TRACE_PROFILE, d->trace_context, s, &elapsed);
+}
+
+void rsti_trace_close(rsti_database *d) {
+    if ((d->trace_mask & SQLITE_TRACE_CLOSE) != 0) (void)d->trace(SQLITE_TRACE_CLOSE, d->trace_context, d->db, NULL);
+    d->trace_mask = 0;
+}
+
+INTERPOSED(int, trace_v2,
+           (sqlite3 * db, unsigned mask, int (*trace)(unsigned, void *, void *, void *), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    if (d == NULL) return sqlite3_trace_v2(db, mask, trace, context);
+    rsti_enter(d);
+    d->trace_mask = trace == NULL ? 0 : mask;
+    d->trace = trace;
+    d->trace_text = NULL;
+    d->trace_context = context;
+    rsti_leave(d);
+    return SQLITE_OK;
+}
+
+INTERPOSED(void *, trace, (sqlite3 * db, void (*trace)(void *, const char *), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    void *before;
+    if (d == NULL) return sqlite3_trace(db, trace, context);
+    rsti_enter(d);
+    before = d->trace_context;
+    d->trace_mask = trace == NULL ? 0 : SQLITE_TRACE_STMT;
+    d->trace = NULL;
+    d->trace_text = trace;
+    d->trace_context = context;
+    rsti_leave(d);
+    return before;
+}
+
+INTERPOSED(void *, profile, (sqlite3 * db, void (*profile)(void *, const char *, sqlite3_uint64), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    void *before;
+    if (d == NULL) return sqlite3_profile(db, profile, context);
+    rsti_enter(d);
+    before = d->profile_context;
+    d->profile = profile;
+    d->profile_context = context;
+    rsti_leave(d);
+    return before;
+}

@@ -1,0 +1,72 @@
+/*
+** observer.c - rows seen and put from outside: who hears of each change, and bytes exchanged in place.
+*/
+#include "executor/change.h"
+#include "interface/interface.h"
+
+#include <string.h>
+
+int rootstock_observe_rows(sqlite3 *db, rootstock_row_observer observer, void *context, int each_cleared) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    c->observer.changed = observer;
+    c->observer.context = context;
+    c->observer.each_cleared = each_cleared != 0;
+    return SQLITE_OK;
+}
+
+int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    c->observer.commit = hook;
+    c->observer.commit_context = context;
+    return SQLITE_OK;
+}
+
+/* A name of the rowid that no column has. */
+static const char *rowid_name(const rst_table *table) {
+    static const char *const names[] = {"rowid", "_rowid_", "oid"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        bool taken = false;
+        for (int i = 0; i < table->column_count; i++)
+            taken = taken || sqlite3_stricmp(table->columns[i].name, names[n]) == 0;
+        if (!taken) return names[n];
+    }
+    return names[0];
+}
+
+static int put_value(rst_connection *c, const rst_table *table, const char *column, sqlite3_int64 rowid, int type,
+                     const void *bytes, sqlite3_uint64 size) {
+    sqlite3_stmt *statement = NULL;
+    const int before = sqlite3_total_changes(c->db);
+    char *sql = sqlite3_mprintf("UPDATE main.\"%w\" SET \"%w\"=?1,\"rootstock operation\"=%d WHERE %s=?2", table->name,
+                                column, UPDATE_BYTES, rowid_name(table));
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK && type == SQLITE_TEXT)
+        code = sqlite3_bind_text64(statement, 1, bytes, size, SQLITE_STATIC, SQLITE_UTF8);
+    else if (code == SQLITE_OK)
+        code = sqlite3_bind_blob64(statement, 1, bytes, size, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 2, rowid);
+    if (code == SQLITE_OK) (void)sqlite3_step(statement);
+    if (code == SQLITE_OK)
+        code = sqlite3_finalize(statement);
+    else
+        (void)sqlite3_finalize(statement);
+    return code == SQLITE_OK && sqlite3_total_changes(c->db) == before ? SQLITE_NOTFOUND : code;
+}
+
+int rootstock_put_value(sqlite3 *db, const char *table, const char *column, sqlite3_int64 rowid, int type,
+                        const void *bytes, sqlite3_uint64 size) {
+    rst_connection *c;
+    const rst_table *found;
+    int code = rootstock_refresh(db);
+    if ((code & 0xff) == SQLITE_LOCKED) code = SQLITE_OK; /* statements run: the schema stays until they end */
+    if (code != SQLITE_OK) return code;
+    c = rst_connection_of(db);
+    found = c == NULL || c->shared == NULL || c->sidecar ? NULL : rst_table_find(c, table);
+    if (found == NULL || found->without_rowid) return SQLITE_NOTFOUND;
+    return put_value(c, found, column, rowid, type, bytes, size);
+}
