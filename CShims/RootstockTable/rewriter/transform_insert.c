@@ -27,8 +27,10 @@ static void append_default(sqlite3_str *out, const char *text) {
     }
 }
 
-static bool real_default(const rst_column *column) {
-    return column->default_text != NULL && !column->generated && sqlite3_stricmp(column->default_text, "NULL") != 0;
+/* An INTEGER PRIMARY KEY that is left out gets a new rowid, whatever its DEFAULT says. */
+static bool real_default(const rst_table *table, int number) {
+    const rst_column *column = &table->columns[number];
+    return number != table->rowid_column && column->default_text != NULL && !column->generated && sqlite3_stricmp(column->default_text, "NULL") != 0;
 }
 
 /* It becomes part of the application's statement, but it is the schema's. */
@@ -43,7 +45,7 @@ static int judge_default(rst_connection *c, rst_column *column, char **message) 
 
 static void append_extras(sqlite3_str *out, const rst_table *table, const bool *listed, const char *operation) {
     for (int i = 0; i < table->column_count; i++) {
-        if (listed[i] || !real_default(&table->columns[i])) continue;
+        if (listed[i] || !real_default(table, i)) continue;
         sqlite3_str_appendall(out, ",");
         append_default(out, table->columns[i].default_text);
     }
@@ -153,7 +155,7 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
         for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
     }
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-        if (listed[i] || !real_default(&table->columns[i])) continue;
+        if (listed[i] || !real_default(table, i)) continue;
         extras = true;
         code = judge_default(c, &table->columns[i], message);
     }
@@ -199,7 +201,7 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
             }
         }
         for (int i = 0; i < table->column_count; i++) {
-            if (listed[i] || !real_default(&table->columns[i])) continue;
+            if (listed[i] || !real_default(table, i)) continue;
             sqlite3_str_appendf(str, "%s\"%w\"", first ? "" : ",", table->columns[i].name);
             first = false;
         }
