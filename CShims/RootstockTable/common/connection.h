@@ -146,7 +146,7 @@ struct rst_connection {
     bool dropping_rows;        /* the rows of a table that is being dropped: keys that fit nothing are passed over */
     const rst_table *dropping; /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */
     bool dropping_ends;        /* the transaction ends with that DROP */
-    bool dropping_refused;
+    int dropping_refused;      /* what a row of it could not go for: an extended code */
     int64_t dropping_left;       /* rows of it whose turn is still to come */
     int64_t dropping_violations; /* deferred ones before it */
     bool committing;             /* COMMIT or RELEASE through the front door is under way */

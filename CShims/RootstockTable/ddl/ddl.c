@@ -51,14 +51,14 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     c->dropping_rows = true;
     c->dropping = table;
     c->dropping_ends = outermost;
-    c->dropping_refused = false;
+    c->dropping_refused = SQLITE_OK;
     c->dropping_violations = before;
     /* Only an UPDATE can pass over a row uncounted: one that the action of a key into the table itself removed before its turn. */
     code = rst_execute(c, message, "UPDATE OR IGNORE main.\"%w\" SET \"%w\"=\"%w\"", table->declared_name,
                        table->columns[column].name, table->columns[column].name);
     c->dropping_rows = false;
     c->dropping = NULL;
-    if (c->dropping_refused) code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    if (c->dropping_refused != SQLITE_OK) code = c->dropping_refused;
     c->immediate_violations = 0;
     return code;
 }
@@ -170,6 +170,8 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     if (code != SQLITE_OK) {
         if (code == SQLITE_INTERRUPT) {
             rst_interrupted_rollback(c, interruptible);
+        } else if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_ROLLBACK) {
+            (void)rst_execute(c, &rollback_message, "ROLLBACK"); /* what the rows of a dropped table fired */
         } else {
             (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
             (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");

@@ -263,15 +263,19 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     return finish(vtab, told, conflict, code, message);
 }
 
-/* One more row of the table that is being dropped (ddl/ddl.c) is gone. At the last one SQLITE_ERROR, if a foreign key refuses the DROP: inside
-** the statement that removes them, so that SQLite does not count its rows. */
-static int dropped_row(rst_connection *c, char **message) {
-    if (--c->dropping_left != 0 ||
-        (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
-        return SQLITE_OK;
-    c->dropping_refused = true;
-    rst_set_message(message, "FOREIGN KEY constraint failed");
-    return SQLITE_ERROR; /* a constraint's code OR IGNORE would pass over */
+/* The removal of one more row of the table that is being dropped (ddl/ddl.c) came to the code. SQLITE_ERROR, with the reason in
+** c->dropping_refused and *message: the row cannot go, or it was the last one and a foreign key refuses the DROP. */
+static int dropped_row(rst_connection *c, int code, char **message) {
+    c->dropping_left--;
+    if (code == SQLITE_OK || code == SQLITE_DONE) {
+        if (c->dropping_left != 0 ||
+            (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
+            return code;
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
+    c->dropping_refused = code;
+    return SQLITE_ERROR; /* OR IGNORE would pass over a constraint's code */
 }
 
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
@@ -321,10 +325,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             /* a foreign key that fits nothing */
         } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
             code = update_or_delete(table, count, values, conflict, &message);
-            if (is_dropped(table) && (code == SQLITE_OK || code == SQLITE_DONE)) {
-                int dropped = dropped_row(c, &message);
-                if (dropped != SQLITE_OK) code = dropped;
-            }
+            if (is_dropped(table)) code = dropped_row(c, code, &message);
         } else {
             code = insert(table, values, conflict, rowid, &message);
         }
