@@ -223,6 +223,12 @@ static inline const rst_plan *rst_plan_of(const rst_table *table, int number, ui
     return table->plans[place];
 }
 
+/* The constraint whose turn it is when a new row is checked: an index's number, or -1 for the rowid or the primary key. Turns go from 0 to
+** index_count. */
+static inline int rst_constraint_at(const rst_table *table, int turn) {
+    return turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+}
+
 rst_table *rst_table_find(rst_connection *c, const char *name);
 /* The same where many are sought in the order of c->tables, or in the opposite one: next to *near, where the last one stood, first. */
 rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near);

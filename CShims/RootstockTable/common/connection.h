@@ -143,10 +143,10 @@ struct rst_connection {
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
     int64_t immediate_violations;
-    bool dropping_rows;        /* the rows of a table that is being dropped: keys that fit nothing are passed over */
-    const rst_table *dropping; /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */
-    bool dropping_ends;        /* the transaction ends with that DROP */
-    int dropping_refused;      /* what a row of it could not go for: an extended code */
+    bool dropping_rows;          /* the rows of a table that is being dropped: keys that fit nothing are passed over */
+    const rst_table *dropping;   /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */
+    bool dropping_ends;          /* the transaction ends with that DROP */
+    int dropping_refused;        /* what a row of it could not go for: an extended code */
     int64_t dropping_left;       /* rows of it whose turn is still to come */
     int64_t dropping_violations; /* deferred ones before it */
     bool committing;             /* COMMIT or RELEASE through the front door is under way */

@@ -116,7 +116,7 @@ static int check_again(rst_table *table, rst_hand *row, const rst_hand *old, int
     /* The rowid, then the constraints that replaced, then the others. */
     for (int pass = 0; pass < 2; pass++) {
         for (int turn = -1; turn <= table->index_count; turn++) {
-            int i = turn < 0 || turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+            int i = turn < 0 ? -1 : rst_constraint_at(table, turn);
             int mode = rst_mode_of(conflict, i < 0 ? table->rowid_on_conflict : table->indexes[i].on_conflict), code;
             if (i < 0 && table->without_rowid ? turn < 0 : turn >= 0 && i < 0) continue;
             if (((turn < 0 || mode == SQLITE_REPLACE) ? 0 : 1) != pass) continue;
@@ -142,7 +142,7 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
     const bool key_is_free = *key_known_free;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
-            int i = turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
+            int i = rst_constraint_at(table, turn);
             int mode = i < 0 ? key_mode : rst_mode_of(conflict, table->indexes[i].on_conflict);
             if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
             if (i < 0 && key_is_free) continue;

@@ -106,9 +106,9 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
     int code = SQLITE_NOTFOUND;
     for (int i = 0; i < count; i++) {
         const rst_clause *clause = &clauses[i];
-        int first = clause->targeted ? clause->target : -1,
-            last = clause->targeted || rowid_only ? first : table->index_count - 1;
-        for (int index = first; index <= last; index++) {
+        const int turns = clause->targeted || rowid_only ? 1 : table->index_count + 1;
+        for (int turn = 0; turn < turns; turn++) {
+            const int index = clause->targeted ? clause->target : rowid_only ? -1 : rst_constraint_at(table, turn);
             int result = rst_find_conflict(table, index, row, NULL, &found, message);
             if (result == SQLITE_DONE) continue;
             if (result != SQLITE_ROW) {

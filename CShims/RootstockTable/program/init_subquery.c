@@ -91,8 +91,7 @@ static char *once_subqueries(rst_connection *c, const char *text, int size, cons
             bool value = query && !source && !rst_token_is(&previous, "IN") && !rst_token_is(&previous, "EXISTS") &&
                          !rst_token_is(&previous, "AS") && !rst_token_is(&previous, "MATERIALIZED");
             if (!rst_token_skip_parentheses(&close, end) || depth + 1 >= DEEPEST) break;
-            if (query && rst_token_is(&previous, "EXISTS") &&
-                columns_alone(c, p, (int)(close - 1 - p)) > 0) {
+            if (query && rst_token_is(&previous, "EXISTS") && columns_alone(c, p, (int)(close - 1 - p)) > 0) {
                 char *inside = sqlite3_mprintf("SELECT EXISTS(%.*s)%s", (int)(close - 1 - p), p, mark);
                 sqlite3_str_append(out, copied, (int)(previous.text - copied));
                 sqlite3_str_appendf(out, "rootstock_once(%Q,0)", inside == NULL ? "" : inside);

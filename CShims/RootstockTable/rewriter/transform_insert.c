@@ -30,7 +30,8 @@ static void append_default(sqlite3_str *out, const char *text) {
 /* An INTEGER PRIMARY KEY that is left out gets a new rowid, whatever its DEFAULT says. */
 static bool real_default(const rst_table *table, int number) {
     const rst_column *column = &table->columns[number];
-    return number != table->rowid_column && column->default_text != NULL && !column->generated && sqlite3_stricmp(column->default_text, "NULL") != 0;
+    return number != table->rowid_column && column->default_text != NULL && !column->generated &&
+           sqlite3_stricmp(column->default_text, "NULL") != 0;
 }
 
 /* It becomes part of the application's statement, but it is the schema's. */
