@@ -74,7 +74,11 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
-        c->keeps_failed = c->trigger_depth > 0 && rst_fails_only(c, conflict, code);
+        /* The mode of this row decides what becomes of the statements further out, too. */
+        if (c->last_mode == 0 && (code & 0xff) == SQLITE_CONSTRAINT && code != SQLITE_CONSTRAINT_DATATYPE &&
+            code != SQLITE_CONSTRAINT_TRIGGER && code != SQLITE_CONSTRAINT_FOREIGNKEY)
+            c->last_mode = conflict;
+        c->keeps_failed = (c->trigger_depth > 0 || c->settling > 0) && rst_fails_only(c, conflict, code);
         if (c->keeps_failed && told == SQLITE_FAIL) return code; /* SQLite keeps it by itself, and what was native */
         if ((code & 0xff) == SQLITE_CONSTRAINT &&
             (c->override_conflict != 0 ||

@@ -40,15 +40,15 @@ static int unique_failed(const rst_table *table, int number, char **message) {
                                                                : SQLITE_CONSTRAINT_UNIQUE;
 }
 
-/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of its own. */
-static const rst_column *refused_column(const rst_table *table, const rst_hand *row, const char *words) {
+/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of its own. The row has
+** no value yet of one that is generated. */
+static const rst_column *refused_column(const rst_table *table, const char *words) {
     static const char failed[] = "NOT NULL constraint failed: ";
     const size_t before = sizeof failed - 1 + strlen(table->name) + 1;
+    if (words == NULL || strlen(words) < before) return NULL;
     for (int i = 0; i < table->column_count; i++) {
         const rst_column *column = &table->columns[i];
-        if (!column->not_null || row->values[i].type != VALUE_NULL) continue;
-        if (words == NULL || strlen(words) < before || sqlite3_stricmp(words + before, column->name) == 0)
-            return column;
+        if (column->not_null && sqlite3_stricmp(words + before, column->name) == 0) return column;
     }
     return NULL;
 }
@@ -85,7 +85,7 @@ int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int c
     if (code != SQLITE_OK) {
         rst_twin_clear(table);
         if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
-            const rst_column *column = refused_column(table, row, message == NULL ? NULL : *message);
+            const rst_column *column = refused_column(table, message == NULL ? NULL : *message);
             if (column != NULL && column->not_null_conflict != 0) c->last_mode = column->not_null_conflict;
         }
         return code;

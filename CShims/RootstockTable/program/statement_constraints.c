@@ -1,8 +1,9 @@
 /*
-** statement_constraints.c - changes of views and of native tables, whose triggers change the store's tables: foreign keys at the statement's end.
+** statement_constraints.c - changes of views and of native tables, whose triggers change the store's tables: foreign keys and ON CONFLICT clauses
+** at the statement's end.
 **
-** SQLite runs such a statement itself, and knows nothing of what its triggers leave violated in the store. So the front door has it run by
-** rootstock_settle(text, arguments ...). Invariant: what a statement leaves violated at once is undone with it, as a native one's; what
+** SQLite runs such a statement itself, and knows nothing of what its triggers leave violated in the store, nor of the ON CONFLICT clause that
+** refused a row there. So the front door has it run by rootstock_settle(text, arguments ...). Invariant: what a statement leaves violated at once is undone with it, as a native one's; what
 ** it violates on the way and cures is not refused.
 */
 #include "program/program.h"
@@ -31,10 +32,27 @@ static bool has_triggers(rst_connection *c, const rst_statement_parts *parts) {
     return any;
 }
 
+static bool any_conflict_clause(const rst_connection *c) {
+    for (int i = 0; i < c->table_count; i++)
+        if (c->tables[i]->has_conflict_clauses) return true;
+    return false;
+}
+
 static bool any_foreign_key(const rst_connection *c) {
     for (int i = 0; i < c->table_count; i++)
         if (c->tables[i]->foreign_key_count > 0) return true;
     return false;
+}
+
+/* OR ABORT overrides the ON CONFLICT clauses; xUpdate is told the same where there is no OR. */
+static bool is_or_abort(const char *text) {
+    const char *p = text, *end = text + strlen(text);
+    rst_token token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "INSERT") && !rst_token_is(&token, "UPDATE")) return false;
+    token = rst_token_next(&p, end);
+    if (!rst_token_is(&token, "OR")) return false;
+    token = rst_token_next(&p, end);
+    return rst_token_is(&token, "ABORT");
 }
 
 int rst_settle_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
@@ -43,7 +61,8 @@ int rst_settle_rewrite(rst_connection *c, const rst_statement_parts *parts, cons
     sqlite3_str *numbered, *text;
     char *inner;
     int code;
-    if (parts->returning.start != NULL || !any_foreign_key(c) || !has_triggers(c, parts)) return SQLITE_OK;
+    if (parts->returning.start != NULL || (!any_foreign_key(c) && !any_conflict_clause(c)) || !has_triggers(c, parts))
+        return SQLITE_OK;
     if (*out != NULL) {
         sql = *out;
         end = sql + strlen(sql);
@@ -82,14 +101,21 @@ static int run(rst_connection *c, const char *text, int count, sqlite3_value **v
     int code = rst_parameters_number(c, text, text + strlen(text), &parameters, NULL, message);
     if (code == SQLITE_OK) code = rst_statement_get(c, text, &statement);
     if (code == SQLITE_OK) {
+        const int override = c->override_conflict;
         rst_arguments_bind(&parameters, values, count, statement);
+        c->last_mode = 0;
+        if (is_or_abort(text)) c->override_conflict = SQLITE_ABORT;
         c->settling++;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         c->settling--;
+        c->override_conflict = override;
         code = sqlite3_reset(statement);
+        c->keeps_failed = false;
     }
-    if (code != SQLITE_OK && code != SQLITE_NOMEM) {
+    if (code != SQLITE_OK && c->nested_error != 0) {
+        code = rst_nested_error_take(c, message);
+    } else if (code != SQLITE_OK && code != SQLITE_NOMEM) {
         code = sqlite3_extended_errcode(c->db);
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     }
@@ -99,9 +125,12 @@ static int run(rst_connection *c, const char *text, int count, sqlite3_value **v
 }
 
 static int settle(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
-    const bool savepoint = !sqlite3_get_autocommit(c->db); /* without BEGIN the commit looks (rst_write_commit) */
+    const bool outermost = sqlite3_get_autocommit(c->db) != 0;
+    /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON CONFLICT FAIL says. */
+    const bool savepoint = !outermost || any_conflict_clause(c);
     const int64_t deferred = c->deferred_violations, immediate = c->immediate_violations;
     int code = rst_check_usable(c, message), released;
+    bool kept;
     if (code == SQLITE_OK && savepoint) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock settle\"");
     if (code != SQLITE_OK) return code;
     code = run(c, text, count, values, message);
@@ -109,17 +138,30 @@ static int settle(rst_connection *c, const char *text, int count, sqlite3_value 
         c->immediate_violations = 0;
         return code;
     }
+    if ((code & 0xff) == SQLITE_CONSTRAINT && c->last_mode == SQLITE_ROLLBACK) {
+        (void)rst_execute(c, NULL, "ROLLBACK");
+        return code;
+    }
+    kept = rst_fails_only(c, CONFLICT_DEFAULT, code);
     if (code == SQLITE_OK && c->immediate_violations > immediate) {
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
         rst_set_message(message, "FOREIGN KEY constraint failed");
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock settle\"");
         rst_uncount(c, c->tables[0]);
     }
-    if (code != SQLITE_OK) { /* SQLite undid what its OR undoes */
+    if (code != SQLITE_OK && !kept) { /* SQLite undid what its OR undoes */
         c->deferred_violations = deferred;
         c->immediate_violations = immediate;
     }
     released = rst_execute_kept(c, message, "RELEASE \"rootstock settle\"");
+    if (released != SQLITE_OK && outermost) {
+        if (c->deferred_violations > 0) {
+            released = SQLITE_CONSTRAINT_FOREIGNKEY;
+            rst_set_message(message, "FOREIGN KEY constraint failed");
+        }
+        if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+        rst_uncount(c, c->tables[0]);
+    }
     return code == SQLITE_OK ? released : code;
 }
 
