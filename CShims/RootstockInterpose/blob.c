@@ -198,19 +198,23 @@ static void forget(rsti_blob *blob) {
 static void release(rsti_blob *blob) {
     sqlite3_stmt *holder = blob->holder;
     rsti_database *d = blob->database;
+    const bool known = !blob->expired; /* the connection of an expired handle may be closed */
     rsti_blob **link;
     (void)pthread_mutex_lock(&lock);
     for (link = &all; *link != NULL && *link != blob; link = &(*link)->next) {
     }
     if (*link == blob) *link = blob->next;
     (void)pthread_mutex_unlock(&lock);
-    if (!blob->expired) forget(blob);
-    if (!blob->expired) (void)rsti_watch_rows(d); /* the connection of an expired handle may be closed */
+    if (known) {
+        forget(blob);
+        (void)rsti_watch_rows(d);
+    }
     sqlite3_free(blob->table);
     sqlite3_free(blob->column);
     free(blob->data);
     free(blob);
-    (void)sqlite3_finalize(holder); /* a zombie goes with it */
+    (void)sqlite3_finalize(holder);
+    if (known) rsti_close_zombie(d);
 }
 
 static int open_ours(rsti_database *d, const char *table, const char *column, sqlite3_int64 rowid, bool writable,
@@ -264,7 +268,7 @@ static void expire(rsti_blob *blob) {
     forget(blob);
     (void)rsti_watch_rows(blob->database);
     (void)sqlite3_finalize(blob->holder);
-    blob->holder = NULL;
+    blob->holder = NULL; /* a zombie without it is closed with its next statement */
 }
 
 INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {

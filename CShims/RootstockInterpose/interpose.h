@@ -46,9 +46,12 @@ struct rsti_database {
     char *path;            /* of the store */
     char engine[32];
     bool read_only;
-    bool extended;              /* codes are given whole: sqlite3_extended_result_codes */
-    bool closed;                /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
-    rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
+    bool extended;             /* codes are given whole: sqlite3_extended_result_codes */
+    bool closed;               /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
+    rsti_temporary *temporary; /* the file of a `:memory:` store, or null */
+    bool exclusive;            /* PRAGMA locking_mode, and mmap_size: as they were set */
+    sqlite3_int64 mmap_size;
+    int backups;                /* that read or write it */
     rsti_statement *statements; /* all that the program holds, newest first */
     uint64_t serial;            /* runs of statements so far */
     uint64_t definitions;       /* changes of temp and attached schemas through this connection */
@@ -153,6 +156,11 @@ static inline void rsti_leave(rsti_database *d) {
 /* The record that a program's call means: null for a native connection, and for a call of SQLite's own. */
 #define RSTI_FIND(db) (RSTI_INTERNAL() ? NULL : rsti_find(db))
 
+/* ---- open.c ---- */
+/* SQLite's sqlite3_close_v2 ends the transactions of virtual tables at once, and those of its own tables with the last statement: so
+** a connection that the program has closed stays open until nothing of it is left. Called whenever something of it has gone. */
+void rsti_close_zombie(rsti_database *d);
+
 /* ---- choose.c ---- */
 typedef struct rsti_choice {
     char *path; /* of the store, decoded; null: the database is native */
@@ -202,6 +210,10 @@ static inline void rsti_clear_error(rsti_database *d) {
 /* ---- execute.c ---- */
 int rsti_execute(rsti_database *d, const char *sql, int (*row)(void *, int, char **, char **), void *context,
                  char **message);
+
+/* ---- pragma.c ---- */
+/* What answers the PRAGMA that begins at text, from sqlite3_malloc, and its end; null: it is none of ours. */
+char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail);
 
 /* ---- text.c ---- */
 enum rsti_kind rsti_kind_of(const char *text, int bytes);

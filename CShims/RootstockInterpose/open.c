@@ -145,11 +145,15 @@ INTERPOSED(int, close_v2, (sqlite3 * db)) {
     rsti_database *d;
     RSTI_START();
     d = RSTI_FIND(db);
-    if (d != NULL) {
-        rsti_trace_close(d);
-        d->closed = true;
-    }
-    return sqlite3_close_v2(db);
+    if (d == NULL) return sqlite3_close_v2(db);
+    rsti_trace_close(d);
+    d->closed = true;
+    rsti_close_zombie(d);
+    return SQLITE_OK;
+}
+
+void rsti_close_zombie(rsti_database *d) {
+    if (d->closed && d->statements == NULL && d->blobs == NULL && d->backups == 0) (void)sqlite3_close_v2(d->db);
 }
 
 INTERPOSED(const char *, db_filename, (sqlite3 * db, const char *schema)) {

@@ -39,7 +39,9 @@ static int compile(rsti_database *d, const char *text, int length, unsigned flag
     do {
         char *rewritten = NULL, *message = NULL;
         const char *end = stop;
-        code = rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
+        rewritten = rsti_pragma(d, start, stop, &end);
+        code = rewritten != NULL ? SQLITE_OK
+                                 : rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
         if (code != SQLITE_OK) {
             code = rsti_fail(d, code, message);
         } else if (rewritten != NULL) {

@@ -141,20 +141,20 @@ INTERPOSED(int, reset, (sqlite3_stmt * statement)) {
     return code;
 }
 
-/* Of a zombie the last one frees connection, mutex and record. */
+/* Of a zombie the last one closes the connection. */
 INTERPOSED(int, finalize, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    sqlite3_mutex *mutex;
+    rsti_database *d;
     int code;
     if (s == NULL) {
         RSTI_START();
         return sqlite3_finalize(statement);
     }
-    mutex = s->database->mutex;
-    if (mutex == NULL || s->database->closed) return rsti_run_finalize(s);
-    sqlite3_mutex_enter(mutex);
+    d = s->database;
+    rsti_enter(d);
     code = rsti_run_finalize(s);
-    sqlite3_mutex_leave(mutex);
+    rsti_leave(d);
+    rsti_close_zombie(d);
     return code;
 }
 
