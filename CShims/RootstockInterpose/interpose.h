@@ -230,6 +230,12 @@ int rsti_watch_rows(rsti_database *d);
 /* A row of a store's table is another one, or gone: handles on its values expire. table null: those on any. */
 void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 *rowid);
 
+/* ---- copy.c ---- */
+/* A native database in memory that holds what the store holds. */
+int rsti_image_of(rsti_database *d, sqlite3 **image);
+/* The store holds what the image holds, and nothing else. The store's error is set where it fails. */
+int rsti_image_into(sqlite3 *image, rsti_database *d);
+
 /* ---- trace.c ---- */
 void rsti_trace_begin(rsti_statement *s);
 void rsti_trace_row(rsti_statement *s);

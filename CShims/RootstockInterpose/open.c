@@ -137,6 +137,8 @@ INTERPOSED(int, close, (sqlite3 * db)) {
     rsti_database *d;
     RSTI_START();
     d = RSTI_FIND(db);
+    if (d != NULL && d->backups > 0)
+        return rsti_fail(d, SQLITE_BUSY, "unable to close due to unfinalized statements or unfinished backups");
     if (d != NULL && d->statements == NULL) rsti_trace_close(d);
     return sqlite3_close(db);
 }
