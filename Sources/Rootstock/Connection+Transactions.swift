@@ -13,7 +13,14 @@ extension Connection {
     ///
     /// Transactions do not nest; use ``withSavepoint(_:)`` inside one.
     public func withTransaction<T>(_ kind: TransactionKind = .deferred, _ body: () throws -> T) throws -> T {
-        try execute("BEGIN \(kind.rawValue.uppercased())")
+        try withTransaction(kind, after: .zero, body)
+    }
+
+    /// The same by a caller who has used up some of the busy timeout.
+    func withTransaction<T>(
+        _ kind: TransactionKind, after waited: Duration, _ body: () throws -> T
+    ) throws -> T {
+        try waitingLess(by: waited) { try execute("BEGIN \(kind.rawValue.uppercased())") }
         return try finishing(commit: ["COMMIT"], rollback: ["ROLLBACK"], body)
     }
 

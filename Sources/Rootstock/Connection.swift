@@ -79,14 +79,14 @@ public final class Connection {
 // MARK: - State
 
 extension Connection {
-    /// Rows that the last INSERT, UPDATE or DELETE changed.
-    public var changes: Int { Int(sqlite3_changes64(database)) }
+    /// Rows that the last INSERT, UPDATE or DELETE changed; 0 once the connection is closed.
+    public var changes: Int { database.map { Int(sqlite3_changes64($0)) } ?? 0 }
 
-    /// Rows that all statements changed since the connection was opened, those of triggers included.
-    public var totalChanges: Int { Int(sqlite3_total_changes64(database)) }
+    /// Rows that all statements changed since the connection was opened, those of triggers included; 0 once it is closed.
+    public var totalChanges: Int { database.map { Int(sqlite3_total_changes64($0)) } ?? 0 }
 
-    /// The rowid of the last row inserted, or 0.
-    public var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(database) }
+    /// The rowid of the last row inserted, or 0; 0 once the connection is closed.
+    public var lastInsertRowid: Int64 { database.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
     /// Whether a transaction is open.
     public var isInTransaction: Bool { database.map { sqlite3_get_autocommit($0) == 0 } ?? false }
@@ -98,6 +98,17 @@ extension Connection {
 }
 
 extension Connection {
+    /// Runs `body` with what is left of the busy timeout after a wait of `waited` elsewhere, so that both together stay within it.
+    ///
+    /// A busy handler of the application's own has no timeout, and is left as it is.
+    func waitingLess<T>(by waited: Duration, _ body: () throws -> T) throws -> T {
+        guard waited > .milliseconds(1), case .integer(let asked)? = try queryValue("PRAGMA busy_timeout"), asked > 0
+        else { return try body() }
+        sqlite3_busy_timeout(database, max(1, Int32(clamping: asked - Int64(waited / .milliseconds(1)))))
+        defer { sqlite3_busy_timeout(database, Int32(clamping: asked)) }
+        return try body()
+    }
+
     /// Runs `body` while nothing can be written, on a connection that may be one for writing.
     func refusingWrites<T>(_ body: () throws -> T) rethrows -> T {
         let before = refusesWrites

@@ -21,12 +21,18 @@ final class ConnectionPool: Sendable {
 
     private let path: String
     private let capacity: Int
+    /// How long a call waits for a connection; `nil` for as long as it takes.
+    private let patience: Duration?
     private let make: @Sendable () throws(DatabaseError) -> Connection
     private let state = Monitor(State())
 
-    init(path: String, capacity: Int, make: @escaping @Sendable () throws(DatabaseError) -> Connection) {
+    init(
+        path: String, capacity: Int, patience: Duration? = nil,
+        make: @escaping @Sendable () throws(DatabaseError) -> Connection
+    ) {
         self.path = path
         self.capacity = capacity
+        self.patience = patience
         self.make = make
     }
 
@@ -61,8 +67,10 @@ final class ConnectionPool: Sendable {
         let thread = ThreadIdentity()
         let path = path
         let capacity = capacity
+        // Only a pool without patience has no end to its waits.
+        let deadline = patience.map { ContinuousClock.now + min($0, .seconds(1 << 30)) }
         // An answer of .some(nil) is leave to open another connection.
-        let lent = try state.waiting { (state) throws(DatabaseError) -> Lent?? in
+        let answer: (inout State) throws(DatabaseError) -> Lent?? = { (state) throws(DatabaseError) -> Lent?? in
             state.blocked.removeAll { $0 == thread }
             if state.isClosed { throw DatabaseError(.misuse, "the store \(path) is closed") }
             if let lent = state.idle.popLast() {
@@ -82,6 +90,18 @@ final class ConnectionPool: Sendable {
                     .misuse, "a call inside a closure needs the connection to \(path) that the closure has")
             }
             return nil
+        }
+        let lent: Lent?
+        if let deadline {
+            let found = try state.waiting(until: deadline) { (state, isLate) throws(DatabaseError) -> Lent?? in
+                if let answer = try answer(&state) { return answer }
+                if isLate { state.blocked.removeAll { $0 == thread } }
+                return nil
+            }
+            guard let found else { throw DatabaseError(.busy) }
+            lent = found
+        } else {
+            lent = try state.waiting(answer)
         }
         if let lent { return lent }
         do {

@@ -33,8 +33,11 @@ public struct Row: Sendable {
 
     /// The value at `index`, as a `T`.
     ///
-    /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`.
+    /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`; ``ResultCode/range`` if there is no such column.
     public func get<T: ValueConvertible>(_ index: Int, as type: T.Type = T.self) throws(DatabaseError) -> T {
+        guard values.indices.contains(index) else {
+            throw DatabaseError(.range, "no column \(index): the row has \(values.count), counted from 0")
+        }
         guard let converted = T(databaseValue: values[index]) else {
             throw DatabaseError(
                 .mismatch, "column \(columnNames[index]) holds \(values[index].storageClass), not \(T.self)")

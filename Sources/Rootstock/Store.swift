@@ -34,7 +34,8 @@ public final class Store: Sendable {
         self.path = path
         self.engine = engine
         self.options = options
-        writer = ConnectionPool(path: path, capacity: 1) { () throws(DatabaseError) in
+        writer = ConnectionPool(path: path, capacity: 1, patience: .milliseconds(Int64(options.busyMilliseconds))) {
+            () throws(DatabaseError) in
             try Connection(path: path, engine: engine, options: options, queryOnly: false)
         }
         // The writer comes first: it makes the file and puts it in its journal mode.
@@ -61,17 +62,20 @@ public final class Store: Sendable {
 
     /// Runs `body` in a write transaction: committed when it returns, rolled back when it throws.
     ///
-    /// Waits for the write that runs before it. A write inside a write of the same store fails with ``ResultCode/misuse``.
+    /// Waits for the write that runs before it, in this process or another, for as long as ``StoreOptions/busyTimeout`` says, and
+    /// fails with ``ResultCode/busy`` then. A write inside a write of the same store fails with ``ResultCode/misuse``.
     public func write<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
-        try writer.withConnection { connection in
+        let asked = ContinuousClock.now
+        return try writer.withConnection { connection in
             // A store opened for reading only has nothing to lock, and each statement that would write is refused.
-            try connection.withTransaction(options.readOnly ? .deferred : .immediate) { try body(connection) }
+            let kind = options.readOnly ? TransactionKind.deferred : .immediate
+            return try connection.withTransaction(kind, after: .now - asked) { try body(connection) }
         }
     }
 
     /// Runs `body` with the writing connection and no transaction around it: for pragmas, and for transactions of its own.
     ///
-    /// A transaction that `body` leaves open is rolled back.
+    /// Waits for the connection for as long as ``StoreOptions/busyTimeout`` says, and fails with ``ResultCode/busy`` then. A transaction that `body` leaves open is rolled back.
     public func withConnection<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
         try writer.withConnection { connection in
             defer { if connection.isInTransaction { try? connection.execute("ROLLBACK") } }

@@ -49,7 +49,8 @@ public struct StoreOptions: Hashable, Sendable {
     /// Rootstock that do not know checksums refuse such a store. Not on engine `sqlite`.
     public var checksum = false
 
-    /// How long to wait for a lock that another connection or process holds, before ``ResultCode/busy``.
+    /// How long to wait for a lock that another connection or process holds, before ``ResultCode/busy``. Writers of one ``Store`` wait
+    /// for each other no longer.
     public var busyTimeout: Duration = .seconds(5)
 
     /// Connections kept for reading beside the one for writing. With 0, reads and writes take turns on one connection,

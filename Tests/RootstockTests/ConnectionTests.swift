@@ -48,6 +48,23 @@ import Testing
         #expect(connection.totalChanges == 6)
     }
 
+    @Test(arguments: engines) func aClosedConnectionCountsNothing(engine: Engine) throws {
+        let connection = try connection(engine)
+        try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        try connection.execute("INSERT INTO t VALUES (7)")
+        connection.close()
+        #expect(connection.changes == 0 && connection.totalChanges == 0 && connection.lastInsertRowid == 0)
+        #expect(!connection.isInTransaction)
+    }
+
+    @Test func aColumnOutOfRangeIsAnError() throws {
+        let row = Row(columnNames: ["a"], values: [1])
+        #expect(try row.get(0, as: Int.self) == 1)
+        for index in [-1, 1, Int.max] {
+            #expect(try databaseError { _ = try row.get(index, as: Int.self) }?.code == .range)
+        }
+    }
+
     @Test(arguments: engines) func errorsCarryCodeMessageAndSQL(engine: Engine) throws {
         let connection = try connection(engine)
         try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL)")

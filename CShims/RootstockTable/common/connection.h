@@ -121,7 +121,11 @@ struct rst_connection {
     bool writer_locked;
     rootstock_turn writer_turn;
     bool writer_patience_known; /* see writer.c */
-    uint64_t writer_patience;   /* nanoseconds */
+    uint64_t writer_patience;   /* nanoseconds: of one try, and what is left for all */
+    uint64_t writer_patience_left;
+    uint64_t writer_timeout; /* what was asked for */
+    uint64_t writer_asked;   /* when the first try began, and the last one ended */
+    uint64_t writer_tried;
     unsigned long writer_thread;
     uint64_t writer_identifier;
     /* What rst_get found last in the write transaction, while nothing has changed since: an UPDATE asks for its row in xFilter

@@ -102,6 +102,7 @@ int rst_write_begin(rst_connection *c, char **message) {
         rst_set_message(message, "attempt to write a readonly database");
         return SQLITE_READONLY;
     }
+    c->writer_patience_known = false; /* a statement of its own: see writer.c */
     code = rst_write_try(c);
     if (code == SQLITE_BUSY && !c->reader_pinned && c->open_cursors == 0 && c->held == 0 && c->control != NULL) {
         bool lasting = !sqlite3_get_autocommit(c->db);

@@ -3,7 +3,8 @@
 **
 ** SQLite's busy timeout sleeps through a millisecond or more while the lock may be free again after a tenth of one. So a connection that
 ** has a busy timeout stands in line first, where its turn wakes it, for a small part of the timeout; then SQLite is told that the
-** store is busy, its handler sleeps, and the next try stands in line again. A connection with a handler of its own, or with
+** store is busy, its handler sleeps, and the next try stands in line again. SQLite counts its own sleeps only, so that all tries for one
+** lock together wait for a part of the timeout. A connection with a handler of its own, or with
 ** none, is told at once: what happens then is the application's matter.
 **
 ** Where others stand in line, or are on their way, a commit gives the lock up before it is durable and waits for that afterwards: two writers' flushes
@@ -16,65 +17,98 @@
 
 #include <time.h>
 
-/* One try waits for a twentieth of the timeout, within these: altogether not even a third longer than SQLite alone. */
-enum { TRY_DIVISOR = 20, TRY_LEAST = 1, TRY_MOST = 25 /* milliseconds */ };
+/* One try waits for a twentieth of the timeout, within these, and all tries together for an eighth: SQLite's sleeps are the rest. */
+enum { TRY_DIVISOR = 20, TRY_LEAST = 1, TRY_MOST = 25 /* milliseconds */, TRIES_DIVISOR = 8 };
 /* Between two looks at the lock of another process. */
 enum { LOOK_NANOSECONDS = 100000 };
+/* SQLite's handler sleeps 100 milliseconds at most. Tries so far apart, even on a slow machine, are of two statements. */
+static const uint64_t SERIES_GAP = 2000000000u;
+
+static uint64_t nanoseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Do the tries since writer_asked belong to one statement? A statement gives up when it has slept its timeout: not after twice of it. */
+static bool is_same_series(const rst_connection *c, uint64_t now) {
+    return c->writer_patience_known && now - c->writer_tried < SERIES_GAP &&
+           now - c->writer_asked < 2 * c->writer_timeout + SERIES_GAP;
+}
 
 /* Nanoseconds that a try may wait; 0 without a busy timeout. SQLite has no call that tells it; and any statement that runs makes it
 ** count the calls of the busy handler from 0, which would never give up. So it is asked once, at the first try, and remembered until
-** a try succeeds. */
-static uint64_t patience(rst_connection *c) {
+** a try succeeds or another statement's begins. */
+static uint64_t patience(rst_connection *c, uint64_t now) {
     sqlite3_stmt *statement = NULL;
     int milliseconds = 0;
-    if (c->writer_patience_known) return c->writer_patience;
+    if (is_same_series(c, now))
+        return c->writer_patience < c->writer_patience_left ? c->writer_patience : c->writer_patience_left;
     c->writer_patience_known = true;
-    c->writer_patience = 0;
+    c->writer_patience = c->writer_patience_left = c->writer_timeout = 0;
+    c->writer_asked = now;
     if (sqlite3_prepare_v2(c->db, "PRAGMA busy_timeout", -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
         milliseconds = sqlite3_column_int(statement, 0);
     sqlite3_finalize(statement);
     if (milliseconds <= 0) return 0;
+    c->writer_timeout = (uint64_t)milliseconds * 1000000u;
+    c->writer_patience_left = c->writer_timeout / TRIES_DIVISOR;
     milliseconds /= TRY_DIVISOR;
     if (milliseconds < TRY_LEAST) milliseconds = TRY_LEAST;
     if (milliseconds > TRY_MOST) milliseconds = TRY_MOST;
-    return c->writer_patience = (uint64_t)milliseconds * 1000000u;
+    c->writer_patience = (uint64_t)milliseconds * 1000000u;
+    return c->writer_patience < c->writer_patience_left ? c->writer_patience : c->writer_patience_left;
 }
 
+/* A sleep takes longer than it is asked for, by half here: the clock says when the time is over. */
 static int look_again(void *context, int attempts) {
-    uint64_t *left = context;
+    const uint64_t *until = context;
     struct timespec time = {0, LOOK_NANOSECONDS};
     UNUSED(attempts);
-    if (*left < LOOK_NANOSECONDS) return 0;
-    *left -= LOOK_NANOSECONDS;
+    if (nanoseconds_now() >= *until) return 0;
     nanosleep(&time, NULL);
     return 1;
 }
 
-int rst_writer_take(rst_connection *c) {
+/* Takes the lock, or waits until `until` at most; 0 before patience was asked for. */
+static int take(rst_connection *c, uint64_t *until) {
     rootstock_environment *environment = c->shared->environment;
-    uint64_t left = 0;
-    bool asked = false;
     int code = rootstock_writer_lock_soon(c->shared);
     if (code == ROOTSTOCK_BUSY) {
-        left = patience(c);
-        asked = true;
-        if (left > 0) code = rootstock_writer_lock_in_line(c->shared, left);
+        uint64_t now = nanoseconds_now(), longest = patience(c, now);
+        *until = now + longest;
+        if (longest > 0) code = rootstock_writer_lock_in_line(c->shared, longest);
     }
     if (code != ROOTSTOCK_OK) return code;
     code = c->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
     if (code == ROOTSTOCK_BUSY) {
         /* Another process writes. */
-        if (!asked) left = patience(c);
-        if (left > 0) code = c->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, look_again, &left, &c->writer);
+        if (*until == 0) {
+            uint64_t now = nanoseconds_now();
+            *until = now + patience(c, now);
+        }
+        if (nanoseconds_now() < *until)
+            code = c->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, look_again, until, &c->writer);
     }
     if (code != ROOTSTOCK_OK) {
         c->writer = NULL;
         rootstock_writer_unlock(c->shared);
+    }
+    return code;
+}
+
+int rst_writer_take(rst_connection *c) {
+    uint64_t begun = nanoseconds_now(), until = 0, spent;
+    int code = take(c, &until);
+    if (code == ROOTSTOCK_OK) {
+        c->writer_patience_known = false;
         return code;
     }
-    c->writer_patience_known = false;
-    return ROOTSTOCK_OK;
+    c->writer_tried = nanoseconds_now();
+    spent = until > 0 ? c->writer_tried - begun : 0;
+    c->writer_patience_left -= spent < c->writer_patience_left ? spent : c->writer_patience_left;
+    return code;
 }
 
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
