@@ -55,10 +55,20 @@ extension ComparisonReport {
     }
 
     public static func read(_ path: String) throws -> ComparisonReport {
+        let data: Data
         do {
-            return try JSONDecoder().decode(ComparisonReport.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch let error as DecodingError {
-            throw PlanError("\(path) is not a comparison's JSON: \(error)")
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            let why = isFolder.boolValue ? "is a directory" : exists ? "cannot be read" : "does not exist"
+            throw PlanError("\(path) \(why); name a file that 'rootstock compare --json FILE' wrote")
+        }
+        do {
+            return try JSONDecoder().decode(ComparisonReport.self, from: data)
+        } catch {
+            throw PlanError(
+                "\(path) is not a comparison's JSON; name a file that 'rootstock compare --json FILE' wrote")
         }
     }
 }

@@ -11,6 +11,8 @@ extension Store {
     /// `sqlite` a database, with nothing left to recover. It takes one snapshot, so that for its time the store's file
     /// grows as under any long read.
     ///
+    /// Until it is whole it has another name beside `path`.
+    ///
     /// - Throws: ``ResultCode/error`` if something is at `path` already, which is left alone, and on engine `memory`;
     ///   ``ResultCode/cannotOpen``, ``ResultCode/full`` and the like. What was written of the copy is gone then.
     public func backup(to path: String) throws {
@@ -22,7 +24,21 @@ extension Connection {
     /// Writes a copy of the store's last commit to a new file at `path`: see ``Store/backup(to:)``.
     ///
     /// Changes of a transaction that is under way are not in it. On engine `sqlite` there must be none (`VACUUM INTO`).
-    public func backup(to path: String) throws(DatabaseError) {
+    public func backup(to path: String) throws(DatabaseError) { try backup(to: PartialFile(for: path)) }
+
+    /// The same under a name that the caller knows of.
+    package func backup(to file: PartialFile) throws(DatabaseError) {
+        try file.checkTarget()
+        do {
+            try write(to: file.path)
+            try file.publish()
+        } catch {
+            file.remove()
+            throw file.named(error)
+        }
+    }
+
+    private func write(to path: String) throws(DatabaseError) {
         if engine.isNative { return try nativeBackup(to: path) }
         var message: UnsafeMutablePointer<CChar>?
         let code = rootstock_backup(handle, path, &message)
@@ -33,10 +49,6 @@ extension Connection {
     }
 
     private func nativeBackup(to path: String) throws(DatabaseError) {
-        // SQLite would take an empty file for none.
-        if FileManager.default.fileExists(atPath: path) {
-            throw DatabaseError(.error, "output file already exists")
-        }
         // Not by prepare(_:), and not under query_only, which refuse whatever writes to any file.
         if isReadOnly { sqlite3_exec(handle, "PRAGMA query_only = OFF", nil, nil, nil) }
         defer { if isReadOnly { sqlite3_exec(handle, "PRAGMA query_only = ON", nil, nil, nil) } }

@@ -8,7 +8,7 @@ struct Backup: ParsableCommand {
         abstract: "Copy a store that may be in use.",
         discussion: """
             Writes the last commit to a new file, whole, without free pages, and synced. Writers and readers go on meanwhile. \
-            A file that exists is never overwritten.
+            A file that exists is never overwritten, and a backup that is interrupted leaves none.
             """)
 
     @Option(help: "The engine under the store.")
@@ -24,7 +24,9 @@ struct Backup: ParsableCommand {
         var options = StoreOptions()
         options.readOnly = true
         do {
-            try Connection(path: path, engine: engine, options: options).backup(to: to)
+            let connection = try Connection(path: path, engine: engine, options: options)
+            let file = PartialFile(for: to)
+            try Interruption.takingBack(file.remove) { try connection.backup(to: file) }
         } catch {
             throw CommandFailure(error)
         }

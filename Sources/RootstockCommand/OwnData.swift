@@ -89,7 +89,10 @@ struct Suggest: ParsableCommand {
         defer { try? FileManager.default.removeItem(at: place) }
         let progress = Progress()
         do {
-            let text = try Suggestion.text(database: database, directory: place, seed: seed, progress: progress.show)
+            let takeBack: @Sendable () -> Void = { try? FileManager.default.removeItem(at: place) }
+            let text = try Interruption.takingBack(takeBack) {
+                try Suggestion.text(database: database, directory: place, seed: seed, progress: progress.show)
+            }
             progress.clear()
             let output = StandardOutput()
             try output.write(text.utf8)
@@ -115,7 +118,8 @@ struct Import: ParsableCommand {
 
             Tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id come over; \
             then every row is read on both sides and compared. Virtual tables of other modules (full-text search, R-trees) \
-            are not kept in a store: they, and what uses them, are named and left out. The database is only read.
+            are not kept in a store: they, and what uses them, are named and left out. The database is only read. An import \
+            that is interrupted leaves no store.
             """)
 
     @Option(help: "The engine of DATABASE, where its first bytes are not to decide.")
@@ -152,19 +156,26 @@ struct Import: ParsableCommand {
             let schema = try SourceSchema(of: source)
             var options = StoreOptions(durability: durability)
             options.checksum = checksum
-            let connection = try Connection(path: store, engine: engine, options: options)
-            let report: ImportReport
-            do {
-                report = try Importer(source: source, schema: schema).run(into: connection, progress: progress.show)
-                try source.checkUnchanged()
-                connection.close()
-            } catch {
-                // Half an import is none.
-                connection.close()
-                for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
-                    try? files.removeItem(atPath: store + suffix)
+            // Half an import is none.
+            let file = PartialFile(for: store)
+            let takeBack: @Sendable () -> Void = {
+                file.remove()
+                try? FileManager.default.removeItem(at: place)
+            }
+            let report = try Interruption.takingBack(takeBack) { [options] in
+                do {
+                    let connection = try Connection(path: file.path, engine: engine, options: options)
+                    defer { connection.close() }
+                    let report = try Importer(source: source, schema: schema)
+                        .run(into: connection, progress: progress.show)
+                    try source.checkUnchanged()
+                    connection.close()
+                    try file.publish()
+                    return report
+                } catch {
+                    file.remove()
+                    throw (error as? DatabaseError).map(file.named) ?? error
                 }
-                throw error
             }
             progress.clear()
             let output = StandardOutput()

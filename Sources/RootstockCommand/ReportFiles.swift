@@ -18,8 +18,35 @@ struct ReportFiles: ParsableArguments {
     var isEmpty: Bool { html == nil && markdown == nil && csv == nil }
 
     func write(_ report: ComparisonReport) throws {
-        if let html { try Data(report.html().utf8).write(to: URL(fileURLWithPath: html)) }
-        if let markdown { try Data(report.markdown().utf8).write(to: URL(fileURLWithPath: markdown)) }
-        if let csv { try Data(report.csv().utf8).write(to: URL(fileURLWithPath: csv)) }
+        if let html { try Self.write(Data(report.html().utf8), to: html) }
+        if let markdown { try Self.write(Data(report.markdown().utf8), to: markdown) }
+        if let csv { try Self.write(Data(report.csv().utf8), to: csv) }
     }
+
+    static func write(_ data: Data, to path: String) throws {
+        do {
+            try data.write(to: URL(fileURLWithPath: path))
+        } catch {
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            throw CommandFailure(
+                "\(path) \(isFolder.boolValue ? "is a directory" : "cannot be written"); name a file in a folder that exists"
+            )
+        }
+    }
+
+    /// Refuses a place where no file can be written, before the work of hours is lost there.
+    static func check(_ paths: [String?]) throws {
+        for path in paths.compactMap({ $0 }) {
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            if exists && isFolder.boolValue { throw ValidationError("\(path) is a directory; name a file.") }
+            if access(exists ? path : folder, W_OK) != 0 {
+                throw ValidationError("\(path) cannot be written; name a file in a folder that exists.")
+            }
+        }
+    }
+
+    var paths: [String?] { [html, markdown, csv] }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Rootstock
 
 /// `rootstock sql`: runs statements on a store and prints what they return.
@@ -9,7 +10,8 @@ struct SQLCommand: ParsableCommand {
         discussion: """
             The statements are the arguments after PATH, each of which may hold several, or else standard input. They run one \
             after the other on one connection, each in a transaction of its own unless the SQL says otherwise. The \
-            first error ends the command with status 1; what ran before keeps its effect.
+            first error ends the command with status 1; what ran before keeps its effect. A store that does not exist is made \
+            where one of the statements writes, or with --create.
 
             The output is that of the sqlite3 shell in the mode of the same name. The shell's own commands (.tables, .dump) are not \
             SQL: sqlite3 opens a store through the loadable extension that 'make extension' builds.
@@ -28,6 +30,9 @@ struct SQLCommand: ParsableCommand {
     @Flag(help: "Open an existing store and write nothing.")
     var readOnly = false
 
+    @Flag(help: "Make the store if it does not exist, whatever the statements do.")
+    var create = false
+
     @Flag(help: "How rows are printed.")
     var mode: OutputMode = .list
 
@@ -40,6 +45,10 @@ struct SQLCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Statements; standard input if there are none.", valueName: "SQL"))
     var statements: [String] = []
 
+    func validate() throws {
+        if create && readOnly { throw ValidationError("--create and --read-only exclude each other.") }
+    }
+
     func run() throws {
         var options = StoreOptions(durability: durability)
         options.readOnly = readOnly
@@ -48,8 +57,10 @@ struct SQLCommand: ParsableCommand {
         var script = ""
         var position = 0
         do {
+            let texts = statements.isEmpty ? [try StandardInput.readAll()] : statements
+            try checkExists(texts)
             let connection = try Connection(path: path, engine: engine, options: options)
-            for text in statements.isEmpty ? [try StandardInput.readAll()] : statements {
+            for text in texts {
                 script = text
                 try connection.forEachStatement(in: text, position: &position) { statement in
                     var printer = mode.printer(header: header)
@@ -64,8 +75,36 @@ struct SQLCommand: ParsableCommand {
         }
     }
 
+    /// Refuses to make a store for statements that only read: its name is mistyped, most likely.
+    private func checkExists(_ texts: [String]) throws {
+        guard !create, !readOnly, engine != .memory, !path.isEmpty, path != ":memory:",
+            !FileManager.default.fileExists(atPath: path),
+            engine.isNative || Engine.registered.contains(engine)
+        else { return }
+        // Nothing is read or written here: statements are only prepared, up to the first one that writes.
+        let empty = try Connection(path: ":memory:", engine: engine.isNative ? .sqlite : .memory)
+        let missing = "\(path) does not exist; a statement that writes makes it, and so does --create"
+        for text in texts {
+            var position = 0
+            var writes = false
+            do {
+                try empty.forEachStatement(in: text, position: &position) { statement in
+                    guard !statement.isReadOnly else { return }
+                    writes = true
+                    throw CommandFailure(missing)
+                }
+            } catch {
+                if writes { return }
+                let failure = Self.failure(error, in: text, at: position)
+                throw CommandFailure("\(failure) (\(missing))")
+            }
+        }
+        throw CommandFailure(missing)
+    }
+
     /// The error with the line of a longer script at which the statement begins, and what a newcomer from the shell may miss.
     static func failure(_ error: any Error, in script: String, at position: Int) -> CommandFailure {
+        if let told = error as? CommandFailure { return told }
         guard error is DatabaseError, !script.isEmpty else { return CommandFailure(error) }
         let text = Array(script.utf8)
         let start =

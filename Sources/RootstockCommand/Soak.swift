@@ -27,7 +27,7 @@ struct SoakCommand: ParsableCommand {
     var json = false
 
     @Argument(
-        help: "A directory for the files. A new one, in the system's place for such, unless given.",
+        help: "A directory for the files. A temporary one, removed at the end in any case, unless given.",
         completion: .directory)
     var directory: String?
 
@@ -36,15 +36,19 @@ struct SoakCommand: ParsableCommand {
         var options = SoakOptions(directory: place)
         (options.engine, options.seconds, options.seed) = (engine, seconds, seed)
         let output = StandardOutput()
+        let isTemporary = directory == nil
+        let takeBack: @Sendable () -> Void = { if isTemporary { try? FileManager.default.removeItem(atPath: place) } }
+        defer { takeBack() }
         do {
-            let soak = try Soak(options)
-            defer { try? output.flush() }
-            do { try soak.run() } catch {
+            try Interruption.takingBack(takeBack) {
+                let soak = try Soak(options)
+                defer { try? output.flush() }
+                do { try soak.run() } catch {
+                    try print(soak.report, output)
+                    throw error
+                }
                 try print(soak.report, output)
-                throw error
             }
-            try print(soak.report, output)
-            if directory == nil { try? FileManager.default.removeItem(atPath: place) }
         } catch {
             throw CommandFailure(error)
         }

@@ -39,7 +39,9 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "The engine under the store.")
     var engine: Engine = .lmdb
 
-    @Option(help: "An empty folder for the store and the logs; a temporary one otherwise.", completion: .directory)
+    @Option(
+        help: "An empty folder for the store and the logs, kept where something was lost; a temporary one otherwise.",
+        completion: .directory)
     var folder: String?
 
     func validate() throws {
@@ -52,6 +54,9 @@ struct TortureCommand: ParsableCommand {
         let url =
             folder.map { URL(fileURLWithPath: $0) }
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-torture-\(UUID().uuidString)")
+        let isTemporary = folder == nil
+        let takeBack: @Sendable () -> Void = { if isTemporary { try? FileManager.default.removeItem(at: url) } }
+        defer { takeBack() }
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
             guard try FileManager.default.contentsOfDirectory(atPath: url.path).isEmpty else {
@@ -66,25 +71,27 @@ struct TortureCommand: ParsableCommand {
             plan.interval = interval
             plan.seed = seed
             var torture = Torture(plan, executable: ChildProcess.ownExecutable())
-            let figures = try torture.run()
+            let figures = try Interruption.takingBack(takeBack) { try torture.run() }
             print("torture: \(figures.text)")
             try FileManager.default.removeItem(at: url)
         } catch let error as ValidationError {
             throw error
         } catch {
-            throw CommandFailure(TortureFailure(folder: url.path, seed: seed, error: error))
+            throw CommandFailure(TortureFailure(folder: folder, seed: seed, error: error))
         }
     }
 }
 
 /// What was wrong, and where it can be looked at.
 private struct TortureFailure: Error, CustomStringConvertible {
-    let folder: String
+    let folder: String?
     let seed: UInt64
     let error: any Error
 
     var description: String {
-        "\(CommandFailure(error).description) (seed \(seed); the store and the logs are in \(folder))"
+        let place =
+            folder.map { "the store and the logs are in \($0)" } ?? "--folder FOLDER keeps the store and the logs"
+        return "\(CommandFailure(error).description) (seed \(seed); \(place))"
     }
 }
 

@@ -5,13 +5,15 @@ import Rootstock
 import TestSupport
 import Testing
 
-@Suite struct ChecksumTests {
+@Suite final class ChecksumTests {
     private let folder: URL
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-sums-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 

@@ -7,7 +7,7 @@ import Foundation
 import Rootstock
 import Testing
 
-@Suite struct FormatTests {
+@Suite final class FormatTests {
     private static let fixtures = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")
 
@@ -25,6 +25,8 @@ import Testing
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-format-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func fixture(_ version: Int, _ suffix: String) -> URL {
         Self.fixtures.appendingPathComponent("format-\(version).\(suffix)")

@@ -38,6 +38,7 @@ static void must(int holds, const char *what) {
 
 static sqlite3 *open_store(void) {
     static char path[] = "/tmp/rootstock-fuzz-XXXXXX";
+    char lock[sizeof path + sizeof "-lock"];
     sqlite3 *db;
     char *message = NULL;
     int descriptor = mkstemp(path);
@@ -55,6 +56,8 @@ static sqlite3 *open_store(void) {
         sqlite3_free(text);
     }
     unlink(path);
+    (void)snprintf(lock, sizeof lock, "%s-lock", path);
+    unlink(lock);
     return db;
 }
 

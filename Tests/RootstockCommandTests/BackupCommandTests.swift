@@ -70,4 +70,50 @@ import Testing
         let again = try run(command, ["backup", "--engine", engine, store, path("copy0")])
         #expect(again == Transcript(output: "", error: "Error: output file already exists\n", status: 1))
     }
+
+    /// Half a copy is none: whatever ends the command, the name that was asked for holds a whole store or nothing.
+    @Test(arguments: ["backup", "import"], [SIGINT, SIGTERM])
+    func anInterruptedCopyLeavesNothing(name: String, signal: Int32) throws {
+        let store = path("store")
+        _ = try sql(
+            "lmdb", store,
+            "CREATE TABLE t (a INTEGER PRIMARY KEY, b); WITH n(a) AS (VALUES (1) UNION ALL SELECT a + 1 FROM n WHERE a < 60000) "
+                + "INSERT INTO t SELECT a, randomblob(2000) FROM n")
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let process = Process()
+        process.executableURL = command
+        process.arguments = [name, store, path("copy")]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let deadline = Date().addingTimeInterval(30)
+        var part = ""
+        while part.isEmpty, process.isRunning, Date() < deadline {
+            part =
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasPrefix("copy.partial-") }
+                ?? ""
+        }
+        #expect(!part.isEmpty, "it was seen at work")
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
+    }
+
+    @Test(arguments: engines) func aFileCutShortIsRefused(engine: String) throws {
+        let store = path("store")
+        _ = try sql(
+            engine, store,
+            "CREATE TABLE t (a INTEGER PRIMARY KEY, b); WITH n(a) AS (VALUES (1) UNION ALL SELECT a + 1 FROM n WHERE a < 2000) "
+                + "INSERT INTO t SELECT a, randomblob(1000) FROM n")
+        let copy = path("copy")
+        try #expect(run(command, ["backup", "--engine", engine, store, copy]).status == 0)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: copy))
+        for part in [3, 2, 1] {
+            let short = path("short\(part)")
+            try bytes.prefix(bytes.count / 4 * part / 4096 * 4096).write(to: URL(fileURLWithPath: short))
+            let answer = try run(command, ["sql", "--engine", engine, short, "SELECT count(*) FROM t"])
+            #expect(answer.status == 1 && answer.output == "", "\(answer)")
+        }
+    }
 }

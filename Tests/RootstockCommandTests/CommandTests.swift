@@ -116,7 +116,7 @@ let engines = ["sqlite", "lmdb"]
             ("SELECT 1; /* no end\n.dump", ""),
         ], engines)
     func anErrorNamesTheLineOfAScript(script: (text: String, error: String), engine: String) throws {
-        let transcript = try sql(engine, [], input: script.text)
+        let transcript = try sql(engine, ["--create"], input: script.text)
         #expect(transcript.status == (script.error.isEmpty ? 0 : 1))
         #expect(transcript.error.hasPrefix(script.error.isEmpty ? "" : "Error: \(script.error)"))
     }
@@ -131,9 +131,42 @@ let engines = ["sqlite", "lmdb"]
         #expect(readOnly.status == 1)
     }
 
+    @Test(arguments: engines) func onlyAStatementThatWritesMakesAStore(engine: String) throws {
+        let path = folder.appendingPathComponent("\(engine).store").path
+        for (text, words) in [
+            ("SELECT 1", "does not exist"), ("SELECT a FROM t", "no such table: t"), ("SELEC", "syntax error"),
+            ("", "--create"),
+            ("BEGIN; SELECT count(*) FROM sqlite_schema; COMMIT", "does not exist"),
+        ] {
+            let refused = try sql(engine, [], input: text)
+            #expect(refused.status == 1 && refused.output == "" && refused.error.contains(words), "\(refused)")
+            #expect(refused.error.contains("\(path) does not exist"), "\(refused)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        }
+        #expect(
+            try sql(engine, ["SELECT 1; BEGIN; CREATE TABLE t (a); COMMIT; SELECT count(*) FROM t"]).output == "1\n0\n")
+        #expect(try sql(engine, ["SELECT count(*) FROM t"]).output == "0\n")
+        let other = folder.appendingPathComponent("other").path
+        #expect(try run(command, ["sql", "--engine", engine, "--create", other, "SELECT 1"]).output == "1\n")
+        #expect(FileManager.default.fileExists(atPath: other))
+    }
+
+    @Test func whatCannotBeReadIsSaidInOneLine() throws {
+        let other = folder.appendingPathComponent("other.json").path
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: other))
+        for (path, words) in [
+            ("missing.json", "does not exist"), (folder.path, "is a directory"), (other, "is not"),
+        ] {
+            let report = try run(command, ["report", path])
+            #expect(report.status == 1 && report.output == "")
+            #expect(report.error.contains(words) && report.error.contains("compare --json"), "\(report.error)")
+            #expect(report.error.split(separator: "\n").count == 1, "\(report.error)")
+        }
+    }
+
     @Test func jsonShowsEveryByteOfABlob() throws {
         let transcript = try sql(
-            "sqlite", ["--json", "SELECT x'00417fff22' AS b, 'a' || char(0) AS t, -1e999 AS i, NULL AS n"])
+            "sqlite", ["--create", "--json", "SELECT x'00417fff22' AS b, 'a' || char(0) AS t, -1e999 AS i, NULL AS n"])
         #expect(transcript.output == #"[{"b":"\u0000A\u007f\u00ff\"","t":"a\u0000","i":-1e999,"n":null}]"# + "\n")
     }
 

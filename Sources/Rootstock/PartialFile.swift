@@ -1,0 +1,61 @@
+// PartialFile.swift - a database file that is being made, under a name of its own beside the one that it is to have.
+//
+// Invariant: the name that was asked for never holds a part. It is given when the file is whole and synced, and is never taken from
+// a file that exists.
+
+import Foundation
+
+package struct PartialFile: Sendable {
+    /// The name that the file is to have.
+    package let target: String
+    /// The name that it has until then.
+    package let path: String
+
+    /// Files that engines keep beside a store, and the store's own.
+    private static let suffixes = ["", "-wal", "-shm", "-journal", "-lock"]
+
+    package init(for target: String) {
+        self.target = target
+        path = "\(target).partial-\(ProcessInfo.processInfo.processIdentifier)-\(UInt32.random(in: 0 ... .max))"
+    }
+
+    /// Fails where something has the name already.
+    package func checkTarget() throws(DatabaseError) {
+        var status = stat()
+        if lstat(target, &status) == 0 { throw DatabaseError(.error, "output file already exists") }
+    }
+
+    /// Gives the file, which nobody has open, its name. An engine that keeps no file has nothing to name.
+    package func publish() throws(DatabaseError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        // A link fails where the name is taken; a rename would take it.
+        if link(path, target) != 0 {
+            guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw failure() }
+            // A file system without links.
+            try checkTarget()
+            guard rename(path, target) == 0 else { throw failure() }
+        }
+        remove()
+        let folder = open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY)
+        if folder >= 0 {
+            fsync(folder)
+            close(folder)
+        }
+    }
+
+    /// Removes what has no name yet.
+    package func remove() {
+        for suffix in Self.suffixes { unlink(path + suffix) }
+    }
+
+    /// The error with the name that the caller knows.
+    package func named(_ error: DatabaseError) -> DatabaseError {
+        DatabaseError(error.extendedCode, error.message.replacingOccurrences(of: path, with: target), sql: error.sql)
+    }
+
+    private func failure() -> DatabaseError {
+        if errno == EEXIST { return DatabaseError(.error, "output file already exists") }
+        return DatabaseError(.cannotOpen, "\(target) cannot be made: \(String(cString: strerror(errno)))")
+    }
+}
