@@ -43,7 +43,8 @@ public enum ChildProcess {
             // `waitUntilExit` looks every 50 ms, which is longer than most turns of a small suite take.
             let ended = DispatchSemaphore(value: 0)
             process.terminationHandler = { _ in ended.signal() }
-            try process.run()
+            try running.start(process)
+            defer { running.ended(process) }
             let data = output.fileHandleForReading.readDataToEndOfFile()
             let said = errors.fileHandleForReading.readDataToEndOfFile()
             ended.wait()
@@ -57,6 +58,35 @@ public enum ChildProcess {
             return data.isEmpty ? nil : try JSONDecoder().decode(TurnReport.self, from: data)
         }
     }
+
+    private static let running = Running()
+
+    /// Measuring processes that have begun and not ended.
+    private final class Running: @unchecked Sendable {
+        private let lock = NSLock()
+        private var processes: [Process] = []
+        private var isOver = false
+
+        func start(_ process: Process) throws {
+            try lock.withLock {
+                if isOver { throw WorkloadError("the comparison was interrupted") }
+                try process.run()
+                processes.append(process)
+            }
+        }
+        func ended(_ process: Process) { lock.withLock { processes.removeAll { $0 === process } } }
+        func endAll() {
+            let all = lock.withLock {
+                isOver = true
+                return processes
+            }
+            for process in all { kill(process.processIdentifier, SIGKILL) }
+            for process in all { process.waitUntilExit() }
+        }
+    }
+
+    /// Ends the measuring processes that are under way; none begins after it.
+    public static func endAll() { running.endAll() }
 
     /// The child's side: runs the request and gives what to print.
     public static func answer(_ argument: String) throws -> Data? {

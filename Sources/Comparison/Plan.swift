@@ -3,6 +3,7 @@
 // Invariant: a plan that could not be run as it is asked for is refused while it is made, by name, before anything is
 // measured.
 
+import Rootstock
 import Workloads
 
 public struct PlanError: Error, CustomStringConvertible, Sendable {
@@ -41,6 +42,9 @@ public struct ComparisonPlan: Sendable {
     /// Whether the stores of a case's contenders are filled at once, as many as there are processors; nothing is measured meanwhile.
     /// The runner's `launch` is then called from several threads.
     public var preparesAtOnce = false
+    /// With a budget: a case has this many turns of each contender, or is not run; the cases come in the order of the plan. 0: each has
+    /// its first turn before any has more.
+    public var leastTurns = 0
     public var seed: UInt32
     /// Layers beside the C interface, which is always measured.
     public var layers: Set<Layer>
@@ -112,6 +116,10 @@ public struct ComparisonPlan: Sendable {
     private static func contestants(_ name: String, _ configurations: [String]?) throws -> [Contestant] {
         let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts[0] == "sqlite" else {
+            guard Engine.registered.contains(Engine(name: parts[0])) else {
+                let known = (["sqlite"] + Engine.registered.map(\.name)).joined(separator: ", ")
+                throw PlanError("there is no engine '\(parts[0])'; there are \(known)")
+            }
             guard parts.count == 1 else {
                 throw PlanError("engine '\(parts[0])' has no configurations; write \(parts[0]) alone")
             }
@@ -170,7 +178,7 @@ public func secondsOfTime(_ text: String) throws -> Double {
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
     let unit = text.last.flatMap { units[$0] }
     let digits = unit == nil ? text[...] : text.dropLast()
-    guard let number = Double(digits), number.isFinite else {
+    guard let number = Double(digits), number.isFinite, number > 0 else {
         throw PlanError("'\(text)' is no length of time; write 90s, 3m or 1h")
     }
     return number * (unit ?? 1)

@@ -79,6 +79,12 @@ struct PreparedStores {
         )
     }
 
+    /// Whether a contender's store for the case is there.
+    func isPrepared(_ workload: Workload, _ item: PlanItem, _ contender: Contender) -> Bool {
+        request(workload, item, contender, workload.durability ?? runner.plan.durability).map { paths[$0.key] != nil }
+            ?? true
+    }
+
     mutating func path(
         _ workload: Workload, _ item: PlanItem, _ contender: Contender, _ durability: DurabilityClass
     ) throws -> String? {

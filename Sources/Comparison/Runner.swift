@@ -52,10 +52,14 @@ public struct Runner {
             }
         }
         try journal?.begin(runner.plan)
-        return try runner.measure(since: started, warnings: warnings)
+        // Sizes that were given are tried small first: filling and copying stores can take longer than all the time there is.
+        let estimates = plan.budget != nil && !plan.scales ? try runner.estimateCases() : CaseEstimates()
+        return try runner.measure(since: started, warnings: warnings, estimates)
     }
 
-    private func measure(since started: Date, warnings: [String]) throws -> ComparisonReport {
+    private func measure(
+        since started: Date, warnings: [String], _ estimates: CaseEstimates
+    ) throws -> ComparisonReport {
         var report = ComparisonReport(
             environment: try .capture(plan: plan, directory: directory), results: [], ratios: [], layers: [], cases: [],
             failures: [], warnings: warnings)
@@ -77,9 +81,19 @@ public struct Runner {
                     remarks.late.append("\(item.suite.name) \(workload.name)")
                     continue
                 }
+                if let estimate = estimates.firstRound(workload, item, isPrepared: fixtures.isPrepared),
+                    !timetable.hasTime(forRoundOf: estimate, casesToCome: 0, now: now())
+                {
+                    remarks.large.append(("\(item.suite.name) \(workload.name)", estimate))
+                    progress("\(item.suite.name) \(workload.name): left out, it would take \(Int(estimate)) s")
+                    continue
+                }
                 let run = CaseRun(
                     self, workload, item, label: "[\(number)/\(total)] \(item.suite.name) \(workload.name)", &report)
-                try begin(run, casesToCome: total - number, &timetable, &fixtures, &report)
+                guard try begin(run, casesToCome: total - number, &timetable, &fixtures, &report) else {
+                    remarks.late.append("\(item.suite.name) \(workload.name)")
+                    continue
+                }
                 runs.append(run)
             }
             try raise(runs, casesToCome: total - number, timetable, &fixtures, &report)
@@ -126,18 +140,31 @@ public struct Runner {
 
     // MARK: One case
 
-    /// A case's first round, and its first that counts where that one only warmed up.
+    /// A case's first round, and its first that counts where that one only warmed up; whether the case is one, which it is not where
+    /// the plan's least number of turns does not fit.
     private func begin(
         _ run: CaseRun, casesToCome: Int, _ timetable: inout Timetable, _ fixtures: inout PreparedStores,
         _ report: inout ComparisonReport
-    ) throws {
+    ) throws -> Bool {
         let started = now()
         if plan.preparesAtOnce { fixtures.prepareAtOnce(run) }
         try round(run, &fixtures, &report)
         timetable.note(firstRound: now().timeIntervalSince(started), next: run.nextRoundSeconds)
+        if plan.budget != nil, plan.leastTurns > 0, !run.turns.isEmpty {
+            // All of them, or the case is none.
+            let rounds = Double(plan.leastTurns - run.counted)
+            guard timetable.hasTime(forRoundOf: run.nextRoundSeconds * rounds, casesToCome: 0, now: now()) else {
+                return false
+            }
+            while run.counted < plan.leastTurns, run.rounds < Self.mostRounds, !run.turns.isEmpty {
+                try round(run, &fixtures, &report)
+            }
+            return true
+        }
         if run.counted < 1, timetable.hasTime(forRoundOf: run.nextRoundSeconds, casesToCome: casesToCome, now: now()) {
             try round(run, &fixtures, &report)
         }
+        return true
     }
 
     /// The rounds that each case has in any event, fewer only where the time given would not be kept. The cheapest case comes first:

@@ -11,11 +11,19 @@ struct Remarks {
     /// Cases with fewer turns than were asked for, and cases with none.
     var short: [String] = []
     var late: [String] = []
+    /// Cases that were left out before they began, with the seconds that one round of them would have taken.
+    var large: [(name: String, seconds: Double)] = []
 
     func warnings(repeats: Int) -> [String] {
         var texts: [String] = []
         if !short.isEmpty {
             texts.append("fewer turns than \(repeats) fitted into the time given: \(short.joined(separator: ", "))")
+        }
+        if !large.isEmpty {
+            texts.append(
+                "not begun, because one round does not fit into what was left of the time given: "
+                    + large.map { "\($0.name) (about \(Int($0.seconds.rounded(.up))) s)" }.joined(separator: ", ")
+                    + "; more time or a smaller size fits them in")
         }
         if !late.isEmpty {
             texts.append(

@@ -48,6 +48,9 @@ public struct RatioEstimate: Sendable, Equatable {
     public var isDifferent: Bool { interval.map { !$0.contains(1) } ?? false }
 }
 
+/// Turns a side without which a ratio has no interval: three against three lie apart by chance one time in ten.
+public let ratioNeedsTurns = 4
+
 /// The ratio of the medians of two samples, with an interval that holds the true ratio in at least 95% of comparisons.
 ///
 /// The interval is exact and asks for no distribution: it holds every factor by which the second sample can be stretched

@@ -1,7 +1,7 @@
 // The answer to "which engine serves me, and at what cost", in words.
 //
-// Invariant: every sentence is made of figures that stand in the report, and says the losses as plainly as the gains. Where
-// answers differed or a statement was refused there is no verdict on the mix, but the refusal by name.
+// Invariant: every sentence is made of figures that stand in the report, and says the losses as plainly as the gains. Too few turns are no
+// verdict. Where answers differed or a statement was refused there is no verdict on the mix, but the refusal by name.
 
 import Comparison
 import Foundation
@@ -16,7 +16,7 @@ extension ComparisonReport {
             if !$0.contains($1) { $0.append($1) }
         }
         if let mix = found.first(where: { $0.name == Self.mixName }) {
-            text += mix.rivals.map { Self.verdict(mix, $0, found.filter { $0.name != Self.mixName }) }
+            text += mix.rivals.map { verdict(mix, $0, found.filter { $0.name != Self.mixName }) }
             if mix.rivals.isEmpty, failures.isEmpty {
                 text.append(
                     "\(Self.engineName(mix.baseline)) runs \(Self.rate(mix.baseline)) operations of the mix a second; no other "
@@ -53,15 +53,32 @@ extension ComparisonReport {
         result.engine == "sqlite" ? "native SQLite (\(result.configuration))" : result.engine
     }
 
-    private static func verdict(_ mix: CaseSummary, _ rival: CaseSummary.Rival, _ parts: [CaseSummary]) -> String {
+    /// What a run would have needed besides, so that each of the cases has its verdict.
+    private func needed(_ cases: [String]) -> String {
+        var seconds = 0.0
+        // Around the measured time: starting processes, copying stores, hashing answers.
+        let overhead = spent.map { $0.measured > 0 ? ($0.measured + $0.around) / $0.measured : 1 } ?? 1
+        for name in cases {
+            let sides = results(suite: ownData?.database ?? "", case: name)
+            let fewest = sides.map(\.samples.count).min() ?? 0
+            seconds += sides.reduce(0) { $0 + $1.seconds } * Double(max(0, ratioNeedsTurns - fewest)) * overhead
+        }
+        let time =
+            seconds < 90 ? "\(max(1, Int(seconds.rounded(.up)))) s" : "\(Int((seconds / 60).rounded(.up))) minutes"
+        return
+            "no verdict under \(ratioNeedsTurns) turns of each engine: about \(time) more with --budget, or --repeat "
+            + "\(ratioNeedsTurns) without it"
+    }
+
+    private func verdict(_ mix: CaseSummary, _ rival: CaseSummary.Rival, _ parts: [CaseSummary]) -> String {
         let ratio = rival.ratio
-        let (native, other) = (engineName(mix.baseline), name(rival))
+        let (native, other) = (Self.engineName(mix.baseline), Self.name(rival))
         let bounds = ratio.interval.map { "95% interval \(Format.bounds($0, " to "))" } ?? ""
-        let rates = "\(rate(rival.result)) against \(rate(mix.baseline)) operations a second"
+        let rates = "\(Self.rate(rival.result)) against \(Self.rate(mix.baseline)) operations a second"
         var text: String
         if ratio.interval == nil {
             text =
-                "\(other) reaches \(Format.ratio(ratio.ratio)) of the speed of \(native): \(rates); too few turns to tell more."
+                "\(other) reaches \(Format.ratio(ratio.ratio)) of the speed of \(native): \(rates); \(needed([mix.name]))."
         } else if !ratio.isDifferent {
             text =
                 "This workload runs alike on \(other) and on \(native): \(rates), no difference beyond noise (\(bounds))."
@@ -74,19 +91,24 @@ extension ComparisonReport {
                 "\(native) serves this workload better: \(other) reaches \(Format.ratio(ratio.ratio)) of its speed, \(rates) "
                 + "(\(bounds))."
         }
-        text += " What \(other) costs beside it: " + costs(mix.baseline, rival.result).joined(separator: ", ") + "."
+        text +=
+            " What \(other) costs beside it: " + Self.costs(mix.baseline, rival.result).joined(separator: ", ") + "."
         let pairs = parts.compactMap { part in
-            part.rivals.first { name($0) == other }.map { (part.name, $0.ratio) }
+            part.rivals.first { Self.name($0) == other }.map { (part.name, $0.ratio) }
         }
         func list(_ chosen: [(String, Ratio)]) -> String {
             chosen.map { "\($0.0) \(Format.ratio($0.1.ratio))" }.joined(separator: ", ")
         }
         let slower = pairs.filter { $0.1.isDifferent && $0.1.ratio < 1 }.sorted { $0.1.ratio < $1.1.ratio }
         let faster = pairs.filter { $0.1.isDifferent && $0.1.ratio > 1 }.sorted { $0.1.ratio > $1.1.ratio }
-        let same = pairs.filter { !$0.1.isDifferent }
+        let same = pairs.filter { !$0.1.isDifferent && $0.1.interval != nil }
+        let unknown = pairs.filter { $0.1.interval == nil }
         if !slower.isEmpty { text += " Slower on \(other): \(list(slower))." }
         if !faster.isEmpty { text += " Faster: \(list(faster))." }
         if !same.isEmpty { text += " No difference: \(same.map(\.0).joined(separator: ", "))." }
+        if !unknown.isEmpty {
+            text += " Too few turns to tell: \(list(unknown)) (\(needed(unknown.map(\.0))))."
+        }
         return text
     }
 

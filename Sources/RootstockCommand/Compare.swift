@@ -75,7 +75,8 @@ struct Compare: ParsableCommand {
             "Time for all of it, such as 90s or 3m: turns go on until ratios are known within --precision or it is over.",
             discussion:
                 "--repeat is then the number of turns that it is meant for. Sizes that are not given are made to fit; where "
-                + "they are given and do not, cases get fewer turns or are not run, and the report says which.",
+                + "they are given and do not, cases get fewer turns or are not run, and the report says which. With --database the mix "
+                + "comes first, and a case has four turns of each engine or is not run.",
             valueName: "time"))
     var budget: String?
 
@@ -154,8 +155,29 @@ struct Compare: ParsableCommand {
             print(CompareList.text(), terminator: "")
             return
         }
+        try ReportFiles.check([json] + files.paths)
+        // What is wrong with the question is said before anything is read or made.
+        if !own.isAskedFor { _ = try makePlan(nil) } else { try checkContestants() }
         let earlierFile = try history.earlierFile()
         let place = try workingDirectory()
+        let removesPlace = directory == nil
+        let before = removesPlace ? [] : Set((try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? [])
+        let takeBack: @Sendable () -> Void = {
+            ChildProcess.endAll()
+            if removesPlace {
+                try? FileManager.default.removeItem(at: place)
+                return
+            }
+            // A directory that the user named keeps what it held before.
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+            for name in names where !before.contains(name) {
+                try? FileManager.default.removeItem(at: place.appendingPathComponent(name))
+            }
+        }
+        try Interruption.takingBack(takeBack) { try compare(in: place, earlierFile) }
+    }
+
+    private func compare(in place: URL, _ earlierFile: ComparisonReport?) throws {
         defer { if directory == nil { try? FileManager.default.removeItem(at: place) } }
         let progress = Progress()
         let ownData = try own.plan(
@@ -192,19 +214,31 @@ struct Compare: ParsableCommand {
 
     private var chosenDurability: StoreOptions.Durability { durability ?? (own.isAskedFor ? .full : .off) }
 
+    /// The engines and the rest of the question, without the cases: they are known when the user's files have been read.
+    private func checkContestants() throws { _ = try makePlan(items: []) }
+
     private func makePlan(_ ownData: OwnDataPlan?) throws -> ComparisonPlan {
+        do {
+            return try makePlan(items: ownData.map { [$0.item] } ?? items())
+        } catch let error as PlanError {
+            throw ValidationError(error.description)
+        }
+    }
+
+    private func makePlan(items: [PlanItem]) throws -> ComparisonPlan {
         do {
             guard precision > 0, precision.isFinite else { throw PlanError("--precision must be more than nothing") }
             var plan = try ComparisonPlan(
-                items: try ownData.map { [$0.item] } ?? items(),
+                items: items,
                 engines: Self.names(engines) + (control ? [Contender.control] : []),
                 configurations: configuration.map(Self.names), durability: chosenDurability, repeats: repeats,
                 budget: try budget.map(secondsOfTime), seed: seed, layers: layerNames,
                 command: (["rootstock"] + CommandLine.arguments.dropFirst().map(Self.shellWord)).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
             plan.precision = precision / 100
-            plan.scales = size == nil && ownData == nil
+            plan.scales = size == nil && !own.isAskedFor
             plan.sparesSlow = spareSlow
+            if own.isAskedFor { plan.leastTurns = ratioNeedsTurns }
             plan.preparesAtOnce = true
             return plan
         } catch let error as PlanError {
@@ -282,7 +316,7 @@ struct Compare: ParsableCommand {
     }
 
     private func write(_ report: ComparisonReport) throws {
-        if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
+        if let json { try ReportFiles.write(report.json(), to: json) }
         try files.write(report)
     }
 }

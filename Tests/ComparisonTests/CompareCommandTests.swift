@@ -3,15 +3,16 @@ import Foundation
 import Testing
 
 /// `rootstock compare` as a user runs it, with turns in real child processes.
-@Suite struct CompareCommandTests {
+@Suite final class CompareCommandTests {
     struct Transcript {
         var output: String
         var error: String
         var status: Int32
     }
 
-    private static let data = FileManager.default.temporaryDirectory.appendingPathComponent("data-\(UUID().uuidString)")
-        .path
+    private let data = FileManager.default.temporaryDirectory.appendingPathComponent("data-\(UUID().uuidString)").path
+
+    deinit { try? FileManager.default.removeItem(atPath: data) }
 
     private func process(_ arguments: [String]) -> Process {
         #if os(Linux)
@@ -23,7 +24,7 @@ import Testing
         process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("rootstock")
         process.arguments = arguments
         // What tests measure belongs into nobody's history.
-        process.environment = ProcessInfo.processInfo.environment.merging(["XDG_DATA_HOME": Self.data]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(["XDG_DATA_HOME": data]) { $1 }
         return process
     }
 
@@ -196,6 +197,36 @@ import Testing
             while measuring() > 0, Date() < deadline { usleep(10_000) }
             #expect(measuring() == 0)
         }
+
+        /// Ctrl-C: no stores are left, in the temporary directory or in one that the user named, whose other files stay.
+        @Test(arguments: [false, true]) func anInterruptedComparisonRemovesItsStores(namesDirectory: Bool) throws {
+            let files = FileManager.default
+            let directory = files.temporaryDirectory.appendingPathComponent("interrupted-\(UUID().uuidString)")
+            try files.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? files.removeItem(at: directory) }
+            if namesDirectory { try Data().write(to: directory.appendingPathComponent("mine")) }
+            let comparison = process(
+                [
+                    "compare", "engine", "fillrandom", "--engines", "sqlite:wal", "--entries", "20000000", "--repeat",
+                    "1",
+                ]
+                    + (namesDirectory ? ["--directory", directory.path] : []))
+            comparison.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": directory.path]) { $1 }
+            comparison.standardOutput = FileHandle.nullDevice
+            try comparison.run()
+            func stores() -> [String] {
+                (files.enumerator(atPath: directory.path)?.allObjects as? [String] ?? []).filter {
+                    $0.contains(".store")
+                }
+            }
+            let deadline = Date().addingTimeInterval(60)
+            while stores().isEmpty, comparison.isRunning, Date() < deadline { usleep(2000) }
+            #expect(!stores().isEmpty, "it was seen at work")
+            kill(comparison.processIdentifier, SIGINT)
+            comparison.waitUntilExit()
+            #expect(comparison.terminationReason == .uncaughtSignal && comparison.terminationStatus == SIGINT)
+            #expect(try files.contentsOfDirectory(atPath: directory.path) == (namesDirectory ? ["mine"] : []))
+        }
     #endif
 
     /// The lists in UserDefaults give the rows that the engines give; each child has a folder of its own for them.
@@ -219,9 +250,12 @@ import Testing
 
     @Test func aFailingEngineIsNamedAndEndsInAFailure() throws {
         let run = try rootstock(
-            ["compare", "engine", "fillseq", "--engines", "sqlite,abacus", "--entries", "100", "--repeat", "1"])
+            [
+                "compare", "engine", "fillseq", "--engines", "sqlite:wal,lmdb", "--entries", "100", "--repeat", "1",
+                "--within", "false",
+            ])
         #expect(run.status == 1)
-        #expect(run.output.contains("failed: engine fillseq abacus:"))
+        #expect(run.output.contains("failed: engine fillseq lmdb:"))
     }
 
     /// A history of two runs, an earlier one that was slower by far or faster by far, and the statuses a CI job sees.
@@ -303,6 +337,15 @@ import Testing
         (["compare", "engine", "--repeat", "0"], "repeats must be 1 or more"),
         (["compare", "engine", "--engines", "sqlite:fastest"], "no native configuration 'fastest'"),
         (["compare", "engine", "--engines", "lmdb:wal"], "engine 'lmdb' has no configurations"),
+        (["compare", "engine", "--engines", "sqlite,granite"], "no engine 'granite'"),
+        (
+            ["compare", "--database", "/nowhere", "--workload", "/nowhere", "--engines", "granite"],
+            "no engine 'granite'"
+        ),
+        (["compare", "engine", "--budget", "soon"], "'soon' is no length of time; write 90s, 3m or 1h"),
+        (["compare", "engine", "--budget=-3m"], "'-3m' is no length of time"),
+        (["compare", "engine", "--json", "/"], "/ is a directory"),
+        (["compare", "engine", "--html", "/nowhere/x.html"], "/nowhere/x.html cannot be written"),
         (["compare", "engine", "--precision", "0"], "--precision must be more than nothing"),
         (["compare", "headline", "readseq"], "'headline' takes no cases"),
         (["compare", "engine", "fillseq", "--resume", "/dev/null/x"], "/dev/null/x"),

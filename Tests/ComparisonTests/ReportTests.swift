@@ -286,3 +286,37 @@ private func sample() -> ComparisonReport {
         #expect(abs((read?.ratio ?? 0) - 2.947) < 0.001)
     }
 }
+
+/// The answer in words on the user's own data.
+@Suite struct AnswerTests {
+    /// A report of two cases on the engine's suite, as if one were the mix of the user's statements.
+    private func answer(repeats: Int) throws -> String {
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var report = try Runner(
+            plan: plan(
+                cases: ["fillseq", "fillrandom"], size: 100, engines: ["sqlite:wal", "lmdb"], repeats: repeats),
+            directory: directory, launch: Turn.run
+        ).run()
+        for index in report.results.indices where report.results[index].case == "fillseq" {
+            report.results[index].case = "mix"
+        }
+        for index in report.ratios.indices where report.ratios[index].case == "fillseq" {
+            report.ratios[index].case = "mix"
+        }
+        for index in report.cases.indices where report.cases[index].case == "fillseq" {
+            report.cases[index].case = "mix"
+        }
+        report.ownData = OwnDataDescription(
+            database: "engine", databaseBytes: 1, tables: 1, rows: 1, skipped: [], operations: [])
+        return report.answer.joined(separator: "\n")
+    }
+
+    @Test func tooFewTurnsAreNoVerdict() throws {
+        let few = try answer(repeats: 1)
+        #expect(!few.contains("No difference") && !few.contains("Slower") && !few.contains("Faster"), "\(few)")
+        #expect(few.contains("Too few turns to tell: fillrandom"), "\(few)")
+        #expect(few.contains(" more with --budget, or --repeat 4 without it"), "\(few)")
+        #expect(try !answer(repeats: 4).contains("Too few turns"))
+    }
+}

@@ -67,6 +67,62 @@ import Testing
         #expect(cut.failures.isEmpty)
     }
 
+    /// A case has its four turns, in the order of the plan, or is not run: a figure without an interval answers nothing.
+    @Test func aCaseHasItsLeastTurnsOrNone() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("least-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var clock = Date()
+        var plan = try plan(cases: ["fillseq", "fillrandom", "fillseqbatch"], size: 100, repeats: 10)
+        plan.leastTurns = ratioNeedsTurns
+        // A case takes 5 rounds of 0.2 s.
+        plan.budget = 2.5
+        var runner = Runner(
+            plan: plan, directory: directory,
+            launch: { request in
+                defer { clock.addTimeInterval(0.1) }
+                return try Turn.run(request)
+            })
+        runner.now = { clock }
+        let started = clock
+        let report = try runner.run()
+        #expect(clock.timeIntervalSince(started) <= 2.6)
+        let names = plan.items[0].workloads.map(\.name)
+        #expect(Set(report.results.map(\.case)) == Set(names.prefix(2)))
+        #expect(report.results.allSatisfy { $0.samples.count >= ratioNeedsTurns })
+        #expect(
+            report.warnings.contains { $0.contains("not run") && $0.contains("engine \(names[2])") },
+            "\(report.warnings)")
+    }
+
+    /// What filling and copying take counts before a case begins.
+    @Test func whatCannotFitIsLeftOutBeforeItBegins() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("large-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var clock = Date()
+        var largest = 0
+        var plan = try plan(cases: ["readseq", "fillseq"], size: 10_000_000, repeats: 5)
+        plan.budget = 60
+        var runner = Runner(
+            plan: plan, directory: directory,
+            launch: { request in
+                // Filling takes 10 s for a million rows, and all else none.
+                let size = request.parameters.size
+                largest = max(largest, size)
+                clock.addTimeInterval(request.task == .prepare ? Double(size) / 1e5 : 0.01)
+                var small = request
+                small.parameters.size = 100
+                return try Turn.run(small)
+            })
+        runner.now = { clock }
+        let started = clock
+        let report = try runner.run()
+        #expect(clock.timeIntervalSince(started) <= 60)
+        #expect(largest == 10_000_000 && Set(report.results.map(\.case)) == ["fillseq"], "\(report.failures)")
+        #expect(
+            report.warnings.contains { $0.contains("not begun") && $0.contains("engine readseq (about 201 s)") },
+            "\(report.warnings)")
+    }
+
     /// An engine set against itself is counted as such, and nothing else is.
     @Test func rowsOfAnEngineAgainstItselfAreCounted() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("same-\(UUID().uuidString)")
