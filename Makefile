@@ -54,12 +54,15 @@ build: ## the command, optimised, the loadable extension and the interposer
 
 # The random parts start from a fixed seed here, so that a red run means a change and not luck; test-long draws its own.
 # The engine tests fork: alone in their process and one by one, so that no other thread holds a lock meanwhile.
+# Runs a command whose temporary files go when it ends: SwiftPM leaves an empty folder or two each time.
+SCRATCH = sh -c 'folder=$$(mktemp -d) && trap "rm -rf $$folder" EXIT && trap "exit 130" INT TERM && TMPDIR=$$folder "$$@"' scratch
+
 test: extension interpose ## every test that ends in minutes
-	$(SWIFT) build $(SWIFTFLAGS) --build-tests
+	$(SCRATCH) $(SWIFT) build $(SWIFTFLAGS) --build-tests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
-		$(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
+		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
-		$(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
+		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Extension/run.sh $(EXTENSION)
 	Tests/DropIn/run.sh $(INTERPOSE)
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)

@@ -25,10 +25,8 @@ package struct PartialFile: Sendable {
         if lstat(target, &status) == 0 { throw DatabaseError(.error, "output file already exists") }
     }
 
-    /// Gives the file, which nobody has open, its name. An engine that keeps no file has nothing to name.
+    /// Gives the file, which nobody has open, its name.
     package func publish() throws(DatabaseError) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
         // A link fails where the name is taken; a rename would take it.
         if link(path, target) != 0 {
             guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw failure() }

@@ -35,6 +35,8 @@ enum Interruption {
             for entry in byToken.reversed() { entry.action() }
             signal(number, SIG_DFL)
             kill(getpid(), number)
+            // Another thread may be the one that takes it.
+            sleep(5)
             _exit(128 + number)
         }
     }
@@ -49,16 +51,16 @@ enum Interruption {
         guard pipe(&ends) == 0 else { return false }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         pipeEnds = (ends[0], ends[1])
-        Thread.detachNewThread {
-            var number: UInt8 = 0
-            while read(pipeEnds.read, &number, 1) != 1 {}
-            actions.runAndEnd(by: Int32(number))
-        }
         // Whoever started the command may have blocked them: threads of a dispatch queue do.
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        Thread.detachNewThread {
+            var number: UInt8 = 0
+            while read(pipeEnds.read, &number, 1) != 1 {}
+            actions.runAndEnd(by: Int32(number))
+        }
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in
                 var byte = UInt8(truncatingIfNeeded: number)

@@ -170,7 +170,8 @@ struct Import: ParsableCommand {
                         .run(into: connection, progress: progress.show)
                     try source.checkUnchanged()
                     connection.close()
-                    try file.publish()
+                    // Engine memory keeps no file.
+                    if engine != .memory { try file.publish() }
                     return report
                 } catch {
                     file.remove()
