@@ -74,7 +74,7 @@ static bool is_one_of(const rst_token *token, const char *const *words) {
     return false;
 }
 
-/* A name that transform.c may turn into another one, or a hint that it takes out. */
+/* A name that transform.c may turn into another one, a hint that it takes out, or a join whose right side may get a LIMIT. */
 static bool may_change(const rst_token *token) {
     static const char *const names[] = {"sqlite_master",      "sqlite_schema",   "sqlite_temp_master",
                                         "sqlite_temp_schema", "sqlite_sequence", "sqlite_stat1"};
@@ -84,7 +84,7 @@ static bool may_change(const rst_token *token) {
         if (rst_token_same_name(token, names[i])) return true;
     }
     if (token->size > 7 + quote && sqlite3_strnicmp(token->text + quote, "pragma_", 7) == 0) return true;
-    return rst_token_is(token, "INDEXED");
+    return rst_token_is(token, "INDEXED") || rst_token_is(token, "LEFT") || rst_token_is(token, "FULL");
 }
 
 static bool is_rowid(const rst_token *token) {
@@ -410,6 +410,11 @@ static bool is_concerned(const char *text, const char *end) {
             break;
         case 'i':
             if (end - p >= 7 && sqlite3_strnicmp(p, "indexed", 7) == 0) return true;
+            break;
+        case 'l':
+        case 'f':
+            if (end - p >= 4 && (sqlite3_strnicmp(p, "left", 4) == 0 || sqlite3_strnicmp(p, "full", 4) == 0))
+                return true;
             break;
         case ')': /* has the bit */
             if (rst_row_value_in(p + 1, end)) return true;

@@ -345,18 +345,26 @@ rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_toke
     return table;
 }
 
+/* What became of the text, or the text, once more. */
+static int again(int (*pass)(rst_connection *, const char *, const char *, char **), rst_connection *c,
+                 const char *text, const char *end, char **out) {
+    char *more = NULL;
+    int code = *out != NULL ? pass(c, *out, *out + strlen(*out), &more) : pass(c, text, end, &more);
+    if (more == NULL && code == SQLITE_OK) return SQLITE_OK;
+    sqlite3_free(*out);
+    *out = more;
+    return code;
+}
+
 static int transform_all(rst_connection *c, const char *text, const char *end, char **out, char **message) {
-    char *hidden = NULL;
-    bool sought = false;
+    bool sought = false, joins = false;
     int code = transform_words(c, text, end, out, message);
-    for (const char *p = text; p < end && !sought; p++) sought = *p == ')' && rst_row_value_in(p + 1, end);
-    if (code != SQLITE_OK || !sought) return code;
-    code = *out != NULL ? rst_hide_row_values(c, *out, *out + strlen(*out), &hidden)
-                        : rst_hide_row_values(c, text, end, &hidden);
-    if (hidden != NULL || code != SQLITE_OK) {
-        sqlite3_free(*out);
-        *out = hidden;
+    for (const char *p = text; p < end && (!sought || !joins); p++) {
+        if (!sought) sought = *p == ')' && rst_row_value_in(p + 1, end);
+        if (!joins) joins = end - p >= 4 && sqlite3_strnicmp(p, "join", 4) == 0;
     }
+    if (code == SQLITE_OK && sought) code = again(rst_hide_row_values, c, text, end, out);
+    if (code == SQLITE_OK && joins) code = again(rst_left_joins_keep, c, text, end, out);
     return code;
 }
 
