@@ -25,6 +25,10 @@ int rsti_watch_rows(rsti_database *d) {
     return rootstock_observe_rows(d->db, wanted ? row_changed : NULL, d, 0);
 }
 
+void rsti_watch_clears(rsti_database *d, bool singly) {
+    if (d->observes) (void)rootstock_observe_rows(d->db, row_changed, d, singly);
+}
+
 static void native_changed(void *context, int operation, const char *schema, const char *table, sqlite3_int64 rowid) {
     rsti_database *d = context;
     if (d->update != NULL && strcmp(schema, "rootstock") != 0)

@@ -60,6 +60,12 @@ struct rsti_database {
     int error_offset;        /* of the text last refused; -1: unknown or none */
     int error_for;           /* the code with which it was refused */
     struct rsti_blob *blobs; /* open handles on its values */
+    /* authorizer.c */
+    int (*authorize)(void *, int, const char *, const char *, const char *, const char *);
+    void *authorize_context;
+    rsti_twin *twin;
+    bool asking;     /* the twin is being made */
+    bool authorized; /* the twin has judged the statement that is prepared now */
     /* hooks */
     void (*update)(void *, int, char const *, char const *, sqlite3_int64);
     void *update_context;
@@ -98,11 +104,12 @@ struct rsti_statement {
     int length;
     unsigned flags;
     uint8_t kind;
-    bool legacy;       /* from sqlite3_prepare */
-    bool rewritten;    /* real was prepared from another text */
-    bool hides_column; /* real has a column "1" that the program's statement has not */
-    bool running;      /* stepped, and neither at its end nor reset */
-    bool fresh;        /* never stepped since it was prepared */
+    bool legacy;        /* from sqlite3_prepare */
+    bool rewritten;     /* real was prepared from another text */
+    bool clears_singly; /* rsti_clears_singly, when it was prepared */
+    bool hides_column;  /* real has a column "1" that the program's statement has not */
+    bool running;       /* stepped, and neither at its end nor reset */
+    bool fresh;         /* never stepped since it was prepared */
     int read_only;
     int failed;                   /* what the last step failed with where real does not know; 0: it knows */
     unsigned long long state;     /* rootstock_schema_state when the text was rewritten */
@@ -225,6 +232,8 @@ char *rsti_utf8(const void *text, int bytes);
 /* ---- hooks.c ---- */
 /* Rows are watched while somebody wants to hear of them: the program's update hook, and open blob handles. */
 int rsti_watch_rows(rsti_database *d);
+/* Whether the rows of a DELETE of all rows are told one by one. */
+void rsti_watch_clears(rsti_database *d, bool singly);
 
 /* ---- blob.c ---- */
 /* A row of a store's table is another one, or gone: handles on its values expire. table null: those on any. */
@@ -235,6 +244,16 @@ void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 
 int rsti_image_of(rsti_database *d, sqlite3 **image);
 /* The store holds what the image holds, and nothing else. The store's error is set where it fails. */
 int rsti_image_into(sqlite3 *image, rsti_database *d);
+
+/* ---- authorizer.c ---- */
+/* Asks the program's authorizer about the statement at text. SQLITE_OK, or the error as the connection shows it. */
+int rsti_authorize(rsti_database *d, const char *text, int length);
+/* Around the preparing of what the store makes of that statement. */
+void rsti_authorize_begin(rsti_database *d);
+void rsti_authorize_end(rsti_database *d);
+/* Whether the authorizer wants the rows of a DELETE of all rows one by one: it ignored SQLITE_DELETE. */
+bool rsti_clears_singly(const rsti_database *d);
+void rsti_twin_free(rsti_twin *twin);
 
 /* ---- trace.c ---- */
 void rsti_trace_begin(rsti_statement *s);

@@ -39,9 +39,12 @@ static int compile(rsti_database *d, const char *text, int length, unsigned flag
     do {
         char *rewritten = NULL, *message = NULL;
         const char *end = stop;
+        code = rsti_authorize(d, start, (int)(stop - start));
+        if (code != SQLITE_OK) return code;
         rewritten = rsti_pragma(d, start, stop, &end);
         code = rewritten != NULL ? SQLITE_OK
                                  : rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
+        rsti_authorize_begin(d);
         if (code != SQLITE_OK) {
             code = rsti_fail(d, code, message);
         } else if (rewritten != NULL) {
@@ -50,6 +53,7 @@ static int compile(rsti_database *d, const char *text, int length, unsigned flag
         } else {
             code = sqlite3_prepare_v3(d->db, text, (int)(end - text), flags, &out->real, NULL);
         }
+        rsti_authorize_end(d);
         out->rewritten = rewritten != NULL;
         sqlite3_free(rewritten);
         sqlite3_free(message);
@@ -64,6 +68,7 @@ static void take(rsti_statement *s, const compiled *c) {
     rsti_database *d = s->database;
     s->real = c->real;
     s->rewritten = c->rewritten;
+    s->clears_singly = rsti_clears_singly(d);
     s->state = c->state;
     s->serial = d->serial;
     s->definitions = d->definitions;

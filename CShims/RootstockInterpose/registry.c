@@ -44,6 +44,7 @@ static void forget(void *context) {
     (void)pthread_rwlock_unlock(&lock);
     if (d->file_name != NULL) sqlite3_free_filename((char *)(uintptr_t)d->file_name);
     if (d->temporary != NULL) rsti_temporary_release(d->temporary);
+    rsti_twin_free(d->twin);
     sqlite3_free(d->path);
     free(d);
 }

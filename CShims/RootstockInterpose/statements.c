@@ -28,6 +28,7 @@ static int begin(rsti_statement *s) {
     if (s->kind == RSTI_CHANGE) d->counted_at = -1;
     s->running = true;
     s->fresh = false;
+    if (d->observes && s->kind == RSTI_CHANGE) rsti_watch_clears(d, s->clears_singly);
     if (rsti_is_traced(d)) rsti_trace_begin(s);
     return SQLITE_OK;
 }

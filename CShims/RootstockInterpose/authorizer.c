@@ -1,0 +1,229 @@
+/*
+** authorizer.c - sqlite3_set_authorizer: the program hears of its statements as SQLite takes them natively.
+**
+** What a store makes of a statement reads and writes other things than the statement does. So the program's text is prepared on a twin too: a native
+** database in memory with the store's tables, views, triggers and temp objects and no rows, whose authorizer is the program's. What it denies
+** fails with the twin's code and words. What it ignores (a column that reads as NULL) is ignored in the store's statement.
+** What the twin cannot prepare (an attached file) is judged by the store's statement.
+** Functions that the twin has not are made for it as their names come up; no statement of the twin is ever run.
+*/
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "interpose.h"
+
+struct rsti_twin {
+    sqlite3 *db;
+    unsigned long long state; /* of the store's schema */
+    uint64_t definitions;
+    char *ignored; /* "table\ncolumn\n" for each column that reads as NULL in this statement, or null */
+    bool clears_singly;
+};
+
+static void no_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    (void)values;
+    sqlite3_result_null(context);
+}
+
+static int no_order(void *context, int a, const void *x, int b, const void *y) {
+    (void)context;
+    (void)a;
+    (void)x;
+    (void)b;
+    (void)y;
+    return 0;
+}
+
+static void collation_needed(void *context, sqlite3 *db, int encoding, const char *name) {
+    (void)context;
+    (void)sqlite3_create_collation(db, name, encoding, NULL, no_order);
+}
+
+/* Prepares what may need functions of the program's. */
+static int prepare_on(sqlite3 *db, const char *text, int length, sqlite3_stmt **out) {
+    static const char missing[] = "no such function: ";
+    int code = sqlite3_prepare_v2(db, text, length, out, NULL);
+    for (int i = 0; i < 100 && code == SQLITE_ERROR; i++) {
+        const char *message = sqlite3_errmsg(db);
+        char *name;
+        if (strncmp(message, missing, sizeof missing - 1) != 0) break;
+        name = sqlite3_mprintf("%s", message + sizeof missing - 1);
+        if (name == NULL) return SQLITE_NOMEM;
+        (void)sqlite3_create_function(db, name, -1, SQLITE_UTF8, NULL, no_function, NULL, NULL);
+        sqlite3_free(name);
+        code = sqlite3_prepare_v2(db, text, length, out, NULL);
+    }
+    return code;
+}
+
+static void run_on(sqlite3 *db, const char *text) {
+    sqlite3_stmt *statement = NULL;
+    if (prepare_on(db, text, -1, &statement) == SQLITE_OK) (void)sqlite3_step(statement);
+    (void)sqlite3_finalize(statement);
+}
+
+static int add_object(void *context, int count, char **values, char **names) {
+    (void)count;
+    (void)names;
+    if (sqlite3_strnicmp(values[1], "sqlite_", 7) != 0)
+        run_on(context, values[2]);
+    else if (sqlite3_strnicmp(values[1], "sqlite_stat", 11) == 0)
+        run_on(context, "ANALYZE sqlite_schema");
+    return 0;
+}
+
+static int add_temporary(void *context, int count, char **values, char **names) {
+    static const char create[] = "CREATE ";
+    char *text;
+    (void)count;
+    (void)names;
+    if (strncmp(values[2], create, sizeof create - 1) != 0 || strcmp(values[0], "index") == 0) return 0;
+    text = sqlite3_mprintf("CREATE TEMP %s", values[2] + sizeof create - 1);
+    if (text != NULL) run_on(context, text);
+    sqlite3_free(text);
+    return 0;
+}
+
+static int add_setting(void *context, int count, char **values, char **names) {
+    char *text = sqlite3_mprintf("PRAGMA %s=%s", names[0], values[0]);
+    (void)count;
+    if (text != NULL) run_on(context, text);
+    sqlite3_free(text);
+    return 0;
+}
+
+static void drop(rsti_twin *twin) {
+    (void)sqlite3_close_v2(twin->db);
+    twin->db = NULL;
+}
+
+void rsti_twin_free(rsti_twin *twin) {
+    if (twin == NULL) return;
+    drop(twin);
+    sqlite3_free(twin->ignored);
+    free(twin);
+}
+
+/* The twin under the schema of now. While it is made the authorizer is not asked. */
+static int refresh(rsti_database *d) {
+    static const char main_objects[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL "
+                                       "ORDER BY type='trigger', type='view', type='index'";
+    static const char temporary_objects[] = "SELECT type, name, sql FROM sqlite_temp_schema WHERE sql NOT NULL "
+                                            "ORDER BY type='trigger', type='view'";
+    rsti_twin *twin = d->twin;
+    unsigned long long state = 0;
+    int code;
+    (void)rootstock_schema_state(d->db, &state);
+    if (twin->db != NULL && twin->state == state && twin->definitions == d->definitions) return SQLITE_OK;
+    drop(twin);
+    code =
+        sqlite3_open_v2(":memory:", &twin->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK) return code;
+    (void)sqlite3_extended_result_codes(twin->db, 1);
+    (void)sqlite3_collation_needed(twin->db, NULL, collation_needed);
+    d->asking = true;
+    code = rsti_execute(d, main_objects, add_object, twin->db, NULL);
+    if (code == SQLITE_OK) code = rsti_execute(d, temporary_objects, add_temporary, twin->db, NULL);
+    if (code == SQLITE_OK) code = rsti_execute(d, "PRAGMA foreign_keys", add_setting, twin->db, NULL);
+    d->asking = false;
+    twin->state = state;
+    twin->definitions = d->definitions;
+    return code;
+}
+
+/* The program's callback, and what it ignores. */
+static int ask(void *context, int action, const char *a, const char *b, const char *schema, const char *trigger) {
+    rsti_database *d = context;
+    rsti_twin *twin = d->twin;
+    int verdict = d->authorize(d->authorize_context, action, a, b, schema, trigger);
+    if (verdict == SQLITE_IGNORE && action == SQLITE_READ) {
+        char *more = sqlite3_mprintf("%z%s\n%s\n", twin->ignored, a, b);
+        if (more == NULL) return SQLITE_DENY;
+        twin->ignored = more;
+    }
+    if (verdict == SQLITE_IGNORE && action == SQLITE_DELETE) twin->clears_singly = true;
+    return verdict;
+}
+
+int rsti_authorize(rsti_database *d, const char *text, int length) {
+    sqlite3_stmt *statement = NULL;
+    rsti_twin *twin = d->twin;
+    int code;
+    if (twin == NULL || d->authorize == NULL || d->asking) return SQLITE_OK;
+    code = refresh(d);
+    if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
+    sqlite3_free(twin->ignored);
+    twin->ignored = NULL;
+    twin->clears_singly = false;
+    /* Without the authorizer first: nothing is to be told twice for a function that has to be made. */
+    (void)prepare_on(twin->db, text, length, &statement);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_set_authorizer(twin->db, ask, d);
+    code = sqlite3_prepare_v2(twin->db, text, length, &statement, NULL);
+    (void)sqlite3_set_authorizer(twin->db, NULL, NULL);
+    (void)sqlite3_finalize(statement);
+    d->authorized = code == SQLITE_OK;
+    if (code == SQLITE_AUTH ||
+        (code == SQLITE_ERROR && strcmp(sqlite3_errmsg(twin->db), "authorizer malfunction") == 0))
+        return rsti_fail(d, code, sqlite3_errmsg(twin->db));
+    rsti_clear_error(d);
+    return SQLITE_OK;
+}
+
+static bool is_ignored(const char *ignored, const char *table, const char *column) {
+    while (ignored != NULL && *ignored != '\0') {
+        const char *behind = strchr(ignored, '\n'), *end = strchr(behind + 1, '\n');
+        if ((size_t)(behind - ignored) == strlen(table) && (size_t)(end - behind - 1) == strlen(column) &&
+            sqlite3_strnicmp(ignored, table, behind - ignored) == 0 &&
+            sqlite3_strnicmp(behind + 1, column, end - behind - 1) == 0)
+            return true;
+        ignored = end + 1;
+    }
+    return false;
+}
+
+/* While the store's statement is prepared. */
+static int apply(void *context, int action, const char *a, const char *b, const char *schema, const char *trigger) {
+    rsti_database *d = context;
+    if (d->authorized) {
+        const bool ignored = action == SQLITE_READ && a != NULL && b != NULL && is_ignored(d->twin->ignored, a, b);
+        return ignored ? SQLITE_IGNORE : SQLITE_OK;
+    }
+    /* Not what the store does for itself. */
+    if ((a != NULL && sqlite3_strnicmp(a, "rootstock", 9) == 0) ||
+        (b != NULL && sqlite3_strnicmp(b, "rootstock", 9) == 0))
+        return SQLITE_OK;
+    return d->authorize(d->authorize_context, action, a, b, schema, trigger);
+}
+
+void rsti_authorize_begin(rsti_database *d) {
+    if (d->authorize != NULL && !d->asking && (!d->authorized || d->twin->ignored != NULL))
+        (void)sqlite3_set_authorizer(d->db, apply, d);
+}
+
+void rsti_authorize_end(rsti_database *d) {
+    if (d->authorize != NULL && !d->asking && (!d->authorized || d->twin->ignored != NULL))
+        (void)sqlite3_set_authorizer(d->db, NULL, NULL);
+}
+
+bool rsti_clears_singly(const rsti_database *d) {
+    return d->authorize != NULL && d->twin->clears_singly;
+}
+
+INTERPOSED(int, set_authorizer,
+           (sqlite3 * db, int (*authorize)(void *, int, const char *, const char *, const char *, const char *),
+            void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    if (d == NULL) return sqlite3_set_authorizer(db, authorize, context);
+    rsti_enter(d);
+    if (authorize != NULL && d->twin == NULL) d->twin = calloc(1, sizeof *d->twin);
+    if (authorize == NULL || d->twin != NULL) {
+        d->authorize = authorize;
+        d->authorize_context = context;
+        d->definitions++; /* statements are prepared anew, as natively */
+    }
+    rsti_leave(d);
+    return authorize == NULL || d->twin != NULL ? SQLITE_OK : SQLITE_NOMEM;
+}
