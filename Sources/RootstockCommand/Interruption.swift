@@ -65,6 +65,8 @@ enum Interruption {
             signal(number) { number in
                 var byte = UInt8(truncatingIfNeeded: number)
                 _ = write(Interruption.pipeEnds.write, &byte, 1)
+                // The command's own thread makes no more files meanwhile. It goes on should it have a lock that an action needs.
+                sleep(2)
             }
         }
         return true
