@@ -176,8 +176,8 @@ int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, in
     rst_connection *c = table->connection;
     int code = SQLITE_OK;
     c->compare_failed = false;
-    if (old && table->has_check) code = rst_mirror_unchecked(c, message);
-    table->twin_used = old && table->has_check;
+    if (old && (table->has_check || table->strict)) code = rst_mirror_unchecked(c, message);
+    table->twin_used = old && (table->has_check || table->strict);
     return code == SQLITE_OK ? insert_row(table, values, rowid, conflict, old, message) : code;
 }
 
@@ -187,6 +187,14 @@ int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char
     table->twin_used = 0;
     c->compare_failed = false;
     if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
+    if (code == SQLITE_CONSTRAINT_DATATYPE) {
+        rst_forget_message(message);
+        rst_twin_finalize(table);
+        code = rst_mirror_allow_types(c, table->name, true, message);
+        if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
+        rst_twin_finalize(table);
+        if (code == SQLITE_OK) code = rst_mirror_allow_types(c, table->name, false, message);
+    }
     rst_twin_rest(table);
     if (!c->ignores_checks) (void)rst_mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=0", NULL);
     return code;

@@ -14,7 +14,10 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
 int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message);
 /* Runs SQL without rows on a mirror. */
 int rst_mirror_execute(sqlite3 *mirror, const char *sql, char **message);
-/* Makes c->unchecked ready: the mirror that asks no CHECK. */
+/* Makes a STRICT table of the mirror take any value, as a row is lent that was stored with one of another type; or STRICT again, where the
+** row stays. */
+int rst_mirror_allow_types(rst_connection *c, const char *table, bool allow, char **message);
+/* Makes c->unchecked ready: the mirror that asks no CHECK, nor the types of STRICT tables. */
 int rst_mirror_unchecked(rst_connection *c, char **message);
 /* Asks the application's connection what it has registered, and stands it in on the mirrors. */
 int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, struct rst_forward **list);

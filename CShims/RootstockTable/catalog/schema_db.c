@@ -2,12 +2,13 @@
 ** schema_db.c - a private in-memory SQLite database with the store's schema and no rows.
 **
 ** SQLite itself parses, checks and alters the schema there (pragmas, ALTER TABLE, error texts are its own), and judges rows (twin.c).
-** A second mirror takes rows that were judged before, and asks them no CHECK. Invariant: what a mirror holds is the catalog's text, as
-** SQLite lists it.
+** A second mirror takes rows that were judged before: it asks them no CHECK, and its STRICT tables are not STRICT. Invariant: what a mirror
+** holds is the catalog's text, as SQLite lists it, but for that STRICT.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_sandbox.h"
+#include "parser/tokens.h"
 
 #include <string.h>
 
@@ -47,7 +48,92 @@ static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3
     return code;
 }
 
-static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sqlite3 **out,
+/* CREATE TABLE ... STRICT as a table that takes any value, of the same affinities: only ANY means another one there. Null: it is not
+** STRICT, or there is no memory (*code). */
+static char *text_without_strict(const char *sql, int *code) {
+    const char *p = sql, *end = sql + strlen(sql), *copied = sql;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int depth = 0, place = 0; /* of the token in its column's definition */
+    bool strict = false, without = false;
+    char *out;
+    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (copied == NULL) { /* behind the columns */
+            strict |= rst_token_is(&token, "STRICT");
+            without |= rst_token_is(&token, "WITHOUT");
+            continue;
+        }
+        place++;
+        if (rst_token_mark(&token, "(") && depth++ == 0) place = 0;
+        if (rst_token_mark(&token, ",") && depth == 1) place = 0;
+        if (place == 2 && depth == 1 && rst_token_same_name(&token, "ANY")) {
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            sqlite3_str_appendall(text, "BLOB");
+            copied = p;
+        }
+        if (rst_token_mark(&token, ")") && --depth == 0) {
+            sqlite3_str_append(text, copied, (int)(p - copied));
+            copied = NULL;
+        }
+    }
+    if (without) sqlite3_str_appendall(text, " WITHOUT ROWID");
+    out = sqlite3_str_finish(text);
+    if (out == NULL) *code = SQLITE_NOMEM;
+    if (strict) return out;
+    sqlite3_free(out);
+    return NULL;
+}
+
+/* Makes the STRICT tables of a mirror, or the one of that name, such that they take what was stored. A STRICT table may hold what it would not
+** take: a column's DEFAULT, a generated column's value. */
+static int allow_types(sqlite3 *mirror, const rst_catalog *catalog, const char *only, char **message) {
+    sqlite3_stmt *update = NULL;
+    int code = SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        char *sql;
+        if (strcmp(object->type, "table") != 0 || object->sql == NULL) continue;
+        if (only != NULL && sqlite3_stricmp(only, object->name) != 0) continue;
+        sql = text_without_strict(object->sql, &code);
+        if (sql == NULL) continue;
+        if (update == NULL) {
+            code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", message);
+            if (code == SQLITE_OK)
+                code = sqlite3_prepare_v2(mirror, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2", -1,
+                                          &update, NULL);
+        }
+        if (code == SQLITE_OK) code = sqlite3_bind_text(update, 1, sql, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(update, 2, object->name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_step(update) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(update);
+        sqlite3_free(sql);
+    }
+    if (update == NULL) return code;
+    sqlite3_finalize(update);
+    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", message);
+    return code == SQLITE_OK ? rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", message) : code;
+}
+
+int rst_mirror_allow_types(rst_connection *c, const char *table, bool allow, char **message) {
+    sqlite3_stmt *update = NULL;
+    int code;
+    if (allow) return allow_types(c->mirror, &c->loaded, table, message);
+    code = rst_mirror_execute(c->mirror, "PRAGMA writable_schema=ON", message);
+    for (int i = 0; i < c->loaded.count && code == SQLITE_OK; i++) {
+        const rst_object *object = &c->loaded.objects[i];
+        if (strcmp(object->type, "table") != 0 || sqlite3_stricmp(table, object->name) != 0) continue;
+        code = sqlite3_prepare_v2(c->mirror, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2", -1,
+                                  &update, NULL);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(update, 1, object->sql, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(update, 2, object->name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) (void)sqlite3_step(update);
+        if (update != NULL) code = sqlite3_finalize(update);
+        update = NULL;
+    }
+    if (code == SQLITE_OK) code = rst_mirror_execute(c->mirror, "PRAGMA writable_schema=RESET", message);
+    return code == SQLITE_OK ? rst_mirror_execute(c->mirror, "SELECT 1 FROM sqlite_master", message) : code;
+}
+
+static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,
                  struct rst_forward **forwards, char **message) {
     int made = 0, code = open_mirror(checks, out, message);
     bool touched = false;
@@ -72,6 +158,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
         }
         sqlite3_free(other);
     }
+    if (code == SQLITE_OK && takes_stored) code = allow_types(*out, catalog, NULL, message);
     rst_forwards_end_placeholders(*out, forwards);
     return code;
 }
@@ -79,7 +166,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, sql
 int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message) {
     struct rst_forward *forwards = NULL;
     sqlite3 *mirror = NULL;
-    int code = build(c, catalog, !c->ignores_checks, &mirror, &forwards, message);
+    int code = build(c, catalog, !c->ignores_checks, false, &mirror, &forwards, message);
     if (code != SQLITE_OK) {
         sqlite3_close(mirror);
         rst_forwards_free(&forwards);
@@ -102,7 +189,7 @@ int rst_mirror_unchecked(rst_connection *c, char **message) {
     sqlite3_close_v2(c->unchecked);
     c->unchecked = NULL;
     rst_forwards_free(&c->unchecked_forwards);
-    code = build(c, &c->loaded, false, &c->unchecked, &c->unchecked_forwards, message);
+    code = build(c, &c->loaded, false, true, &c->unchecked, &c->unchecked_forwards, message);
     c->unchecked_epoch = c->epoch;
     if (code != SQLITE_OK) {
         sqlite3_close(c->unchecked);
