@@ -12,6 +12,12 @@
 
 typedef struct rst_table rst_table;
 
+/* The deferred violations of foreign keys at a savepoint: rst_connection's fields. */
+typedef struct rst_violations {
+    int64_t deferred, declared;
+    bool by_pragma;
+} rst_violations;
+
 /* Position in the undo log. */
 typedef size_t rst_mark;
 
@@ -137,8 +143,8 @@ struct rst_connection {
     rootstock_slice got_value;
     uint64_t committed_transaction; /* the last one that this connection committed, or 0 */
     rootstock_buffer undo;
-    rst_mark *marks;          /* by SQLite's savepoint number; SIZE_MAX: unannounced */
-    int64_t *mark_violations; /* deferred_violations at each */
+    rst_mark *marks;                 /* by SQLite's savepoint number; SIZE_MAX: unannounced */
+    rst_violations *mark_violations; /* the deferred ones at each */
     int mark_count;
     int mark_capacity;
     bool unlogged; /* entries went without the log while the statement's own savepoint alone is open (mass_apply.c) */
@@ -146,6 +152,9 @@ struct rst_connection {
     bool wrote;
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
+    int64_t
+        declared_violations; /* of them those counted without PRAGMA defer_foreign_keys; held while violations_by_pragma */
+    bool violations_by_pragma; /* some were counted under it, and are forgotten when it is switched off */
     int64_t immediate_violations;
     bool dropping_rows;          /* the rows of a table that is being dropped: keys that fit nothing are passed over */
     const rst_table *dropping;   /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */

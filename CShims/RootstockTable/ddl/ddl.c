@@ -31,7 +31,7 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
     char *text;
     rst_table *table;
-    int64_t before = c->deferred_violations;
+    int64_t before = rst_foreign_deferred(c);
     int code, column = 0;
     if (!rst_token_is(&drop, "DROP") || !rst_token_is(&word, "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
     name = rst_token_object(&p, end, &schema);

@@ -46,8 +46,11 @@ static bool same_at(const rootstock_value *a, const rootstock_value *b, const in
 
 static void count_violations(rst_connection *c, const rst_foreign_key *foreign, int64_t change) {
     int64_t *counter;
+    bool by_pragma;
     if (change == 0) return;
-    counter = foreign->deferred || rst_foreign_all_deferred(c) ? &c->deferred_violations : &c->immediate_violations;
+    by_pragma = rst_foreign_all_deferred(c);
+    if (by_pragma) rst_foreign_count_by_pragma(c);
+    counter = foreign->deferred || by_pragma ? &c->deferred_violations : &c->immediate_violations;
     *counter += change;
     if (*counter < 0) *counter = 0;
 }
@@ -162,7 +165,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             continue;
         }
         if (code != SQLITE_OK) return code;
-        if (old_counts && (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+        if (old_counts && (rst_foreign_deferred(c) > 0 || c->immediate_violations > 0)) {
             code = rst_foreign_parent_exists(c, foreign, parent, columns, old_values, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, -1);
@@ -211,7 +214,7 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
         count_violations(c, foreign, count);
     }
     if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
-        (c->deferred_violations > 0 || c->immediate_violations > 0)) {
+        (rst_foreign_deferred(c) > 0 || c->immediate_violations > 0)) {
         code = count_others(c, child, foreign, table, columns, new_values, new_values, &count, message);
         if (code != SQLITE_OK) return code;
         count_violations(c, foreign, -count);
@@ -320,7 +323,7 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
 int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint64_t changed, const uint64_t *beyond,
                        char **message) {
     rst_connection *c = table->connection;
-    if (c->deferred_violations == 0 && c->immediate_violations == 0) return SQLITE_OK;
+    if (rst_foreign_deferred(c) == 0 && c->immediate_violations == 0) return SQLITE_OK;
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
     if (changed != UINT64_MAX && !rst_foreign_sets_any(table, changed, beyond)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {

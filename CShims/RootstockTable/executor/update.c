@@ -313,7 +313,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     alone = code == SQLITE_OK && is_alone(table, count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL);
     if (alone) {
         mark = rst_mark_set(c);
-        deferred = c->deferred_violations;
+        deferred = rst_foreign_deferred(c);
         immediate = c->immediate_violations;
         if (!c->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
     }

@@ -171,7 +171,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         if (code != SQLITE_OK) return code;
         savepoint = true;
     }
-    deferred = c->deferred_violations;
+    deferred = rst_foreign_deferred(c);
     last = sqlite3_last_insert_rowid(c->db);
     code = rst_statement_get(c, inner_of(program->code, looks_at_keys), &statement);
     if (code != SQLITE_OK) {

@@ -128,7 +128,7 @@ static int settle(rst_connection *c, const char *text, int count, sqlite3_value 
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
     /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON CONFLICT FAIL says. */
     const bool savepoint = !outermost || any_conflict_clause(c);
-    const int64_t deferred = c->deferred_violations, immediate = c->immediate_violations;
+    const int64_t deferred = rst_foreign_deferred(c), immediate = c->immediate_violations;
     int code = rst_check_usable(c, message), released;
     bool kept;
     if (code == SQLITE_OK && savepoint) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock settle\"");

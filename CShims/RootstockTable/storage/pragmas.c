@@ -14,7 +14,22 @@ bool rst_foreign_all_deferred(rst_connection *c) {
     if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
     if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
     rst_statement_done(c, statement);
+    if (!on && c->violations_by_pragma) {
+        c->deferred_violations = c->declared_violations;
+        c->violations_by_pragma = false;
+    }
     return on;
+}
+
+int64_t rst_foreign_deferred(rst_connection *c) {
+    if (c->violations_by_pragma) (void)rst_foreign_all_deferred(c);
+    return c->deferred_violations;
+}
+
+void rst_foreign_count_by_pragma(rst_connection *c) {
+    if (c->violations_by_pragma) return;
+    c->violations_by_pragma = true;
+    c->declared_violations = c->deferred_violations;
 }
 
 bool rst_recursive_triggers(rst_connection *c) {

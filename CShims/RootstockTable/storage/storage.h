@@ -102,8 +102,12 @@ static inline bool rst_newest_is_checked(const rst_connection *c) {
 }
 /* ---- pragmas.c: foreign_keys, defer_foreign_keys, recursive_triggers ---- */
 bool rst_foreign_enabled(rst_connection *c);
-/* PRAGMA defer_foreign_keys is on. */
+/* PRAGMA defer_foreign_keys is on. Where it no longer is, what was counted under it is forgotten, as SQLite does. */
 bool rst_foreign_all_deferred(rst_connection *c);
+/* The deferred violations that count now. */
+int64_t rst_foreign_deferred(rst_connection *c);
+/* The next violation is counted under PRAGMA defer_foreign_keys. */
+void rst_foreign_count_by_pragma(rst_connection *c);
 bool rst_recursive_triggers(rst_connection *c);
 
 #endif

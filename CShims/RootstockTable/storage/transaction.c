@@ -27,6 +27,7 @@ void rst_writer_finished(rst_connection *c) {
     c->unlogged = false;
     undo_reset(c);
     c->deferred_violations = 0;
+    c->violations_by_pragma = false;
     c->immediate_violations = 0;
     if (c->writer_locked) {
         c->writer_locked = false;
@@ -165,7 +166,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
         return SQLITE_FULL;
     }
-    if (c->deferred_violations > 0 || c->immediate_violations > 0) {
+    if (rst_foreign_deferred(c) > 0 || c->immediate_violations > 0) {
         rst_set_message(message, "FOREIGN KEY constraint failed");
         if (c->committing) {
             /* The one code at which SQLite leaves the transaction open; the front door says what it really is. */

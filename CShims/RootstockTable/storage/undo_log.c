@@ -17,7 +17,7 @@ int rst_savepoint(rst_connection *c, int number) {
     if (number >= c->mark_capacity) {
         int capacity = number + 16;
         rst_mark *marks = sqlite3_realloc64(c->marks, (sqlite3_uint64)capacity * sizeof *marks);
-        int64_t *violations =
+        rst_violations *violations =
             marks == NULL ? NULL : sqlite3_realloc64(c->mark_violations, (sqlite3_uint64)capacity * sizeof *violations);
         if (marks != NULL) c->marks = marks;
         if (violations != NULL) c->mark_violations = violations;
@@ -30,7 +30,8 @@ int rst_savepoint(rst_connection *c, int number) {
     /* Savepoints below that were never announced were opened before the first write: they stand here too. */
     for (int i = c->mark_count; i <= number; i++) {
         c->marks[i] = c->undo.size;
-        c->mark_violations[i] = c->deferred_violations;
+        c->mark_violations[i] =
+            (rst_violations){rst_foreign_deferred(c), c->declared_violations, c->violations_by_pragma};
     }
     c->mark_count = number + 1;
     return SQLITE_OK;
@@ -69,6 +70,7 @@ static int restart_writer(rst_connection *c) {
     c->mark_count = 0;
     c->unlogged = false;
     c->deferred_violations = c->immediate_violations = 0;
+    c->violations_by_pragma = false;
     c->writer_identifier = c->engine->transaction_identifier(c->writer);
     if (c->writer_identifier != identifier) {
         c->writer_broken = true; /* another process wrote in between: this transaction's snapshot is gone */
@@ -84,7 +86,9 @@ int rst_savepoint_rollback(rst_connection *c, int number) {
     if (number < c->mark_count) {
         if (c->unlogged) c->writer_broken = true;
         code = rst_mark_undo(c, c->marks[number]);
-        c->deferred_violations = c->mark_violations[number];
+        c->deferred_violations = c->mark_violations[number].deferred;
+        c->declared_violations = c->mark_violations[number].declared;
+        c->violations_by_pragma = c->mark_violations[number].by_pragma;
         c->mark_count = number + 1;
     } else if (c->mark_count > 0) {
         return SQLITE_OK; /* opened after the last write of this store */
