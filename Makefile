@@ -28,7 +28,7 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension interpose lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension interpose layers lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -57,7 +57,7 @@ build: ## the command, optimised, the loadable extension and the interposer
 # Runs a command whose temporary files go when it ends: SwiftPM leaves an empty folder or two each time.
 SCRATCH = sh -c 'folder=$$(mktemp -d) && trap "rm -rf $$folder" EXIT && trap "exit 130" INT TERM && TMPDIR=$$folder "$$@"' scratch
 
-test: extension interpose ## every test that ends in minutes
+test: extension interpose layers ## every test that ends in minutes
 	$(SCRATCH) $(SWIFT) build $(SWIFTFLAGS) --build-tests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
@@ -81,9 +81,10 @@ test-long: test ## the tests again, their random parts and the fuzzers for about
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
+	Tests/Clients/Library/run.sh
 
 test-grdb: ## the tests that need GRDB, in a build of their own
-	$(SWIFT) test $(SWIFTFLAGS) --traits GRDB --scratch-path .build-grdb --filter 'RootstockGRDBTests|recordsAnswerAlike'
+	$(SWIFT) test $(SWIFTFLAGS) --traits default,GRDB --scratch-path .build-grdb --filter 'RootstockGRDBTests|recordsAnswerAlike'
 
 conformance: extension ## SQLite's and Turso's test corpora on a store, where they are at hand
 	Tests/Conformance/run.py $(EXTENSION) $(CONFORMANCE)
@@ -115,7 +116,7 @@ compare: deps ## the microbenchmark and a case or two of each other suite, in BU
 # Suite records has GRDB beside it where GRDB can be had: a build of its own, which takes minutes the first time.
 results: ## every suite into Vendor-notes/results, in MINUTES=45; wants a quiet machine
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
-	-$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock --traits GRDB --scratch-path .build-grdb
+	-$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock --traits default,GRDB --scratch-path .build-grdb
 	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
 
 # The newest of each name.
@@ -162,7 +163,11 @@ $(INTERPOSE): $(INTERPOSE_OBJECTS)
 # Files that git knows or would add: build products never count.
 OURS = git ls-files --cached --others --exclude-standard --deduplicate --
 
-lint: ## check the formatting of Swift and C
+layers: extension ## what each layer of the C code includes and calls
+	Tests/Layers/check.py --self-test
+	Tests/Layers/check.py
+
+lint: layers ## check the formatting of Swift and C, and the layers
 	$(OURS) '*.swift' | xargs $(SWIFT) format lint --strict
 	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
 	@echo "lint: clean"

@@ -1,9 +1,13 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
-let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
+// What only the command and the comparison runner need. SwiftPM fetches every package that a manifest names, but not one whose trait is off:
+// a program that wants the library alone says `traits: []` (Tests/Clients/Library).
+let commandOnly = TargetDependencyCondition.when(traits: ["Command"])
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: commandOnly)
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift", condition: commandOnly)
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache", condition: commandOnly)
 
 // GRDB is neither fetched nor built unless its trait is on: `swift build --traits GRDB`.
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"]))
@@ -18,9 +22,13 @@ let package = Package(
         // GRDB's records and requests on a store; empty without the trait GRDB.
         .library(name: "RootstockGRDB", targets: ["RootstockGRDB"]),
         .executable(name: "rootstock", targets: ["RootstockCommand"]),
+        // Soak, torture and sqllogictest: for the project and for engine authors.
+        .executable(name: "rootstock-lab", targets: ["RootstockLab"]),
     ],
     traits: [
-        .trait(name: "GRDB", description: "GRDB.swift on a store, and as a layer of the comparison")
+        .default(enabledTraits: ["Command"]),
+        .trait(name: "Command", description: "The command `rootstock` and its comparison runner"),
+        .trait(name: "GRDB", description: "GRDB.swift on a store, and as a layer of the comparison"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,15 +78,21 @@ let package = Package(
             dependencies: ["Workloads", "OwnData", "Rootstock", "CSQLite", "CLMDB", "SyncCounter", histogram],
             path: "Sources/Comparison"),
         .target(name: "Report", dependencies: ["Comparison", "Workloads", mustache], path: "Sources/Report"),
-        .target(name: "Soak", dependencies: ["Rootstock"], path: "Sources/Soak"),
+        .target(name: "Soak", dependencies: ["Rootstock"], path: "Sources/Lab/Soak"),
         .target(name: "History", dependencies: ["Comparison", "Rootstock"], path: "Sources/History"),
-        .target(name: "Torture", dependencies: ["Rootstock"], path: "Sources/Torture"),
-        .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Conformance"),
+        .target(name: "Torture", dependencies: ["Rootstock"], path: "Sources/Lab/Torture"),
+        .target(name: "Conformance", dependencies: ["Rootstock", "CSQLite"], path: "Sources/Lab/Conformance"),
+        .target(name: "CommandSupport", dependencies: ["Rootstock", argumentParser], path: "Sources/CommandSupport"),
+        .executableTarget(
+            name: "RootstockLab",
+            dependencies: [
+                "Rootstock", "Comparison", "Conformance", "Soak", "Torture", "CommandSupport", argumentParser,
+            ],
+            path: "Sources/Lab/Command"),
         .executableTarget(
             name: "RootstockCommand",
             dependencies: [
-                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "Conformance", "Soak",
-                "Torture",
+                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "CommandSupport",
                 argumentParser,
             ],
             path: "Sources/RootstockCommand"),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Rootstock
 
 /// `rootstock backup`: copies a store that may be in use.

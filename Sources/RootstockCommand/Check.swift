@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Rootstock
 
 /// `rootstock check`: holds a store against itself.

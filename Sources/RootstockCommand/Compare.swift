@@ -1,6 +1,7 @@
 // `rootstock compare`: runs workloads on several engines and prints what the choice of engine costs or buys.
 
 import ArgumentParser
+import CommandSupport
 import Comparison
 import Foundation
 import OwnData

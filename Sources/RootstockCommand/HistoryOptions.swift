@@ -1,6 +1,7 @@
 // The options of `compare` that have to do with earlier comparisons.
 
 import ArgumentParser
+import CommandSupport
 import Comparison
 import Foundation
 import History

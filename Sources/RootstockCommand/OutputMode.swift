@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Rootstock
 
 /// How rows are printed: the sqlite3 shell's modes of these names.

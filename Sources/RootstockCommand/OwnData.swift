@@ -1,6 +1,7 @@
 // The user's own data: the options of `compare` for it, `rootstock suggest` and `rootstock import`.
 
 import ArgumentParser
+import CommandSupport
 import Comparison
 import Foundation
 import OwnData

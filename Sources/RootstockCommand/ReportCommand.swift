@@ -1,6 +1,7 @@
 // `rootstock report`: shows the JSON of a comparison again, in any form.
 
 import ArgumentParser
+import CommandSupport
 import Comparison
 import Foundation
 import Report

@@ -1,6 +1,7 @@
 // ReportFiles.swift - the forms of a comparison's report that can be written to a file: options of `compare` and `report`.
 
 import ArgumentParser
+import CommandSupport
 import Comparison
 import Foundation
 import Report

@@ -1,3 +1,4 @@
+import CommandSupport
 import Rootstock
 
 /// A table drawn in ASCII, every row in memory until the widths are known.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Rootstock
 
 /// `rootstock trees`: lists the trees of an LMDB file.

@@ -1,4 +1,4 @@
-// `rootstock torture`, for a while: processes that are killed lose nothing that was acknowledged.
+// `rootstock-lab torture`, for a while: processes that are killed lose nothing that was acknowledged.
 
 #if os(Linux)
     import TestSupport
@@ -11,7 +11,8 @@
             let seed = SeededGenerator.environmentSeed()
             let seconds = environmentSeconds(default: 10) * share
             let result = try run(
-                program("rootstock"), ["torture", "--engine", engine, "--seconds", "\(seconds)", "--seed", "\(seed)"])
+                program("rootstock-lab"),
+                ["torture", "--engine", engine, "--seconds", "\(seconds)", "--seed", "\(seed)"])
             print(result.output)
             #expect(result.status == 0, "seed \(seed): \(result.output)")
             #expect(result.output.contains("nothing lost"))

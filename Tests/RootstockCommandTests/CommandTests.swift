@@ -32,15 +32,18 @@ func run(
         status: process.terminationStatus)
 }
 
-/// The built command, which lies beside the tests.
-let command: URL = {
+/// The built commands, which lie beside the tests.
+let command = built("rootstock")
+let lab = built("rootstock-lab")
+
+private func built(_ name: String) -> URL {
     #if os(Linux)
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     #else
         let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }!.bundleURL
     #endif
-    return tests.deletingLastPathComponent().appendingPathComponent("rootstock")
-}()
+    return tests.deletingLastPathComponent().appendingPathComponent(name)
+}
 
 let sqliteShell = URL(fileURLWithPath: "/usr/bin/sqlite3")
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `rootstock soak`, in a process of its own, whose memory and descriptors are nobody else's: some seconds on LMDB and a few on
+/// `rootstock-lab soak`, in a process of its own, whose memory and descriptors are nobody else's: some seconds on LMDB and a few on
 /// each other engine, or ROOTSTOCK_TEST_SECONDS.
 @Suite struct SoakTests {
     @Test(arguments: [("lmdb", 0.7), ("sqlite-btree", 0.2), ("memory", 0.1)])
@@ -12,7 +12,7 @@ import Testing
         // AddressSanitizer keeps 256 MiB of what was freed: memory would grow until it has them.
         environment["ASAN_OPTIONS"] = (environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "") + "quarantine_size_mb=8"
         let soak = try run(
-            command, ["soak", "--engine", engine, "--seconds", String(max(1.5, seconds * share)), "--seed", seed],
+            lab, ["soak", "--engine", engine, "--seconds", String(max(1.5, seconds * share)), "--seed", seed],
             environment: environment)
         #expect(soak.status == 0, "\(soak.error)\(soak.output)")
         #expect(soak.output.contains("comparisons"))

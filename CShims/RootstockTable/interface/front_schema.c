@@ -6,7 +6,6 @@
 #include "interface/frontdoor.h"
 
 #include "ddl/declare.h"
-#include "program/argument_pack.h"
 #include "program/runner.h"
 #include "ddl/temporary.h"
 #include "executor/trigger.h"
@@ -155,25 +154,6 @@ static bool names_in_temp(rst_token what, const char *p, const char *end, bool t
     return rst_token_same_name(&schema, "temp");
 }
 
-/* rootstock_ddl(text, arguments ...): CREATE TABLE ... AS SELECT may have parameters. */
-static int ddl_call(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
-    rst_parameters parameters = {0};
-    char *quoted = rst_span_text(sql, end);
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    int code = quoted == NULL ? SQLITE_NOMEM : rst_parameters_number(c, sql, end, &parameters, NULL, message);
-    sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_ddl(%Q", quoted == NULL ? "" : quoted);
-    if (code == SQLITE_OK) code = rst_pack_arguments(&parameters, text);
-    sqlite3_str_appendall(text, ")");
-    sqlite3_free(quoted);
-    rst_parameters_free(&parameters);
-    *out = sqlite3_str_finish(text);
-    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) return SQLITE_OK;
-    sqlite3_free(*out);
-    *out = NULL;
-    return code == SQLITE_RANGE ? SQLITE_ERROR : code;
-}
-
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message) {
     const char *p = sql;
@@ -231,5 +211,5 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon, blanks included. */
     if (create && (index || rst_token_is(&what, "TABLE")))
         while (end < stop && *end != ';') end++;
-    return ddl_call(c, sql, end, out, message);
+    return rst_quoted_call("rootstock_ddl", sql, end, out);
 }

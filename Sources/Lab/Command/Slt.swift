@@ -1,9 +1,10 @@
 import ArgumentParser
+import CommandSupport
 import Conformance
 import Foundation
 import Rootstock
 
-/// `rootstock slt`: holds an engine to scripts in the sqllogictest format.
+/// `rootstock-lab slt`: holds an engine to scripts in the sqllogictest format.
 struct Slt: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slt",
@@ -12,7 +13,7 @@ struct Slt: ParsableCommand {
             Each file runs on a fresh store. Folders are searched for *.test files. The exit status is 1 if a record of any file \
             did not answer as it should.
 
-            rootstock slt --engine lmdb select1.test
+            rootstock-lab slt --engine lmdb select1.test
             """
     )
 

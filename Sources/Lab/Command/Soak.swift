@@ -1,9 +1,10 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import Rootstock
 import Soak
 
-/// `rootstock soak`: works a store for as long as one likes, and looks what becomes of it.
+/// `rootstock-lab soak`: works a store for as long as one likes, and looks what becomes of it.
 struct SoakCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",

@@ -1,6 +1,7 @@
-// `rootstock torture`: kills the processes that use a store, and checks what is left of it.
+// `rootstock-lab torture`: kills the processes that use a store, and checks what is left of it.
 
 import ArgumentParser
+import CommandSupport
 import Comparison
 import Foundation
 import Rootstock
@@ -15,7 +16,7 @@ struct TortureCommand: ParsableCommand {
             then all at once; then every transaction that a writer had noted as acknowledged must be there, transactions whole, \
             indexes one with their tables. Ends with status 1 and leaves the folder when anything is wrong.
 
-            rootstock torture --seconds 600
+            rootstock-lab torture --seconds 600
             """)
 
     @Option(help: "Seconds to go on for.")

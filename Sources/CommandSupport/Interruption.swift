@@ -4,9 +4,9 @@
 
 import Foundation
 
-enum Interruption {
+package enum Interruption {
     /// Runs `body`; a signal that ends the command meanwhile runs `action` first, on another thread.
-    static func takingBack<T>(_ action: @escaping @Sendable () -> Void, _ body: () throws -> T) rethrows -> T {
+    package static func takingBack<T>(_ action: @escaping @Sendable () -> Void, _ body: () throws -> T) rethrows -> T {
         begin()
         let token = actions.add(action)
         defer { actions.remove(token) }

@@ -7,29 +7,31 @@
 #endif
 
 /// A call of the operating system that failed.
-struct SystemFailure: Error, CustomStringConvertible {
-    let description: String
+package struct SystemFailure: Error, CustomStringConvertible {
+    package let description: String
 
-    init(_ action: String) {
+    package init(_ action: String) {
         description = "\(action): \(String(cString: strerror(errno)))"
     }
 }
 
 /// Standard output, written in large pieces.
-final class StandardOutput {
+package final class StandardOutput {
+    package init() {}
+
     private static let pieceSize = 1 << 16
     private var buffer: [UInt8] = []
 
-    func write(_ bytes: some Sequence<UInt8>) throws {
+    package func write(_ bytes: some Sequence<UInt8>) throws {
         buffer.append(contentsOf: bytes)
         if buffer.count >= Self.pieceSize { try flush() }
     }
 
-    func write(_ text: StaticString) throws {
+    package func write(_ text: StaticString) throws {
         try write(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    func flush() throws {
+    package func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         try buffer.withUnsafeBytes { bytes in
             var written = 0
@@ -49,8 +51,8 @@ private func posixWrite(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
 }
 
 /// Standard input.
-enum StandardInput {
-    static func readAll() throws -> String {
+package enum StandardInput {
+    package static func readAll() throws -> String {
         var bytes: [UInt8] = []
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer { piece.deallocate() }

@@ -1,0 +1,23 @@
+// CommandSupport.swift - what the commands `rootstock` and `rootstock-lab` share: failures, and options that name engines.
+
+import ArgumentParser
+import Rootstock
+
+/// A failure that ends the command with status 1, told on standard error behind the word `Error:`.
+package struct CommandFailure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    package init(_ error: any Error) {
+        description = (error as? DatabaseError)?.message ?? String(describing: error)
+    }
+}
+
+extension Engine: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(name: argument)
+    }
+}
+
+extension StoreOptions.Durability: ExpressibleByArgument {}

@@ -1,0 +1,3 @@
+import Rootstock
+
+print(Engine.registered.map(\.name).joined(separator: " "))
