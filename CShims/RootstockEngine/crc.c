@@ -1,8 +1,8 @@
 /*
 ** crc.c - CRC-32C, by the processor's own instruction where it has one, by a table elsewhere.
 **
-** Invariant: every way gives the same number (Tests/RootstockTableTests/ChecksumTests). The table is a constant and the choice is
-** the caller's to keep: no state.
+** Invariant: every way gives the same number (Tests/RootstockTableTests/ChecksumTests). The table is a constant and the
+** choice is the caller's to keep: no state.
 */
 #define _GNU_SOURCE
 #include "rootstock_crc.h"

@@ -1,16 +1,17 @@
 /*
 ** writer_queue.c - who of this process's threads writes next.
 **
-** Two ways to wait. Who asks with a callback looks again when the callback has had its say, as SQLite's busy handler does. Who
-** stands in line is called when its turn comes, in the order of coming: the lock passes from hand to hand without being free in
-** between, and the thread that is woken is the one that has it.
+** Two ways to wait. Who asks with a callback looks again when the callback has had its say, as SQLite's busy handler
+** does. Who stands in line is called when its turn comes, in the order of coming: the lock passes from hand to hand
+** without being free in between, and the thread that is woken is the one that has it.
 **
-** Where a commit waits for no flush, that would make each transaction wait until a thread has woken, which takes longer than the
-** transaction. So there (queue.passes) the lock is left free while those in line have not waited long: who comes takes it, and they look for
-** themselves, awake for a moment first and then now and then. To one who has waited for long enough it is handed as above.
+** Where a commit waits for no flush, that would make each transaction wait until a thread has woken, which takes longer
+** than the transaction. So there (queue.passes) the lock is left free while those in line have not waited long: who
+** comes takes it, and they look for themselves, awake for a moment first and then now and then. To one who has waited
+** for long enough it is handed as above.
 **
-** Who commits is told here whether to leave the flush to others: to those in line, or to those who were there the last time and are seen to be on
-** their way (rootstock_writer_shares).
+** Who commits is told here whether to leave the flush to others: to those in line, or to those who were there the last
+** time and are seen to be on their way (rootstock_writer_shares).
 **
 ** Invariant: a lock that is free has nobody in line, or only who looks for himself within MOST_NAP.
 */
@@ -22,8 +23,8 @@
 #include "rootstock_engine_support.h"
 #include "writer_queue.h"
 
-/* A thread in line, or one of the queue's spare places: it stays when its thread has gone, because whoever calls it does so when he has let go of the
-** mutex. A thread that is called under it would run into it. */
+/* A thread in line, or one of the queue's spare places: it stays when its thread has gone, because whoever calls it
+** does so when he has let go of the mutex. A thread that is called under it would run into it. */
 struct writer_place {
     pthread_cond_t called;
     int held;       /* the lock is its own */
@@ -33,9 +34,9 @@ struct writer_place {
     writer_place *next;
 };
 
-/* Nanoseconds. How long who wants the lock stays awake: some transactions of one row. The first and the longest sleep between two looks.
-** Who has waited for so long is woken when the lock is free, and for so long is handed it: the fewer such turns, the less of the time
-** nobody writes because a thread is being woken. */
+/* Nanoseconds. How long who wants the lock stays awake: some transactions of one row. The first and the longest sleep
+** between two looks. Who has waited for so long is woken when the lock is free, and for so long is handed it: the fewer
+** such turns, the less of the time nobody writes because a thread is being woken. */
 enum { AWAKE = 20000, FIRST_NAP = 50000, MOST_NAP = 400000, TOLD_AFTER = 1000000, HANDED_AFTER = 5000000 };
 /* How often the lock may be seen free and be gone again before that counts as waiting. */
 enum { LOOKS = 4 };
@@ -88,8 +89,8 @@ static void rest(void) {
 #endif
 }
 
-/* Is it of use to wait awake: commits are short, and whoever has the lock can be on another processor meanwhile? Asked of the system by the
-** first who has to wait. */
+/* Is it of use to wait awake: commits are short, and whoever has the lock can be on another processor meanwhile? Asked
+** of the system by the first who has to wait. */
 static int can_stay_awake(writer_queue *queue) {
     int known = atomic_load_explicit(&queue->processors, memory_order_relaxed);
     if (!queue->passes) return 0;
@@ -195,7 +196,8 @@ void rootstock_writer_unlock(rootstock_shared *shared) {
     pthread_cond_signal(called);
 }
 
-/* Under the mutex: sleeps until the place is called, or for as long as it may before it looks. 0: for as long as it waits at all. */
+/* Under the mutex: sleeps until the place is called, or for as long as it may before it looks. 0: for as long as it
+** waits at all. */
 static int nap(writer_queue *queue, writer_place *place, uint64_t until, uint64_t longest) {
     struct timespec end = moment(until);
     if (longest > 0) {
@@ -209,7 +211,8 @@ static int nap(writer_queue *queue, writer_place *place, uint64_t until, uint64_
     return pthread_cond_timedwait(&place->called, &queue->mutex, &end) != 0;
 }
 
-/* Under the mutex: waits in line until the lock is the place's own, by being handed to it or taken; 0: until the time was over. */
+/* Under the mutex: waits in line until the lock is the place's own, by being handed to it or taken; 0: until the time
+** was over. */
 static int wait_in_line(writer_queue *queue, writer_place *place, uint64_t until) {
     uint64_t longest = queue->passes ? FIRST_NAP : 0;
     for (int late = 0; !place->held && !late;) {
@@ -275,8 +278,8 @@ static void end_group(writer_queue *queue) {
     queue->group = queue->again = 0;
 }
 
-/* The first to come back from a shared flush finds nobody in line, because the others are just being woken: flushed at once, its commit would stand
-** alone, and theirs after it. */
+/* The first to come back from a shared flush finds nobody in line, because the others are just being woken: flushed at
+** once, its commit would stand alone, and theirs after it. */
 int rootstock_writer_shares(rootstock_shared *shared, rootstock_turn *turn) {
     writer_queue *queue = rootstock_queue_of(shared);
     int shares = 1;

@@ -9,7 +9,8 @@
 
 #include "rootstock_engine.h"
 
-/* The queue of an environment's writers: writer_queue.c. Guarded by its mutex, which is not held while anybody writes. */
+/* The queue of an environment's writers: writer_queue.c. Guarded by its mutex, which is not held while anybody
+** writes. */
 typedef struct writer_place writer_place;
 typedef struct writer_queue {
     pthread_mutex_t mutex;

@@ -1,11 +1,12 @@
 /*
 ** authorizer.c - sqlite3_set_authorizer: the program hears of its statements as SQLite takes them natively.
 **
-** What a store makes of a statement reads and writes other things than the statement does. So the program's text is prepared on a twin too: a native
-** database in memory with the store's tables, views, triggers and temp objects and no rows, whose authorizer is the program's. What it denies
-** fails with the twin's code and words. What it ignores (a column that reads as NULL) is ignored in the store's statement.
-** What the twin cannot prepare (an attached file) is judged by the store's statement.
-** Functions that the twin has not are made for it as their names come up; no statement of the twin is ever run.
+** What a store makes of a statement reads and writes other things than the statement does. So the program's text is
+** prepared on a row validator too: a native database in memory with the store's tables, views, triggers and temp
+** objects and no rows, whose authorizer is the program's. What it denies fails with the row validator's code and words.
+** What it ignores (a column that reads as NULL) is ignored in the store's statement. What the row validator cannot
+** prepare (an attached file) is judged by the store's statement. Functions that the row validator has not are made for
+** it as their names come up; no statement of the row validator is ever run.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -106,7 +107,7 @@ void rsti_twin_free(rsti_twin *twin) {
     free(twin);
 }
 
-/* The twin under the schema of now. While it is made the authorizer is not asked. */
+/* The row validator under the schema of now. While it is made the authorizer is not asked. */
 static int refresh(rsti_database *d) {
     static const char main_objects[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL "
                                        "ORDER BY type='trigger', type='view', type='index'";

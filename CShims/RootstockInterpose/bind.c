@@ -1,5 +1,6 @@
 /*
-** bind.c - parameters: those of an alias are those of its statement, which has the program's in their order and under their names.
+** bind.c - parameters: those of an alias are those of its statement, which has the program's in their order and under
+** their names.
 */
 #include "interpose.h"
 

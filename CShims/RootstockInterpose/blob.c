@@ -1,11 +1,11 @@
 /*
 ** blob.c - sqlite3_blob_open and its kin on a store's tables.
 **
-** A handle keeps a copy of the value, as it was when it was opened. It expires, as SQLite's does, when its row is changed or deleted
-** through the connection, or a transaction is rolled back. A write goes into the row at once, past triggers and constraints, and into the
-** copies of other handles on the value. Each handle owns a statement that is never run: as long as it exists, SQLite answers
-** sqlite3_close as it does beside a handle of its own.
-** Handles on native tables are SQLite's: the list of ours tells them apart.
+** A handle keeps a copy of the value, as it was when it was opened. It expires, as SQLite's does, when its row is
+** changed or deleted through the connection, or a transaction is rolled back. A write goes into the row at once, past
+** triggers and constraints, and into the copies of other handles on the value. Each handle owns a statement that is
+** never run: as long as it exists, SQLite answers sqlite3_close as it does beside a handle of its own. Handles on
+** native tables are SQLite's: the list of ours tells them apart.
 */
 #define _GNU_SOURCE
 #include <pthread.h>

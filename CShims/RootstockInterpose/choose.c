@@ -1,5 +1,6 @@
 /*
-** choose.c - which engine a database goes to: told by the file's bytes, then by the URI, then by the environment, else native.
+** choose.c - which engine a database goes to: told by the file's bytes, then by the URI, then by the environment, else
+** native.
 **
 ** | name                                    | goes to                                                        |
 ** |-----------------------------------------|----------------------------------------------------------------|

@@ -1,6 +1,6 @@
 /*
-** column.c - columns of an alias: its statement's, but where the store runs the program's statement itself, which is a SELECT of one
-** column to SQLite.
+** column.c - columns of an alias: its statement's, but where the store runs the program's statement itself, which is a
+** SELECT of one column to SQLite.
 */
 #include "interpose.h"
 

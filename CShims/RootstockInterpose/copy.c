@@ -1,9 +1,9 @@
 /*
-** copy.c - everything that a database holds is put into another one by SQL: a store into a native image in memory, and an image into
-** a store. Backup, serialize and deserialize are made of these.
+** copy.c - everything that a database holds is put into another one by SQL: a store into a native image in memory, and
+** an image into a store. Backup, serialize and deserialize are made of these.
 **
-** Order: settings, tables, rows with their rowids, then indexes, views and triggers, so that no trigger fires and no foreign key is asked.
-** Invariant: the destination's transaction holds all of the copy or none of it.
+** Order: settings, tables, rows with their rowids, then indexes, views and triggers, so that no trigger fires and no
+** foreign key is asked. Invariant: the destination's transaction holds all of the copy or none of it.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static int run_formatted(const side *s, char *sql) {
 
 /* ---- rows ---- */
 
-/* The table's stored columns by name, each behind a comma, and a name of the rowid that none of them has; null where there is no rowid. */
+/* The table's stored columns by name, each behind a comma, and a name of the rowid that none of them has; null where
+** there is no rowid. */
 typedef struct columns {
     char *names;
     const char *rowid;

@@ -1,9 +1,9 @@
 /*
 ** errors.c - the connection's error: SQLite's own where it knows it, the store's where SQLite's is coarser.
 **
-** An error of ours becomes SQLite's by running a function that fails with it: every later call then replaces it as it would
-** replace SQLite's. What that cannot carry (a finer code, the place in the text) stands beside it, as long as SQLite's own code is the one
-** that it was told with.
+** An error of ours becomes SQLite's by running a function that fails with it: every later call then replaces it as it
+** would replace SQLite's. What that cannot carry (a finer code, the place in the text) stands beside it, as long as
+** SQLite's own code is the one that it was told with.
 */
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /*
-** execute.c - sqlite3_exec and sqlite3_get_table: SQLite's own would prepare past the front door, so these are loops of ours.
+** execute.c - sqlite3_exec and sqlite3_get_table: SQLite's own would prepare past the front door, so these are loops of
+** ours.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
-** hooks.c - sqlite3_update_hook, sqlite3_commit_hook and sqlite3_rollback_hook: each row of a store's tables, with its rowid, in SQLite's order.
+** hooks.c - sqlite3_update_hook, sqlite3_commit_hook and sqlite3_rollback_hook: each row of a store's tables, with its
+** rowid, in SQLite's order.
 **
-** Tables of temp and of attached files tell SQLite's own hook; what happens in the store's control file is nobody's business.
-** SQLite asks its commit hook when the store is committed already, so the store asks before: the program's hook is called once, by whichever
-** of them comes first.
+** Tables of temp and of attached files tell SQLite's own hook; what happens in the store's control file is nobody's
+** business. SQLite asks its commit hook when the store is committed already, so the store asks before: the program's
+** hook is called once, by whichever of them comes first.
 */
 #include <string.h>
 

@@ -1,19 +1,22 @@
 /*
 ** interpose.h - what the files of the interposer share.
 **
-** HOW IT WORKS. The library defines functions under SQLite's public names. A program that has it preloaded calls these. Each one
-** asks whose handle it was given:
+** HOW IT WORKS. The library defines functions under SQLite's public names. A program that has it preloaded calls these.
+** Each one asks whose handle it was given:
 **   - a native connection, or a statement of one: the real function is called, and nothing else happens;
-**   - a connection to a store: the program holds SQLite's own sqlite3* of a `:memory:` connection on which rootstock_open ran. The
+**   - a connection to a store: the program holds SQLite's own sqlite3* of a `:memory:` connection on which
+**     rootstock_open ran. The
 **     registry knows it (registry.c);
-**   - a statement of a store: the program holds an alias (rsti_statement), which owns the SQLite statement of the moment. The
+**   - a statement of a store: the program holds an alias (rsti_statement), which owns the SQLite statement of the
+**     moment. The
 **     alias is known by its first word: a real statement begins with the address of its connection.
 **
-** In every file of this folder, and in Rootstock's own sources here, `sqlite3_x` is a macro for the real function, reached through
-** the table `sqlite3_api` (real.c). The functions that the program calls are defined with INTERPOSED(x) and never called from here.
+** In every file of this folder, and in Rootstock's own sources here, `sqlite3_x` is a macro for the real function,
+** reached through the table `sqlite3_api` (real.c). The functions that the program calls are defined with INTERPOSED(x)
+** and never called from here.
 **
-** libsqlite3's own calls meet the interposed names, too (sqlite3_exec calls sqlite3_prepare_v2 that way). They are told by
-** their return address: RSTI_INTERNAL.
+** libsqlite3's own calls meet the interposed names, too (sqlite3_exec calls sqlite3_prepare_v2 that way). They are told
+** by their return address: RSTI_INTERNAL.
 **
 ** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
 */
@@ -64,8 +67,8 @@ struct rsti_database {
     int (*authorize)(void *, int, const char *, const char *, const char *, const char *);
     void *authorize_context;
     rsti_twin *twin;
-    bool asking;     /* the twin is being made */
-    bool authorized; /* the twin has judged the statement that is prepared now */
+    bool asking;     /* the row validator is being made */
+    bool authorized; /* the row validator has judged the statement that is prepared now */
     /* hooks */
     void (*update)(void *, int, char const *, char const *, sqlite3_int64);
     void *update_context;
@@ -164,8 +167,9 @@ static inline void rsti_leave(rsti_database *d) {
 #define RSTI_FIND(db) (RSTI_INTERNAL() ? NULL : rsti_find(db))
 
 /* ---- open.c ---- */
-/* SQLite's sqlite3_close_v2 ends the transactions of virtual tables at once, and those of its own tables with the last statement: so
-** a connection that the program has closed stays open until nothing of it is left. Called whenever something of it has gone. */
+/* SQLite's sqlite3_close_v2 ends the transactions of virtual tables at once, and those of its own tables with the last
+** statement: so a connection that the program has closed stays open until nothing of it is left. Called whenever
+** something of it has gone. */
 void rsti_close_zombie(rsti_database *d);
 
 /* ---- choose.c ---- */
@@ -203,9 +207,11 @@ int rsti_run_reset(rsti_statement *s);
 int rsti_run_finalize(rsti_statement *s);
 
 /* ---- errors.c ---- */
-/* Makes code and message the connection's error, as SQLite's own functions tell it. Returns the code as the connection shows it. */
+/* Makes code and message the connection's error, as SQLite's own functions tell it. Returns the code as the connection
+** shows it. */
 int rsti_fail(rsti_database *d, int code, const char *message);
-/* After a call on the connection has failed with this code: the finer one. Returns the code as the connection shows it. */
+/* After a call on the connection has failed with this code: the finer one. Returns the code as the connection shows
+** it. */
 int rsti_failed(rsti_database *d, int code);
 int rsti_extended(rsti_database *d);
 static inline void rsti_clear_error(rsti_database *d) {

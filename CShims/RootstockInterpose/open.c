@@ -1,5 +1,6 @@
 /*
-** open.c - sqlite3_open and its kin: a native database is SQLite's, a store's connection is a `:memory:` one with the store opened on it.
+** open.c - sqlite3_open and its kin: a native database is SQLite's, a store's connection is a `:memory:` one with the
+** store opened on it.
 **
 ** As natively, a connection comes back from an opening that failed, and tells the error; the program closes it.
 */

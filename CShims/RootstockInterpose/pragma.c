@@ -1,10 +1,13 @@
 /*
-** pragma.c - PRAGMAs that ask for the file under a connection, which SQLite would answer of the empty in-memory database.
+** pragma.c - PRAGMAs that ask for the file under a connection, which SQLite would answer of the empty in-memory
+** database.
 **
 ** | PRAGMA        | answers                                                                                        |
 ** |---------------|------------------------------------------------------------------------------------------------|
-** | journal_mode  | the mode that was set last in this process on the store, "delete" before that. It changes nothing: a store |
-** |               | always commits atomically, and readers and the writer never block each other, as in WAL mode       |
+** | journal_mode  | the mode that was set last in this process on the store, "delete" before that. It changes nothing:
+**   a store |
+** |               | always commits atomically, and readers and the writer never block each other, as in WAL mode
+**   |
 ** | locking_mode  | what was set on the connection, which changes nothing                                            |
 ** | mmap_size     | what was set on the connection; a store is mapped anyway                                          |
 ** The rest is the front door's (front_pragma.c) or SQLite's.

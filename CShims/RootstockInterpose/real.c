@@ -1,9 +1,9 @@
 /*
 ** real.c - the real SQLite: the table of its functions, through which all of ours is done, and where its code lies.
 **
-** The table is the one that loadable extensions get. libsqlite3's own copy of it would not do: its entries meet the interposed
-** names. Each is looked up in libsqlite3 itself, which the program has loaded or will load.
-** Invariant: sqlite3_api is null, or every function that 3.40.1 has is in it.
+** The table is the one that loadable extensions get. libsqlite3's own copy of it would not do: its entries meet the
+** interposed names. Each is looked up in libsqlite3 itself, which the program has loaded or will load. Invariant:
+** sqlite3_api is null, or every function that 3.40.1 has is in it.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>

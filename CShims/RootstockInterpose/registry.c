@@ -1,9 +1,9 @@
 /*
 ** registry.c - which connections are stores.
 **
-** SQLite tells when a connection is gone for good: the record hangs on a module that nobody uses, whose destructor runs when the
-** connection is freed (a zombie's, with its last statement).
-** Invariant: a record is in the registry as long as its connection exists.
+** SQLite tells when a connection is gone for good: the record hangs on a module that nobody uses, whose destructor runs
+** when the connection is freed (a zombie's, with its last statement). Invariant: a record is in the registry as long as
+** its connection exists.
 */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /*
 ** temporary.c - the files of stores that stand in for `:memory:` databases.
 **
-** Each lies in a directory of its own, which goes with its last connection. A name (`file:NAME?mode=memory&cache=shared`) is shared
-** by the connections of this process, as SQLite has it.
+** Each lies in a directory of its own, which goes with its last connection. A name
+** (`file:NAME?mode=memory&cache=shared`) is shared by the connections of this process, as SQLite has it.
 */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -58,13 +58,13 @@ static void append_value(sqlite3_str *out, sqlite3_value *value) {
 /* SELECT ?1, ?2 ...: a statement that shows the values of parameters that are moved to it. */
 static sqlite3_stmt *mirror_of_bindings(rsti_statement *s, int count) {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_stmt *mirror = NULL;
+    sqlite3_stmt *schema_db = NULL;
     char *sql;
     for (int i = 1; i <= count; i++) sqlite3_str_appendf(text, "%s?%d", i == 1 ? "SELECT " : ",", i);
     sql = sqlite3_str_finish(text);
-    if (sql != NULL) (void)sqlite3_prepare_v2(s->database->db, sql, -1, &mirror, NULL);
+    if (sql != NULL) (void)sqlite3_prepare_v2(s->database->db, sql, -1, &schema_db, NULL);
     sqlite3_free(sql);
-    return mirror;
+    return schema_db;
 }
 
 /* The number of the parameter as SQLite counts: *highest is the highest so far. */
@@ -88,18 +88,18 @@ char *rsti_expanded(rsti_statement *s) {
     const int count = sqlite3_bind_parameter_count(s->real);
     const char *p = s->text, *end = s->text + s->length, *copied = s->text;
     int highest = 0, columns;
-    sqlite3_stmt *mirror;
+    sqlite3_stmt *schema_db;
     sqlite3_str *out;
     if (!s->rewritten) return sqlite3_expanded_sql(s->real);
     if (count == 0) return sqlite3_mprintf("%s", s->text);
     columns = sqlite3_limit(s->database->db, SQLITE_LIMIT_COLUMN, -1);
-    mirror = mirror_of_bindings(s, count < columns ? count : columns);
-    if (mirror == NULL || sqlite3_bind_parameter_count(mirror) != count ||
-        sqlite3_transfer_bindings(s->real, mirror) != SQLITE_OK) {
-        (void)sqlite3_finalize(mirror);
+    schema_db = mirror_of_bindings(s, count < columns ? count : columns);
+    if (schema_db == NULL || sqlite3_bind_parameter_count(schema_db) != count ||
+        sqlite3_transfer_bindings(s->real, schema_db) != SQLITE_OK) {
+        (void)sqlite3_finalize(schema_db);
         return sqlite3_mprintf("%s", s->text);
     }
-    (void)sqlite3_step(mirror);
+    (void)sqlite3_step(schema_db);
     out = sqlite3_str_new(s->database->db);
     for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         int number;
@@ -107,15 +107,15 @@ char *rsti_expanded(rsti_statement *s) {
         number = number_of(s, &token, &highest);
         sqlite3_str_append(out, copied, (int)(token.text - copied));
         if (number >= 1 && number <= count)
-            append_value(out, sqlite3_column_value(mirror, number - 1));
+            append_value(out, sqlite3_column_value(schema_db, number - 1));
         else
             sqlite3_str_append(out, token.text, (int)token.size);
         copied = token.text + token.size;
     }
     sqlite3_str_append(out, copied, (int)(end - copied));
-    (void)sqlite3_reset(mirror);
-    (void)sqlite3_transfer_bindings(mirror, s->real);
-    (void)sqlite3_finalize(mirror);
+    (void)sqlite3_reset(schema_db);
+    (void)sqlite3_transfer_bindings(schema_db, s->real);
+    (void)sqlite3_finalize(schema_db);
     return sqlite3_str_finish(out);
 }
 

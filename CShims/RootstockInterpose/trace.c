@@ -1,5 +1,6 @@
 /*
-** trace.c - sqlite3_trace_v2, sqlite3_trace and sqlite3_profile: the program's statements as it wrote them, and none of the store's own.
+** trace.c - sqlite3_trace_v2, sqlite3_trace and sqlite3_profile: the program's statements as it wrote them, and none of
+** the store's own.
 */
 #include "interpose.h"
 

@@ -4,11 +4,11 @@
 ** In SQL:
 **   CREATE VIRTUAL TABLE mail USING kv('/var/lib/app/index', 'messages', key=text, value=json);
 **   SELECT key, value ->> '$.from' FROM mail WHERE key >= '2026-' AND key < '2027-' ORDER BY key;
-** ARGUMENTS: see kv_arguments.c.
-** HOW IT WORKS: a row is an entry. Rows have no rowid: a hidden column holds the entry's place (its key, and its value in a tree with
-** several values a key), which is what UPDATE and DELETE are told. The file is opened when the table is first used, not when the
-** schema is read, and the module is DIRECTONLY: no view or trigger of an untrusted database reaches a path.
-** Invariant: key and value show exactly the entry's bytes, or an error; never another form of them.
+** ARGUMENTS: see kv_arguments.c. HOW IT WORKS: a row is an entry. Rows have no rowid: a hidden column holds the entry's
+** place (its key, and its value in a tree with several values a key), which is what UPDATE and DELETE are told. The
+** file is opened when the table is first used, not when the schema is read, and the module is DIRECTONLY: no view or
+** trigger of an untrusted database reaches a path. Invariant: key and value show exactly the entry's bytes, or an
+** error; never another form of them.
 */
 #include "kv.h"
 
@@ -25,7 +25,8 @@ static int list_name(void *context, const char *name, const rootstock_kv_tree *t
     return ROOTSTOCK_OK;
 }
 
-/* The tree as the transaction's snapshot has it: another program may have dropped it, or made it anew with other flags. */
+/* The tree as the transaction's snapshot has it: another program may have dropped it, or made it anew with other
+** flags. */
 int kv_find_tree(kv_table *table, rootstock_transaction *transaction, char **message) {
     kv_file *file = table->file;
     sqlite3_str *names;
@@ -123,7 +124,7 @@ static int kv_connect(sqlite3 *db, void *context, int count, const char *const *
     memset(table, 0, sizeof *table);
     table->kv = kv;
     kv->tables++;
-    kv->connection->has_kv = true;
+    store_of(kv->connection)->has_kv = true;
     table->name = sqlite3_mprintf("%s", arguments[2]);
     code = table->name == NULL ? SQLITE_NOMEM : kv_parse_arguments(table, count, arguments, message);
     if (code == SQLITE_OK && sqlite3_db_readonly(db, arguments[1]) == 1) table->read_only = true;
@@ -167,8 +168,9 @@ static int kv_disconnect(sqlite3_vtab *base) {
     return SQLITE_OK;
 }
 
-/* DROP TABLE forgets the table; the tree is another program's. SQLite would not tell a dropped table that its transaction
-** commits, so what was written must have been committed before; and what it began for other tables of the file, ended. */
+/* DROP TABLE forgets the table; the tree is another program's. SQLite would not tell a dropped table that its
+** transaction commits, so what was written must have been committed before; and what it began for other tables of the
+** file, ended. */
 static int kv_destroy(sqlite3_vtab *base) {
     kv_table *table = (kv_table *)base;
     if (table->file != NULL && table->file->writer != NULL && (table->file->wrote || table->file->references > 1)) {

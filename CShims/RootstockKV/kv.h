@@ -1,10 +1,10 @@
 /*
-** kv.h - what the files of module kv share: kv.c (the module and its tables), kv_arguments.c, kv_plan.c (plans), kv_cursor.c (reading),
-** kv_update.c (writing), kv_file.c (files and snapshots), kv_transaction.c (writes), kv_values.c (bytes <-> SQL values), kv_trees.c (the
-** list of a file's trees).
+** kv.h - what the files of module kv share: kv.c (the module and its tables), kv_arguments.c, kv_plan.c (plans),
+** kv_cursor.c (reading), kv_update.c (writing), kv_file.c (files and snapshots), kv_transaction.c (writes), kv_values.c
+** (bytes <-> SQL values), kv_trees.c (the list of a file's trees).
 **
-** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection; it has a kv_file for each
-** key-value file in use, counted by the tables that use it. Tables of one file share its transaction.
+** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection; it has a kv_file for
+** each key-value file in use, counted by the tables that use it. Tables of one file share its transaction.
 */
 #ifndef ROOTSTOCK_TABLE_KV_H
 #define ROOTSTOCK_TABLE_KV_H
@@ -150,8 +150,8 @@ int kv_remove(kv_file *file, const rootstock_kv_tree *tree, const rootstock_slic
               char **message);
 
 /* ---- kv_arguments.c ---- */
-/* Fills the table's description from the module's arguments, of which the first three are SQLite's own. SQLITE_OK, SQLITE_NOMEM or
-** SQLITE_ERROR with *message. */
+/* Fills the table's description from the module's arguments, of which the first three are SQLite's own. SQLITE_OK,
+** SQLITE_NOMEM or SQLITE_ERROR with *message. */
 int kv_parse_arguments(kv_table *table, int count, const char *const *arguments, char **message);
 
 /* ---- kv.c ---- */
@@ -187,7 +187,8 @@ enum {
 int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 
 /* ---- kv_list.c ---- */
-/* The texts of an IN as the cursor's list. *all: one is no text, so that rows of any key may match. SQLITE_OK, SQLITE_NOMEM. */
+/* The texts of an IN as the cursor's list. *all: one is no text, so that rows of any key may match. SQLITE_OK,
+** SQLITE_NOMEM. */
 int kv_list_read(kv_cursor *cursor, sqlite3_value *values, bool *all);
 
 /* ---- kv_cursor.c ---- */
@@ -212,7 +213,8 @@ int kv_show_key(kv_cursor *cursor, sqlite3_context *context);
 int kv_show_value(kv_cursor *cursor, sqlite3_context *context);
 /* What `column <op> value` means for the bytes in the tree. */
 typedef enum kv_reach { KV_REACH_NONE, KV_REACH_ALL, KV_REACH_BOUND } kv_reach;
-/* *operator (SQLITE_INDEX_CONSTRAINT_...) may be weakened; a KV_REACH_BOUND's bytes are appended. Negative: no memory. */
+/* *operator (SQLITE_INDEX_CONSTRAINT_...) may be weakened; a KV_REACH_BOUND's bytes are appended. Negative: no
+** memory. */
 int kv_bound(const kv_table *table, kv_type type, size_t width, int *operation, sqlite3_value *value,
              rootstock_buffer *bytes);
 

@@ -161,7 +161,8 @@ static bool set_bound(kv_cursor *cursor, int operation, sqlite3_value *value, bo
     if (reach == KV_REACH_NONE || reach < 0) return false;
     if (reach == KV_REACH_ALL) return true;
     if (table->key_type == KV_TEXT && !plain && !above && !equal && (bytes->size == 0 || bytes->data[0] < ':')) {
-        /* A column of numbers may hold this text: compared with it, keys that look like numbers are numbers, which stand before it. */
+        /* A column of numbers may hold this text: compared with it, keys that look like numbers are numbers, which
+        ** stand before it. */
         bytes->size = 0;
         operation = SQLITE_INDEX_CONSTRAINT_LE;
         *code = rootstock_buffer_append(bytes, &colon, 1);

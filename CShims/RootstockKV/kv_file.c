@@ -1,11 +1,12 @@
 /*
 ** kv_file.c - one key-value file on one connection: opening it, and the snapshots that its tables read.
 **
-** The rules are those of snapshots.c: reads outside an explicit transaction see a snapshot from their first cursor to their last,
-** inside one they all see the same. They are kept by a second, smaller object because a connection has one store but any number
-** of files.
+** The rules are those of snapshots.c: reads outside an explicit transaction see a snapshot from their first cursor to
+** their last, inside one they all see the same. They are kept by a second, smaller object because a connection has one
+** store but any number of files.
 **
-** Invariant: a snapshot is given back as soon as no cursor and no transaction needs it, so that the file's pages can be used again.
+** Invariant: a snapshot is given back as soon as no cursor and no transaction needs it, so that the file's pages can be
+** used again.
 */
 #include "kv.h"
 

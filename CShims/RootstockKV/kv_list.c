@@ -1,7 +1,9 @@
 /*
-** kv_list.c - the keys of `key IN (...)`, which SQLite hands over whole (kv_plan.c): each is sought once, in the order of their bytes.
+** kv_list.c - the keys of `key IN (...)`, which SQLite hands over whole (kv_plan.c): each is sought once, in the order
+** of their bytes.
 **
-** Invariant: the list holds every key that a row which SQLite keeps can have, each once and in rising order, or *all is said.
+** Invariant: the list holds every key that a row which SQLite keeps can have, each once and in rising order, or *all is
+** said.
 */
 #include "kv.h"
 

@@ -1,7 +1,8 @@
 /*
 ** kv_plan.c - xBestIndex of a table of module kv: which keys a plan reaches, and in what order.
 **
-** Invariant: SQLite judges each row again (no constraint is omitted), so a plan may reach too many rows and never too few.
+** Invariant: SQLite judges each row again (no constraint is omitted), so a plan may reach too many rows and never too
+** few.
 */
 #include "common/constraints.h"
 #include "kv.h"
@@ -9,7 +10,8 @@
 /* Values of an IN, which SQLite does not count beforehand: its own guess. */
 #define LIST_GUESS 25
 
-/* Is the tree's order of keys (of values) that of SQL? Text is UTF-8 here (see kv_notice_attach), so its bytes' order is its own. */
+/* Is the tree's order of keys (of values) that of SQL? Text is UTF-8 here (see kv_notice_attach), so its bytes' order
+** is its own. */
 static bool keys_ordered(const kv_table *table) {
     if ((table->tree.flags & ROOTSTOCK_KV_REVERSE_KEYS) != 0) return false;
     if (table->key_type == KV_INTEGER) return true;
@@ -74,8 +76,9 @@ int kv_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         if ((type == KV_TEXT || type == KV_JSON) && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            /* `key IN (SELECT number ...)`: SQLite hands over the numbers one by one and then checks each row by the affinity of the key
-            ** alone, though '05' equals 5 there. Where the list is taken whole, it checks the IN itself. */
+            /* `key IN (SELECT number ...)`: SQLite hands over the numbers one by one and then checks each row by the
+            ** affinity of the key alone, though '05' equals 5 there. Where the list is taken whole, it checks the IN
+            ** itself. */
             bool text = type == KV_TEXT || type == KV_JSON, list = text && sqlite3_vtab_in(info, i, -1);
             if ((text && rst_plan_is_untold_in(info, i)) || (list && constraint->iColumn == 1)) continue;
             if (constraint->iColumn == 0 && (key < 0 || (listed && !list))) {

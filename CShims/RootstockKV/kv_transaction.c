@@ -1,11 +1,11 @@
 /*
 ** kv_transaction.c - the write transaction of a key-value file, its savepoints, and the notices of a transaction's end.
 **
-** Tables of one file share one write transaction, committed in the first xSync, because xCommit cannot fail. Savepoints are an undo
-** log, kept only while one could be rolled back to.
+** Tables of one file share one write transaction, committed in the first xSync, because xCommit cannot fail. Savepoints
+** are an undo log, kept only while one could be rolled back to.
 **
-** SQLite tells a virtual table nothing of the end of a transaction that only read. As in control.c a file that SQLite locks does: a
-** second file of that VFS, attached as `rootstock_kv`, with xLock and xUnlock taken over here.
+** SQLite tells a virtual table nothing of the end of a transaction that only read. As in txn_hook_vfs.c a file that
+** SQLite locks does: a second file of that VFS, attached as `rootstock_kv`, with xLock and xUnlock taken over here.
 **
 ** Invariant: the log, replayed backwards to a mark, restores exactly the entries that stood there.
 */
@@ -56,7 +56,7 @@ int kv_notice_attach(kv_connection *kv, char **message) {
     sqlite3_file *file = NULL;
     int code = SQLITE_OK;
     if (notice->file != NULL) return SQLITE_OK;
-    if (sqlite3_vfs_find("rootstock-control") == NULL) code = rst_control_attach(kv->connection, message);
+    if (sqlite3_vfs_find("rootstock-control") == NULL) code = rst_txn_hook_attach(kv->connection, message);
     if (code == SQLITE_OK) {
         code = rst_execute(kv->connection, message,
                            "ATTACH 'file:kv?vfs=rootstock-control&cache=private' AS rootstock_kv");

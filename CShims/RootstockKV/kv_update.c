@@ -1,15 +1,16 @@
 /*
 ** kv_update.c - INSERT, UPDATE and DELETE on a table of module kv.
 **
-** Invariant: a row that is refused leaves the tree as it was. Which conflict modes there are, SQLite decides (the module says
-** SQLITE_VTAB_CONSTRAINT_SUPPORT): a key that is taken, in a tree with several values a key a pair that is there, is a conflict.
+** Invariant: a row that is refused leaves the tree as it was. Which conflict modes there are, SQLite decides (the
+** module says SQLITE_VTAB_CONSTRAINT_SUPPORT): a key that is taken, in a tree with several values a key a pair that is
+** there, is a conflict.
 */
 #include "kv.h"
 
 #include <string.h>
 
-/* A place in the hidden column: the key's size in two bytes, the key, and in a tree with duplicates the value. Both are handed out
-** in aligned memory. */
+/* A place in the hidden column: the key's size in two bytes, the key, and in a tree with duplicates the value. Both are
+** handed out in aligned memory. */
 typedef struct kv_entry {
     rootstock_slice key, value;
     uint64_t key_room[64], value_room[64];

@@ -1,11 +1,12 @@
 /*
 ** path_allowlist.c - which files the schema of a native database may make a connection open.
 **
-** A database file can come from anybody, and a declaration in it must not choose what is opened: `CREATE VIRTUAL TABLE t USING
-** kv('/somebody/else')` reads and creates nothing until the application itself has named that path on this connection, by running
-** the CREATE or by SELECT rootstock_allow('path'). A table of an engine's module has no path of its own: its rows are beside the
-** database file, where SQLite keeps a journal; as SQLite with its journals, no symbolic link is followed there, and nothing is
-** made there by reading. Invariant: a path is opened for a schema only if it passed here.
+** A database file can come from anybody, and a declaration in it must not choose what is opened: `CREATE VIRTUAL TABLE
+** t USING kv('/somebody/else')` reads and creates nothing until the application itself has named that path on this
+** connection, by running the CREATE or by SELECT rootstock_allow('path'). A table of an engine's module has no path of
+** its own: its rows are beside the database file, where SQLite keeps a journal; as SQLite with its journals, no
+** symbolic link is followed there, and nothing is made there by reading. Invariant: a path is opened for a schema only
+** if it passed here.
 */
 #define _GNU_SOURCE
 #include "rootstock_kv_module.h"
@@ -20,7 +21,7 @@ struct rst_path {
 };
 
 bool rst_path_allowed(const rst_connection *c, const char *path) {
-    for (const struct rst_path *allowed = c->paths; allowed != NULL; allowed = allowed->next) {
+    for (const struct rst_path *allowed = store_of(c)->paths; allowed != NULL; allowed = allowed->next) {
         if (strcmp(allowed->text, path) == 0) return true;
     }
     return false;
@@ -33,15 +34,16 @@ int rst_path_allow(rst_connection *c, const char *path) {
     allowed = sqlite3_malloc64(sizeof *allowed + size);
     if (allowed == NULL) return SQLITE_NOMEM;
     memcpy(allowed->text, path, size);
-    allowed->next = c->paths;
-    c->paths = allowed;
+    allowed->next = store_of(c)->paths;
+    store_of(c)->paths = allowed;
     return SQLITE_OK;
 }
 
 void rst_paths_free(rst_connection *c) {
-    while (c->paths != NULL) {
-        struct rst_path *allowed = c->paths;
-        c->paths = allowed->next;
+    rst_store *store = store_of(c);
+    while (store->paths != NULL) {
+        struct rst_path *allowed = store->paths;
+        store->paths = allowed->next;
         sqlite3_free(allowed);
     }
 }

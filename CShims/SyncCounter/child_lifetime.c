@@ -1,9 +1,8 @@
 /*
 ** child_lifetime.c - has a measuring process end when the comparison that started it is gone.
 **
-** A comparison that is killed cannot end its children itself, and one that goes on writing would meet the comparison that is started
-** next at the same stores.
-** Invariant: nothing else of the process changes.
+** A comparison that is killed cannot end its children itself, and one that goes on writing would meet the comparison
+** that is started next at the same stores. Invariant: nothing else of the process changes.
 */
 #include "child_lifetime.h"
 

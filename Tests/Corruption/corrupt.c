@@ -1,21 +1,22 @@
 /*
 ** corrupt.c - a store's file damaged in every way and opened again, each time in a process of its own.
 **
-** Usage: corrupt FOLDER SECONDS SEED. First the file is cut at every page and at odd sizes, then page headers are overwritten and sizes of keys
-** changed, then bits flip at random for SECONDS. Each child opens the damaged copy, reads every table in several ways, checks the store, writes to it,
-** and tells how that went: sound (every answer as before), rows (answers that decode but are others, and the check finds it), refused (an error), or
-** crashed, inside liblmdb or outside of it.
-** Without checksums the check cannot know what the file holds once, as long as it decodes and keys stay in order: table w, which has no index, and the
-** catalog's texts. Answers where nothing else differs are counted as unseen; where table t differs, whose values stand in indexes too, or sizes were
-** changed, so that entries lie on each other, the check has missed it.
-** Invariants tested: no child crashes in code of ours; a file that was cut is always refused; the check misses nothing. What LMDB itself does not
-** survive (its assertions end the process, it checks no entry of a page against the page's size, and pages that lead to each other in a ring make
-** a walk without end) is counted and told.
-** Every other child writes without a write map: changed pages are then copies in the heap, and LMDB, which removes an entry of a damaged
-** one, writes beyond it (mdb_cursor_del, seen with a watchpoint). What finds the heap broken later is whoever frees something next, or SQLite
-** in a structure of its own: counted apart, and only in such a child. Whether it was our code that broke it is for AddressSanitizer to say. Under AddressSanitizer (run.sh with
-** SANITIZE=1) a report counts as a crash of whoever the copying or reading was done for.
-** With ENGINE=sqlite-btree in the environment the store is one of that engine: cuts and bit flips only, and no crash is excused.
+** Usage: corrupt FOLDER SECONDS SEED. First the file is cut at every page and at odd sizes, then page headers are
+** overwritten and sizes of keys changed, then bits flip at random for SECONDS. Each child opens the damaged copy, reads
+** every table in several ways, checks the store, writes to it, and tells how that went: sound (every answer as before),
+** rows (answers that decode but are others, and the check finds it), refused (an error), or crashed, inside liblmdb or
+** outside of it. Without checksums the check cannot know what the file holds once, as long as it decodes and keys stay
+** in order: table w, which has no index, and the catalog's texts. Answers where nothing else differs are counted as
+** unseen; where table t differs, whose values stand in indexes too, or sizes were changed, so that entries lie on each
+** other, the check has missed it. Invariants tested: no child crashes in code of ours; a file that was cut is always
+** refused; the check misses nothing. What LMDB itself does not survive (its assertions end the process, it checks no
+** entry of a page against the page's size, and pages that lead to each other in a ring make a walk without end) is
+** counted and told. Every other child writes without a write map: changed pages are then copies in the heap, and LMDB,
+** which removes an entry of a damaged one, writes beyond it (mdb_cursor_del, seen with a watchpoint). What finds the
+** heap broken later is whoever frees something next, or SQLite in a structure of its own: counted apart, and only in
+** such a child. Whether it was our code that broke it is for AddressSanitizer to say. Under AddressSanitizer (run.sh
+** with SANITIZE=1) a report counts as a crash of whoever the copying or reading was done for. With ENGINE=sqlite-btree
+** in the environment the store is one of that engine: cuts and bit flips only, and no crash is excused.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -234,7 +235,8 @@ static int try_it(const char *what, unsigned long where, size_t length) {
     static unsigned char told[OUTCOMES];
     int outcome = run_child();
     if (outcome == IN_OURS && children % 2 != 0 && strcmp(engine, "lmdb") == 0) {
-        /* What LMDB wrote beyond a copy may have hit a struct of ours. Where there are no copies the same damage then ends in LMDB. */
+        /* What LMDB wrote beyond a copy may have hit a struct of ours. Where there are no copies the same damage then
+        ** ends in LMDB. */
         write_damaged(length);
         if (run_child() == IN_LMDB) outcome = IN_HEAP;
         children++;

@@ -1,6 +1,7 @@
 /*
-** shared_cache.c - two stores' connections in a process whose shared cache is on (sqlite3_enable_shared_cache), as many an application has
-** it for its own databases. Usage: shared_cache EXTENSION STORE ENGINE. Prints what each step gives; run.sh compares.
+** shared_cache.c - two stores' connections in a process whose shared cache is on (sqlite3_enable_shared_cache), as many
+** an application has it for its own databases. Usage: shared_cache EXTENSION STORE ENGINE. Prints what each step gives;
+** run.sh compares.
 */
 #include <sqlite3.h>
 #include <stdio.h>

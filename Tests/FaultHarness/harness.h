@@ -27,7 +27,8 @@ int run_processes(const settings *how);
 /* A store at path with the setup and the first count units run. */
 void make_store(const char *path, const char *options, int count);
 uint64_t random_number(uint64_t *state);
-/* When flushes fail, if they do, beside a transaction that has LMDB write pages: before it may, all of them or the first; once it may. */
+/* When flushes fail, if they do, beside a transaction that has LMDB write pages: before it may, all of them or the
+** first; once it may. */
 typedef enum spill_fault {
     SPILL_AT_ONCE,
     SPILL_FAILS_BEFORE,
@@ -35,15 +36,16 @@ typedef enum spill_fault {
     SPILL_FAILS_BEHIND,
     SPILL_FAULTS
 } spill_fault;
-/* Such a transaction of the store at path, which this process has open; it is aborted. False where it was refused since all flushes failed before.
-** Ends the program where it fails otherwise. */
+/* Such a transaction of the store at path, which this process has open; it is aborted. False where it was refused since
+** all flushes failed before. Ends the program where it fails otherwise. */
 bool spill_pages(const char *path, spill_fault fault, uint64_t *seed);
 
 /* Shared by processes: a writer was killed, or none will be; the watcher has its snapshot; nobody writes any more. */
 typedef struct watching {
     int killed, looked, over;
 } watching;
-/* Has the store of the connection open meanwhile (tables of run_processes.c). Ends the program where what it saw is gone. */
+/* Has the store of the connection open meanwhile (tables of run_processes.c). Ends the program where what it saw is
+** gone. */
 void watch(sqlite3 *db, watching *state);
 
 #endif

@@ -43,7 +43,8 @@ static void take_sector(image *file, const image *latest, uint64_t at) {
     memcpy(file->bytes + at, latest->bytes + at, size);
 }
 
-/* Some of its sectors, which begin at multiples of 512 in the file; latest holds what the event and all before it wrote. */
+/* Some of its sectors, which begin at multiples of 512 in the file; latest holds what the event and all before it
+** wrote. */
 static void apply_torn(image *file, const image *latest, const event *what, uint64_t *seed) {
     for (uint64_t at = what->offset / SECTOR * SECTOR; at < what->offset + what->size; at += SECTOR)
         if (random_number(seed) % 2 == 0) take_sector(file, latest, at);

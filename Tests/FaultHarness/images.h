@@ -1,8 +1,8 @@
 /*
 ** images.h - files as a power loss may leave them, made of recorded events.
 **
-** Invariant: what a sync that has ended covered is in every image, each write through O_DSYNC too, and of the rest any choice is possible,
-** by sectors: one is as it was in memory at some moment since then.
+** Invariant: what a sync that has ended covered is in every image, each write through O_DSYNC too, and of the rest any
+** choice is possible, by sectors: one is as it was in memory at some moment since then.
 */
 #ifndef IMAGES_H
 #define IMAGES_H
@@ -35,8 +35,9 @@ void disk_free(disk *disk);
 void image_make(image *trial, const disk *disk, size_t moment, variant kind, uint64_t *seed);
 /* Writes it to path, without a lock file beside. Ends the program when it fails. */
 void image_write(const image *file, const char *path);
-/* Has the file, made of a moment, what it must have? Written to path, opened as a store in a process of its own, so that a crash is seen, and
-** shown to judge with the context: null, or what is wrong with it, which ends the program, as a store that does not open does. */
+/* Has the file, made of a moment, what it must have? Written to path, opened as a store in a process of its own, so
+** that a crash is seen, and shown to judge with the context: null, or what is wrong with it, which ends the program, as
+** a store that does not open does. */
 void image_judge(const image *file, const char *path, size_t moment, variant kind,
                  const char *(*judge)(sqlite3 *db, const void *context), const void *context);
 

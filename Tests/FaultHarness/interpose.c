@@ -209,7 +209,8 @@ static int record_sync(int descriptor, int result, size_t begun) {
     return -1;
 }
 
-/* A sync that fails may leave what was written before it off the disk, and taken for clean: a later one does not write it. */
+/* A sync that fails may leave what was written before it off the disk, and taken for clean: a later one does not write
+** it. */
 static void record_lost(int descriptor) {
     if (!is_recorded(descriptor)) return;
     recording_lock();
@@ -377,8 +378,9 @@ int fsync(int descriptor) {
 }
 
 /*
-** What is stored through a map is seen when it is synced: the pages that differ from those of the last time are what the system may
-** have written since then, in any order. A sync of the whole map is a sync; one of some pages (a meta page) is of those pages only.
+** What is stored through a map is seen when it is synced: the pages that differ from those of the last time are what
+** the system may have written since then, in any order. A sync of the whole map is a sync; one of some pages (a meta
+** page) is of those pages only.
 */
 enum { MAP_PAGE = 4096, PAGES_OF_A_META = 16 };
 

@@ -1,10 +1,10 @@
 /*
 ** interpose.h - the system calls and allocations of a store, counted, failed, cut short, ended in SIGKILL or recorded.
 **
-** The harness defines the C library's functions of the same names, so that those of liblmdb, of SQLite and of our own code come
-** here first; nothing of this is in the product. Only descriptors of files below the watched directory count.
-** Several threads may be at work; an event is recorded when its call has ended.
-** Invariant: with nothing armed and nothing recorded, every call does what the system does.
+** The harness defines the C library's functions of the same names, so that those of liblmdb, of SQLite and of our own
+** code come here first; nothing of this is in the product. Only descriptors of files below the watched directory count.
+** Several threads may be at work; an event is recorded when its call has ended. Invariant: with nothing armed and
+** nothing recorded, every call does what the system does.
 */
 #ifndef INTERPOSE_H
 #define INTERPOSE_H
@@ -41,7 +41,8 @@ typedef enum io_fault {
 
 /* Files below the directory count from now on. The text must live on. */
 void io_watch(const char *directory);
-/* The nth call from now (from 1) among those in calls (a set of 1u << io_call) fails; persistently: and all after it. */
+/* The nth call from now (from 1) among those in calls (a set of 1u << io_call) fails; persistently: and all after
+** it. */
 void io_arm(io_fault fault, unsigned calls, long nth, bool persistent, int error);
 /* The same for the nth write whose first 8 bytes are the mark. */
 void io_arm_mark(io_fault fault, uint64_t mark, long nth);
@@ -60,7 +61,8 @@ extern unsigned record_seal_delay;
 /* A flush by a process that stores to a map sees first what was stored since the last, as msync does. */
 extern bool record_stores;
 
-/* What happened to the store's data file, in order. LOST: a sync failed. NAMED: its directory was synced after it had been made. */
+/* What happened to the store's data file, in order. LOST: a sync failed. NAMED: its directory was synced after it had
+** been made. */
 typedef enum event_kind {
     EVENT_WRITE,
     EVENT_TRUNCATE,
@@ -78,7 +80,8 @@ typedef struct event {
     int number;  /* of an acknowledgement */
     int process; /* whose it is: see recording.h */
     size_t
-        begun; /* of a sync: events before it began, which it has made durable, or of a loss: which no later sync makes so */
+        /* of a sync: events before it began, which it has made durable, or of a loss: which no later sync makes so */
+        begun;
 } event;
 /* Records the calls on the file named name from now on. */
 void record_start(const char *name);
@@ -89,8 +92,8 @@ void record_free(void);
 extern event *recorded;
 extern size_t recorded_count;
 
-/* Fails the nth of malloc, calloc, realloc and posix_memalign outside SQLite from now on. Under a sanitizer, which has those
-** functions for itself, nothing can be armed, and allocation_can_fail says so. */
+/* Fails the nth of malloc, calloc, realloc and posix_memalign outside SQLite from now on. Under a sanitizer, which has
+** those functions for itself, nothing can be armed, and allocation_can_fail says so. */
 bool allocation_can_fail(void);
 /* For the harness itself; freed with free. */
 void *unfailing_malloc(size_t size);

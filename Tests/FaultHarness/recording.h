@@ -1,9 +1,10 @@
 /*
 ** recording.h - a recording of several processes in one order.
 **
-** Shared, the events and their bytes lie in memory that processes forked later write to as well, under one lock; else each process has its own.
-** A flush that fails is told to every descriptor of the file that is open then, once, as Linux does; the other processes' are told by this.
-** Invariant: a write to the file that another process may have seen is recorded, though the writer was killed right behind it.
+** Shared, the events and their bytes lie in memory that processes forked later write to as well, under one lock; else
+** each process has its own. A flush that fails is told to every descriptor of the file that is open then, once, as
+** Linux does; the other processes' are told by this. Invariant: a write to the file that another process may have seen
+** is recorded, though the writer was killed right behind it.
 */
 #ifndef RECORDING_H
 #define RECORDING_H

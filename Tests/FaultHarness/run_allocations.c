@@ -1,9 +1,10 @@
 /*
 ** run_allocations.c - the nth allocation fails, for every n, in every unit of the script and in opening a store.
 **
-** After a failure: the unit says SQLITE_NOMEM, the content is what it was before the unit, the same connection runs the unit
-** at the next try, and when the connection is closed SQLite holds as much memory as before it was opened. A unit may also succeed
-** in spite of a failed allocation (SQLite does without, say, a cache): then the content and the rows are those of success.
+** After a failure: the unit says SQLITE_NOMEM, the content is what it was before the unit, the same connection runs the
+** unit at the next try, and when the connection is closed SQLite holds as much memory as before it was opened. A unit
+** may also succeed in spite of a failed allocation (SQLite does without, say, a cache): then the content and the rows
+** are those of success.
 */
 #define _GNU_SOURCE
 #include "harness.h"

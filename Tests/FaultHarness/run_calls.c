@@ -1,9 +1,11 @@
 /*
-** run_calls.c - the nth system call on the store's files fails, for every n, call, error and unit; and so in opening a store.
+** run_calls.c - the nth system call on the store's files fails, for every n, call, error and unit; and so in opening a
+** store.
 **
-** After a failure: a clear code; the content is that of before the unit on the same connection, on another one of this process that
-** was open all the time, and after opening the store anew; the unit then runs. Only where a commit's last write failed may
-** the whole unit be there in spite of the error (a failed fsync tells nobody what is on the disk): never a part of it.
+** After a failure: a clear code; the content is that of before the unit on the same connection, on another one of this
+** process that was open all the time, and after opening the store anew; the unit then runs. Only where a commit's last
+** write failed may the whole unit be there in spite of the error (a failed fsync tells nobody what is on the disk):
+** never a part of it.
 */
 #define _GNU_SOURCE
 #include "harness.h"

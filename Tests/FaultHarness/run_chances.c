@@ -1,10 +1,12 @@
 /*
-** run_chances.c - the process is killed at each system call on the store's files with probability 1/N, again and again on one store.
+** run_chances.c - the process is killed at each system call on the store's files with probability 1/N, again and again
+** on one store.
 **
-** run_kills.c kills once, at every call, in a store that was closed well. Here a child goes through the script with an N of 2 to 64,
-** all calls or those of one kind, and is killed before, halfway through or right after one of them; the next child opens what was left, lock
-** file included, looks whether it is the content of before the unit or of after it, checks it now and then, and goes on from there, and any of
-** that may be where it is killed in turn. What a child saw succeed is never lost.
+** run_kills.c kills once, at every call, in a store that was closed well. Here a child goes through the script with an
+** N of 2 to 64, all calls or those of one kind, and is killed before, halfway through or right after one of them; the
+** next child opens what was left, lock file included, looks whether it is the content of before the unit or of after
+** it, checks it now and then, and goes on from there, and any of that may be where it is killed in turn. What a child
+** saw succeed is never lost.
 */
 #define _GNU_SOURCE
 #include "harness.h"

@@ -1,9 +1,10 @@
 /*
-** run_disk.c - a disk that is full, and one that is read-only: a small file system in memory, mounted where nobody else sees it.
+** run_disk.c - a disk that is full, and one that is read-only: a small file system in memory, mounted where nobody else
+** sees it.
 **
-** Full: the statement says SQLITE_FULL, what was committed is there, the check finds no fault, and with room made the same connection
-** goes on. Read-only: opening says so, unless reading alone was asked for, which works. Needs the right to mount, which a user
-** namespace gives on most systems; without it the run says that it was skipped.
+** Full: the statement says SQLITE_FULL, what was committed is there, the check finds no fault, and with room made the
+** same connection goes on. Read-only: opening says so, unless reading alone was asked for, which works. Needs the right
+** to mount, which a user namespace gives on most systems; without it the run says that it was skipped.
 */
 #define _GNU_SOURCE
 #include "harness.h"

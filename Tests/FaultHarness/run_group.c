@@ -3,14 +3,14 @@
 **
 ** Each thread inserts its rows one transaction after another: of an odd number in one table, of an even one in two.
 **
-** The power: files are made of moments, as in run_power.c. In each of them are all transactions that a COMMIT had acknowledged, of each
-** thread the first ones without a gap, each whole. Once the writers do nothing else; once they rest inside of transactions and flushes take
-** long, so that commits come to wait for a flush under way, and flushes are made by those that have waited enough; once the
-** others lose patience while one is in the middle of its commit.
-** Failing calls: the nth flush or write fails, once or from then on; what was acknowledged is there, what is there was tried, every
-** transaction is whole, and every connection goes on.
-** Hopes: of commits in a given order, which leave the flush to others.
-** Kills: the process ends at the nth write or flush; the next to open the store finds what was acknowledged.
+** The power: files are made of moments, as in run_power.c. In each of them are all transactions that a COMMIT had
+** acknowledged, of each thread the first ones without a gap, each whole. Once the writers do nothing else; once they
+** rest inside of transactions and flushes take long, so that commits come to wait for a flush under way, and flushes
+** are made by those that have waited enough; once the others lose patience while one is in the middle of its commit.
+** Failing calls: the nth flush or write fails, once or from then on; what was acknowledged is there, what is there was
+** tried, every transaction is whole, and every connection goes on. Hopes: of commits in a given order, which leave the
+** flush to others. Kills: the process ends at the nth write or flush; the next to open the store finds what was
+** acknowledged.
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -167,7 +167,8 @@ static void lose_power(const settings *how, unsigned delay, unsigned seal_delay,
     image trial = {0};
     disk disk = {0};
     long files = 0, moments = 0, syncs = 0, durable = 0;
-    /* Of the moments that there is time for, three of four are behind an acknowledgement: what is missing is missing at once. */
+    /* Of the moments that there is time for, three of four are behind an acknowledgement: what is missing is missing at
+    ** once. */
     double wanted = seconds * FILES_A_SECOND / (VARIANTS - 1 + DRAWS), acknowledgements = WRITERS * UNITS;
     for (size_t moment = 0; moment <= recorded_count; moment++) {
         bool after = moment > begin && recorded[moment - 1].kind == EVENT_ACKNOWLEDGED;
@@ -300,7 +301,8 @@ static void kill_writers(const settings *how, double seconds) {
     remove_store(path);
 }
 
-/* Commits of these connections, one after the other: 'F' for one that is to flush, 'h' for one that hopes for others. */
+/* Commits of these connections, one after the other: 'F' for one that is to flush, 'h' for one that hopes for
+** others. */
 static void take_turns(rootstock_shared *shared, rootstock_turn *turns, const char *who, const char *expected) {
     for (size_t i = 0; who[i] != 0; i++) {
         rootstock_turn *turn = &turns[who[i] - 'a'];
@@ -312,7 +314,8 @@ static void take_turns(rootstock_shared *shared, rootstock_turn *turns, const ch
     }
 }
 
-/* Whom a commit waits for with its flush when nobody stands in line: all who shared the last one, and nobody for a while once that was in vain. */
+/* Whom a commit waits for with its flush when nobody stands in line: all who shared the last one, and nobody for a
+** while once that was in vain. */
 static void hope(const settings *how) {
     char path[4096], *message = NULL;
     static const rootstock_options options;

@@ -1,10 +1,10 @@
 /*
-** run_kills.c - the process is killed at the nth system call on the store's files: instead of it, in the middle of its bytes, or
-** right after it; for every n and every unit.
+** run_kills.c - the process is killed at the nth system call on the store's files: instead of it, in the middle of its
+** bytes, or right after it; for every n and every unit.
 **
-** Each time a child opens a copy of the store, is killed, and the store is opened again: it has the content of before the unit
-** or of after it, that of after it if the child saw the unit succeed, and it passes the check. The unit is the first that the child runs, or
-** one behind others, which class normal has not flushed then. A kill loses nothing that
+** Each time a child opens a copy of the store, is killed, and the store is opened again: it has the content of before
+** the unit or of after it, that of after it if the child saw the unit succeed, and it passes the check. The unit is the
+** first that the child runs, or one behind others, which class normal has not flushed then. A kill loses nothing that
 ** was acknowledged whatever the durability: what the process wrote stays with the system.
 */
 #define _GNU_SOURCE

@@ -1,15 +1,17 @@
 /*
 ** run_later.c - class normal: commits that no flush has made durable yet, and what a power loss takes of them.
 **
-** A row after another is inserted, a transaction each, now and then with hundreds of others. At each moment files are made of what the disk may
-** hold. Promises:
-**   of the transactions whose COMMIT had returned, the last MOST_LOST at most are missing; where one is, so are all after it; and the
+** A row after another is inserted, a transaction each, now and then with hundreds of others. At each moment files are
+** made of what the disk may hold. Promises:
+**   of the transactions whose COMMIT had returned, the last MOST_LOST at most are missing; where one is, so are all
+**     after it; and the
 **   file is whole;
 **   that takes a flush for LEAST_SHARED transactions at most, or else it would be no class of its own;
-**   when nothing is written for a while, everything is durable, and no snapshot is held; so it is when the store was closed; and so it is
+**   when nothing is written for a while, everything is durable, and no snapshot is held; so it is when the store was
+**     closed; and so it is
 **   where a flush that nobody waited for had failed, or several, for a while.
-** Then flushes fail, once or for good; and a transaction on top of commits that are not durable has LMDB write pages of it before its
-** commit (spill.c).
+** Then flushes fail, once or for good; and a transaction on top of commits that are not durable has LMDB write pages of
+** it before its commit (spill.c).
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -202,7 +204,8 @@ static void go_on_beginning(sqlite3 *db) {
         if (session_run(db, "BEGIN IMMEDIATE; ROLLBACK", NULL) != SQLITE_OK) wrong("%s", session_message());
 }
 
-/* Flushes that nobody waits for fail, the first or all for a while; then the store is left alone, or closed. Nobody hears of them. */
+/* Flushes that nobody waits for fail, the first or all for a while; then the store is left alone, or closed. Nobody
+** hears of them. */
 static void fail_unheard(const char *path, const char *tried, uint64_t *seed) {
     for (int way = 0; way < 6; way++) {
         rows had = {.most_lost = 0};

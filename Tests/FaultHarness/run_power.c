@@ -1,19 +1,23 @@
 /*
-** run_power.c - the power goes off, at the file: every write and sync of a run is recorded, and files are made of what could be on the
-** disk at each moment.
+** run_power.c - the power goes off, at the file: every write and sync of a run is recorded, and files are made of what
+** could be on the disk at each moment.
 **
 ** What a disk may hold at a moment: all that was written before the last sync that ended before it, every write through
-** O_DSYNC, and of the other writes since then any choice, each whole or in part by sectors of 512 bytes. Made of each moment:
+** O_DSYNC, and of the other writes since then any choice, each whole or in part by sectors of 512 bytes. Made of each
+** moment:
 **   ordered    all of them (the next call had not begun)
 **   dropped    none of them; and no file where its name in the directory was not synced
 **   torn       all of them, the last one in part
 **   chosen     a random choice of them, some in part; several draws
 ** Promises:
 **   full    each content is that of the last acknowledged unit or a later one
-**   normal  the content is whole, one that the store had, and at most the last 32 commits are missing (run_later.c says more)
+**   normal  the content is whole, one that the store had, and at most the last 32 commits are missing (run_later.c says
+**     more)
 **   normal-map  at most the last one
-**   full-map, and that one: the same with the write map, where the pages stored since the last msync are what may be missing
-**   off     without the write map, ordered: as full. Otherwise nothing is promised: the file may be refused, found damaged by the check, or wrong in a way that
+**   full-map, and that one: the same with the write map, where the pages stored since the last msync are what may be
+**     missing
+**   off     without the write map, ordered: as full. Otherwise nothing is promised: the file may be refused, found
+**     damaged by the check, or wrong in a way that
 **           nothing can see, since there is nothing to check by; how often each happens is printed.
 ** Each file is opened in a child, so that a crash is seen and counted; none is allowed except with off.
 */

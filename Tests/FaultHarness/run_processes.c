@@ -1,20 +1,21 @@
 /*
-** run_processes.c - several processes write to one store in class full, each with several threads whose commits share flushes, while the power
-** fails and processes are killed.
+** run_processes.c - several processes write to one store in class full, each with several threads whose commits share
+** flushes, while the power fails and processes are killed.
 **
-** What one process has published in a chain and not flushed, another makes durable before it writes. Each transaction inserts a row
-** that says how many there were before it (and of an even number, a row in a second table), so that the rows of a whole store are
-** those of the first transactions in the order in which they were committed, without a gap.
+** What one process has published in a chain and not flushed, another makes durable before it writes. Each transaction
+** inserts a row that says how many there were before it (and of an even number, a row in a second table), so that the
+** rows of a whole store are those of the first transactions in the order in which they were committed, without a gap.
 **
-** The writes and syncs of all processes are recorded in one order, and files are made of its moments as in run_power.c: in each are all
-** transactions that a COMMIT had acknowledged, in any process, and the check finds no damage.
-** In half of the runs one of them is of class normal, whose own COMMIT promises less; what others commit on top of it is promised.
-** Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a chain or of a commit,
-** while the others go on; sometimes another process opens the store meanwhile, which clears the dead one's snapshots, or the others
-** are killed as well and it finds nobody; or the next to write does so through a write map, or in a transaction so large that LMDB writes
-** pages of it early (spill.c); these may reach the disk before its commit. Or it is killed right before it seals a commit while another process has the store
-** open (watch.c), and the next takes all pages that are free. And flushes of one process fail, of which Linux tells the
-** others with their next, but not who opens the file then.
+** The writes and syncs of all processes are recorded in one order, and files are made of its moments as in run_power.c:
+** in each are all transactions that a COMMIT had acknowledged, in any process, and the check finds no damage. In half
+** of the runs one of them is of class normal, whose own COMMIT promises less; what others commit on top of it is
+** promised. Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a
+** chain or of a commit, while the others go on; sometimes another process opens the store meanwhile, which clears the
+** dead one's snapshots, or the others are killed as well and it finds nobody; or the next to write does so through a
+** write map, or in a transaction so large that LMDB writes pages of it early (spill.c); these may reach the disk before
+** its commit. Or it is killed right before it seals a commit while another process has the store open (watch.c), and
+** the next takes all pages that are free. And flushes of one process fail, of which Linux tells the others with their
+** next, but not who opens the file then.
 */
 #define _GNU_SOURCE
 #include "harness.h"

@@ -1,12 +1,13 @@
 /*
 ** run_seals.c - a sealed commit names all of its pages, and they have the checksums that it says.
 **
-** Random statements run on a store: values on pages of their own, rows and whole tables that come and go, indexes. After each, every
-** page that the file's last commit reaches and the one before did not is found by walking both files whole, and compared with what the
-** seal names. Any one of these pages as it was before, or cut off, undoes the commit when the file is opened next.
+** Random statements run on a store: values on pages of their own, rows and whole tables that come and go, indexes.
+** After each, every page that the file's last commit reaches and the one before did not is found by walking both files
+** whole, and compared with what the seal names. Any one of these pages as it was before, or cut off, undoes the commit
+** when the file is opened next.
 **
-** Then a row is inserted after another while flushes fail, once or for good, and lose what they were to write. Whenever the power fails
-** after that, the file has every row whose INSERT was acknowledged.
+** Then a row is inserted after another while flushes fail, once or for good, and lose what they were to write. Whenever
+** the power fails after that, the file has every row whose INSERT was acknowledged.
 */
 #define _GNU_SOURCE
 #include "harness.h"

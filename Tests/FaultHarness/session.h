@@ -1,8 +1,8 @@
 /*
 ** session.h - stores, scripts, and what native SQLite says of them.
 **
-** A script is a row of units: each a statement or a whole transaction. After k units native SQLite has content number k; a store
-** that was interrupted must have one of these contents, and which ones the caller knows.
+** A script is a row of units: each a statement or a whole transaction. After k units native SQLite has content number
+** k; a store that was interrupted must have one of these contents, and which ones the caller knows.
 */
 #ifndef SESSION_H
 #define SESSION_H
@@ -32,12 +32,12 @@ typedef struct expectation {
 /* Runs the script on native SQLite. Ends the program if that fails. */
 expectation expect_from_native(void);
 
-/* Opens a store of engine lmdb at path (null: native SQLite in memory). options: JSON or null. On failure *db is null and the text
-** of the failure in session_message(). */
+/* Opens a store of engine lmdb at path (null: native SQLite in memory). options: JSON or null. On failure *db is null
+** and the text of the failure in session_message(). */
 int session_open(const char *path, const char *options, sqlite3 **db);
 void session_close(sqlite3 *db);
-/* Runs every statement of the text by way of the front door; *output, if not null, gets a hash over all rows. Stops at the first
-** failure, and returns its extended code. */
+/* Runs every statement of the text by way of the front door; *output, if not null, gets a hash over all rows. Stops at
+** the first failure, and returns its extended code. */
 int session_run(sqlite3 *db, const char *sql, uint64_t *output);
 /* Runs unit number and, should it leave a transaction open, ROLLBACK. The code is that of the unit. */
 int session_unit(sqlite3 *db, int number, uint64_t *output);

@@ -1,12 +1,14 @@
 /*
 ** spill.c - a transaction that has LMDB write pages before its commit, without 512 MiB of changes.
 **
-** Before a value is put LMDB reckons twice the pages that it will take; where those and the changed ones are more than its list holds, it writes
-** changed ones to the file. So a few pages and then room for a value of 300 MiB will do, of which not a byte is filled in. The pages are the
-** freed ones that no reader keeps, and the transaction is aborted. Nothing of it may be seen, whatever becomes of the power.
+** Before a value is put LMDB reckons twice the pages that it will take; where those and the changed ones are more than
+** its list holds, it writes changed ones to the file. So a few pages and then room for a value of 300 MiB will do, of
+** which not a byte is filled in. The pages are the freed ones that no reader keeps, and the transaction is aborted.
+** Nothing of it may be seen, whatever becomes of the power.
 **
-** So it is on top of commits of this process that no flush has made durable yet, and where the flushes fail: before the first change that may have
-** LMDB write (that is, the thousandth), or behind it, when what such a failure lets go of may be taken.
+** So it is on top of commits of this process that no flush has made durable yet, and where the flushes fail: before the
+** first change that may have LMDB write (that is, the thousandth), or behind it, when what such a failure lets go of
+** may be taken.
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -46,7 +48,8 @@ static void fail_flushes(bool persistently) {
     io_arm(IO_ERROR, 1u << IO_FDATASYNC, 1, persistently, EIO);
 }
 
-/* After so many changes LMDB may write. The flushes that fail do before, or between that moment and the first page that it writes. */
+/* After so many changes LMDB may write. The flushes that fail do before, or between that moment and the first page that
+** it writes. */
 static int put_around_failures(const rootstock_engine *engine, rootstock_transaction *transaction,
                                rootstock_environment *environment, spill_fault fault, uint64_t *seed) {
     rootstock_tree tree;

@@ -1,7 +1,9 @@
 /*
-** watch.c - a process that has a store open while another is killed in the middle of a commit, and a third opens the store and goes on.
+** watch.c - a process that has a store open while another is killed in the middle of a commit, and a third opens the
+** store and goes on.
 **
-** What it sees when the one was killed stands still in its snapshot, and is there for good: nobody undoes what somebody has open.
+** What it sees when the one was killed stands still in its snapshot, and is there for good: nobody undoes what somebody
+** has open.
 */
 #define _GNU_SOURCE
 #include "harness.h"

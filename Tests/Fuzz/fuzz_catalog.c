@@ -1,10 +1,11 @@
 /*
-** fuzz_catalog.c - libFuzzer target for whole stores: any bytes as the entries of a store's trees, its catalog included.
+** fuzz_catalog.c - libFuzzer target for whole stores: any bytes as the entries of a store's trees, its catalog
+** included.
 **
-** The input is a list of entries (tree, key, value), which an engine of the target's own serves, read-only. Invariant tested: opening
-** such a store, reading every row of every table in several ways and checking it all end without a crash; what is malformed is an
-** error, and what a query gives decodes.
-** An entry of the input: 1 byte tree (0: the catalog, n: tree t<n>, modulo 8), 1 byte key size, key, 2 bytes value size, value.
+** The input is a list of entries (tree, key, value), which an engine of the target's own serves, read-only. Invariant
+** tested: opening such a store, reading every row of every table in several ways and checking it all end without a
+** crash; what is malformed is an error, and what a query gives decodes. An entry of the input: 1 byte tree (0: the
+** catalog, n: tree t<n>, modulo 8), 1 byte key size, key, 2 bytes value size, value.
 */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
 ** fuzz_frontdoor.c - libFuzzer target for the front door: any bytes as SQL text.
 **
-** Invariant tested: rewriting ends, stays inside the text (a copy of exactly its size, without a NUL behind it), goes forward by at least
-** a byte a statement, and gives what SQLite prepares or refuses; what came out goes in again unchanged, or is refused before and after, so that
-** nobody who rewrites twice runs something else. Nothing is run.
+** Invariant tested: rewriting ends, stays inside the text (a copy of exactly its size, without a NUL behind it), goes
+** forward by at least a byte a statement, and gives what SQLite prepares or refuses; what came out goes in again
+** unchanged, or is refused before and after, so that nobody who rewrites twice runs something else. Nothing is run.
 */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (p = text; p < end;) {
         char *rewritten = NULL, *message = NULL;
         const char *tail = NULL;
-        bool glanced = rst_glance(rst_connection_of(db), p, end);
+        bool glanced = rst_rewrite_cache_has(rst_connection_of(db), p, end);
         int code = rst_rewrite(rst_connection_of(db), p, (int)(end - p), &rewritten, &tail, &message);
         if (glanced && (code != SQLITE_OK || rewritten != NULL || tail != end)) {
             fprintf(stderr, "the glance let through: %.*s\nwhich becomes: %s\n", (int)(end - p), p,

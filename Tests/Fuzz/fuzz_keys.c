@@ -1,8 +1,8 @@
 /*
 ** fuzz_keys.c - libFuzzer target for the key decoder.
 **
-** Input: 1 byte of flags per column, then the key. Whatever the bytes are, the decoder stays inside them; what it accepts,
-** the encoder makes again bit for bit, and skip walks the same way as decode.
+** Input: 1 byte of flags per column, then the key. Whatever the bytes are, the decoder stays inside them; what it
+** accepts, the encoder makes again bit for bit, and skip walks the same way as decode.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
 ** fuzz_pages.c - any bytes as the pages of an LMDB file, walked as a read transaction does.
 **
-** Invariant tested: no byte outside of the pages is read (they end where an allocation does), whatever they say; every entry handed out
-** lies in them whole; and a scan ends. Pages have 256 bytes here, so that few bytes make a tree.
+** Invariant tested: no byte outside of the pages is read (they end where an allocation does), whatever they say; every
+** entry handed out lies in them whole; and a scan ends. Pages have 256 bytes here, so that few bytes make a tree.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /*
 ** fuzz_rows.c - libFuzzer target for the row decoder.
 **
-** Whatever the bytes are, open, column and verify stay inside them; what verify accepts, the writer makes again bit for bit.
+** Whatever the bytes are, open, column and verify stay inside them; what verify accepts, the writer makes again bit for
+** bit.
 */
 #include <stdlib.h>
 #include <string.h>

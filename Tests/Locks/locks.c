@@ -1,15 +1,16 @@
 /*
 ** locks.c - transactions of several connections, step by step, on a store and on plain SQLite in WAL mode at once.
 **
-** Usage: locks FOLDER ENGINE SECONDS SEED [PROGRAMS]. A program of random steps is drawn from each seed: BEGIN of each kind, savepoints, reads held open,
-** single and mass changes, kept statements, and in some programs schema changes, or without the front door, by two to four connections without a busy timeout. After
-** each step both sides have to give the same code, the same rows, the same changes(), and to be in a transaction or not; and to a further
-** connection, which looks who holds the write lock and what is committed, both have to look the same. A program that differs is
+** Usage: locks FOLDER ENGINE SECONDS SEED [PROGRAMS]. A program of random steps is drawn from each seed: BEGIN of each
+** kind, savepoints, reads held open, single and mass changes, kept statements, and in some programs schema changes, or
+** without the front door, by two to four connections without a busy timeout. After each step both sides have to give
+** the same code, the same rows, the same changes(), and to be in a transaction or not; and to a further connection,
+** which looks who holds the write lock and what is committed, both have to look the same. A program that differs is
 ** shortened and printed. RandomIsolationTests does the same with fewer kinds of statements, and with processes.
 **
-** Left out, as RandomIsolationTests says it: rows of a statement whose connection wrote meanwhile, what follows a commit of nothing, and when plain SQLite
-** notices another connection's schema change; and a change with RETURNING that has not given all of its rows, outside of a transaction and at
-** its end (Vendor-notes/sqlite.md).
+** Left out, as RandomIsolationTests says it: rows of a statement whose connection wrote meanwhile, what follows a
+** commit of nothing, and when plain SQLite notices another connection's schema change; and a change with RETURNING that
+** has not given all of its rows, outside of a transaction and at its end (Vendor-notes/sqlite.md).
 */
 #define _GNU_SOURCE
 #include "programs.h"
@@ -224,8 +225,8 @@ typedef struct committed {
     outcome version, content;
 } committed;
 
-/* Has plain SQLite committed what had changed nothing: was taken back, or was there already? To other connections' snapshots it is a commit all the same; to
-** those of a store it is none. */
+/* Has plain SQLite committed what had changed nothing: was taken back, or was there already? To other connections'
+** snapshots it is a commit all the same; to those of a store it is none. */
 static bool commits_nothing(side *looker, committed *last) {
     static const char text[] =
         "SELECT (SELECT count(*) FROM sqlite_master), (SELECT group_concat(a||','||b) FROM t), (SELECT "
@@ -293,13 +294,15 @@ static int first_difference(const step *steps, int count, int connections, int f
                     if (!same(&out[0], &out[1])) continue;
                 }
             }
-            /* What it has not noticed before its transaction, it may notice by asking for the lock in vain, and keep that. */
+            /* What it has not noticed before its transaction, it may notice by asking for the lock in vain, and keep
+            ** that. */
             if ((features & SCHEMA) && !within && (starts(sql, "BEGIN") || starts(sql, "SAVEPOINT"))) {
                 run(&p->sides[0], "SELECT count(*) FROM sqlite_master", &out[0]);
                 run(&p->sides[1], "SELECT count(*) FROM sqlite_master", &out[1]);
                 p->stale = !same(&out[0], &out[1]);
             }
-            /* A transaction begun while a statement was open reads on in its snapshot, on a store until that statement is closed. */
+            /* A transaction begun while a statement was open reads on in its snapshot, on a store until that statement
+            ** is closed. */
             if (!within && (starts(sql, "BEGIN") || starts(sql, "SAVEPOINT")) &&
                 (p->sides[0].slots[0] != NULL || p->sides[0].slots[1] != NULL))
                 p->behind = true;

@@ -8,8 +8,8 @@
 
 /* Connections, statements of each that are held open or kept. */
 enum { MOST = 4, SLOTS = 2, KEPT = 6, STEPS = 140, SQL = 200 };
-/* What a program may use: SELECTs held open, schema changes, looks by a further connection after each step, plain text past the front door,
-** changes with RETURNING held open. */
+/* What a program may use: SELECTs held open, schema changes, looks by a further connection after each step, plain text
+** past the front door, changes with RETURNING held open. */
 enum { CURSORS = 1, SCHEMA = 2, LOOKS = 4, PLAIN = 8, HELD = 16 };
 typedef enum { RUN, OPEN, STEP, CLOSE, USE } action;
 

@@ -53,7 +53,7 @@ final class StoreTarget: Target {
     func run(_ sql: String) -> Outcome {
         guard let connection else { return Outcome(failure: Failure(code: SQLITE_MISUSE, message: "closed")) }
         // A statement that has to be rewritten must never slip by the look that spares the others the full parse.
-        if let missed = rootstock_test_glance_missed(connection.handle, sql) {
+        if let missed = rootstock_test_rewrite_cache_missed(connection.handle, sql) {
             defer { sqlite3_free(missed) }
             return Outcome(
                 failure: Failure(

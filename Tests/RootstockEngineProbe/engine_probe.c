@@ -183,8 +183,9 @@ static void run(const probe_order *order, const line *to) {
     _exit(0);
 }
 
-/* Another thread may hold one of SQLite's own mutexes while this one forks, and the child, where that thread is not, would wait for it for
-** ever. So they are this thread's meanwhile; the allocator's last, which is asked for inside the others. */
+/* Another thread may hold one of SQLite's own mutexes while this one forks, and the child, where that thread is not,
+** would wait for it for ever. So they are this thread's meanwhile; the allocator's last, which is asked for inside the
+** others. */
 static void hold_sqlite(int held) {
     static const int mutexes[] = {SQLITE_MUTEX_STATIC_MAIN, SQLITE_MUTEX_STATIC_OPEN, SQLITE_MUTEX_STATIC_LRU,
                                   SQLITE_MUTEX_STATIC_VFS1, SQLITE_MUTEX_STATIC_PRNG, SQLITE_MUTEX_STATIC_PMEM,

@@ -1,9 +1,11 @@
 /*
-** leaves_probe.c - random changes of engine lmdb's trees held against a list in memory, and its pages against what LMDB's pages must be.
+** leaves_probe.c - random changes of engine lmdb's trees held against a list in memory, and its pages against what
+** LMDB's pages must be.
 **
 ** Invariants
 **  1. A run is a function of its seed alone.
-**  2. The reference is a list of all keys that a tree can have, in order, with what each has now, and LMDB's own functions on a snapshot of its own; the
+**  2. The reference is a list of all keys that a tree can have, in order, with what each has now, and LMDB's own
+**    functions on a snapshot of its own; the
 **     pages are gone through here, by none of the engine's walks.
 */
 #include "leaves_probe.h"

@@ -1,5 +1,6 @@
 /*
-** pages_probe.c - what a read transaction of engine lmdb reads from the pages, held against LMDB's own cursors in the same snapshot.
+** pages_probe.c - what a read transaction of engine lmdb reads from the pages, held against LMDB's own cursors in the
+** same snapshot.
 **
 ** Invariant: the reference never goes through the plug: it is mdb_cursor_get on the transaction's own MDB_txn.
 */

@@ -1,5 +1,5 @@
-// Changes made in leaves that are the transaction's own already, without a call of LMDB's (engine_lmdb_find.c, engine_lmdb_edit.c,
-// engine_lmdb_append.c, engine_lmdb_balance.c), held against a list in memory, LMDB's own functions and what LMDB's pages must be.
+// Changes made in leaves that are the transaction's own already, without a call of LMDB's (write/leaf_search.c, write/leaf_edit.c,
+// write/append.c, write/balance.c), held against a list in memory, LMDB's own functions and what LMDB's pages must be.
 //
 // Invariant: a random run is a function of its seed alone, which every failure prints.
 

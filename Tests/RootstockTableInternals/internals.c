@@ -7,12 +7,12 @@
 
 #include "interface/interface.h"
 
-char *rootstock_test_glance_missed(struct sqlite3 *db, const char *sql) {
+char *rootstock_test_rewrite_cache_missed(struct sqlite3 *db, const char *sql) {
     rst_connection *c = rst_connection_of(db);
     const char *end = sql + strlen(sql), *tail = end;
     char *rewritten = NULL, *message = NULL;
     int code;
-    if (c == NULL || !rst_schema_is_current(c) || !rst_glance(c, sql, end)) return NULL;
+    if (c == NULL || !rst_schema_is_current(c) || !rst_rewrite_cache_has(c, sql, end)) return NULL;
     code = rst_rewrite(c, sql, -1, &rewritten, &tail, &message);
     if (code == SQLITE_OK && rewritten == NULL && tail != end) rewritten = sqlite3_mprintf("more than one statement");
     if (code != SQLITE_OK && rewritten == NULL) rewritten = sqlite3_mprintf("%s", message);

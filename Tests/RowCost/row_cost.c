@@ -1,5 +1,6 @@
 /*
-** row_cost.c - statements of the suites `queries` and `engine`, run so often that instructions a row can be counted by run.sh.
+** row_cost.c - statements of the suites `queries` and `engine`, run so often that instructions a row can be counted by
+** run.sh.
 **
 ** row_cost ENGINE FILE CASE COUNT: on native SQLite (ENGINE `native`: WAL, unsynced, mapped) or a store's engine,
 **   fill     makes the tables, COUNT sales

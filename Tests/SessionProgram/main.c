@@ -7,8 +7,9 @@
 **   o SLOT SQL    prepares a statement into a slot
 **   s SLOT COUNT  up to so many rows of it; a statement that ends leaves its slot
 **   c SLOT        closes it
-** The answer: a line "R..." for each row, columns separated by "|", then "= CODE IN_TRANSACTION MESSAGE". CODE is the extended result
-** code; of `s` SQLITE_ROW or SQLITE_DONE. Ends with its standard input, without ending a transaction first.
+** The answer: a line "R..." for each row, columns separated by "|", then "= CODE IN_TRANSACTION MESSAGE". CODE is the
+** extended result code; of `s` SQLITE_ROW or SQLITE_DONE. Ends with its standard input, without ending a transaction
+** first.
 */
 #define _GNU_SOURCE
 #include <sqlite3.h>

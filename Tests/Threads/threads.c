@@ -1,10 +1,12 @@
 /*
-** threads.c - connections of several threads at work on one store: writers, readers, schema changes, VACUUM, interrupts.
+** threads.c - connections of several threads at work on one store: writers, readers, schema changes, VACUUM,
+** interrupts.
 **
-** Usage: threads EXTENSION ENGINE OPTIONS STORE SECONDS SEED. Each statement goes through the front door of the loadable extension.
-** Invariants tested: every snapshot shows one sum of the accounts and one number of entries by table and by index; a statement ends well,
-** or busy, interrupted or with a schema that has just changed, or says what the other threads' schema changes made of it; the check
-** finds nothing, and at the end no memory of SQLite's is left. Under a sanitizer (run.sh) its findings count as well.
+** Usage: threads EXTENSION ENGINE OPTIONS STORE SECONDS SEED. Each statement goes through the front door of the
+** loadable extension. Invariants tested: every snapshot shows one sum of the accounts and one number of entries by
+** table and by index; a statement ends well, or busy, interrupted or with a schema that has just changed, or says what
+** the other threads' schema changes made of it; the check finds nothing, and at the end no memory of SQLite's is left.
+** Under a sanitizer (run.sh) its findings count as well.
 */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -211,8 +211,9 @@ static int find_wal_header(sqlite_connection *connection) {
 
 uint32_t rootstock_sqlite_commits(const sqlite_connection *connection) {
     for (int looks = 0;; looks++) {
-        /* SQLite writes the second copy first; the two differ while a commit is being published. They stay so where that process died
-        ** just then: the next read mends it, and whoever asks here compares with what he is told after that. */
+        /* SQLite writes the second copy first; the two differ while a commit is being published. They stay so where
+        ** that process died just then: the next read mends it, and whoever asks here compares with what he is told
+        ** after that. */
         uint32_t first = connection->wal_header[WAL_CHANGE_WORD];
         __sync_synchronize();
         uint32_t second = connection->wal_header[WAL_HEADER_WORDS + WAL_CHANGE_WORD];

@@ -3,7 +3,7 @@
 **
 ** The same tables on it and on a native database differ by the table layer alone, which tells what that layer costs
 ** from what an engine costs. It is no engine for daily use: whatever a snapshot returned is kept in memory until the
-** snapshot ends (engine_sqlite_transactions.c).
+** snapshot ends (transactions.c).
 **
 ** Invariant: a change that SQLite refused breaks its transaction, and a broken one takes no further change.
 */

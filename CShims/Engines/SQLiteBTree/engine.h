@@ -1,11 +1,11 @@
 /*
 ** engine.h - the structs of the control engine, shared by its files:
 **
-**   engine_sqlite.c               the engine struct, trees and values
-**   engine_sqlite_transactions.c  transactions, and the arena of what they returned
-**   engine_sqlite_store.c         opening a store, syncing, copying, statistics
-**   engine_sqlite_connection.c    connections and their statements, snapshots' numbers
-**   engine_sqlite_cursor.c        cursors
+**   engine.c               the engine struct, trees and values
+**   transactions.c  transactions, and the arena of what they returned
+**   store.c         opening a store, syncing, copying, statistics
+**   connection.c    connections and their statements, snapshots' numbers
+**   cursors.c        cursors
 **
 ** A store is an SQLite database in WAL mode. A tree is a table `t<handle>(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID`,
 ** named in the table `trees`. A transaction is a transaction on a connection of its own, from the environment's pool.
@@ -111,7 +111,7 @@ struct rootstock_cursor {
     rootstock_cursor *next, *previous;
 };
 
-/* engine_sqlite_connection.c */
+/* connection.c */
 int rootstock_sqlite_code(int sqlite);
 /* Turns the connection's error into a code and keeps its text. */
 int rootstock_sqlite_failure(rootstock_environment *environment, sqlite_connection *connection, int sqlite);
@@ -135,7 +135,7 @@ int rootstock_sqlite_run(sqlite3_stmt *statement);
 /* Number of the last commit, by all processes, as of now. */
 uint32_t rootstock_sqlite_commits(const sqlite_connection *connection);
 
-/* engine_sqlite_store.c */
+/* store.c */
 int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                           rootstock_environment **environment, char **message);
 void rootstock_sqlite_close(rootstock_environment *environment);
@@ -147,7 +147,7 @@ int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connectio
                             void *stop_context);
 int rootstock_sqlite_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
-/* engine_sqlite_transactions.c; those without a word are the engine's own, see rootstock_engine.h */
+/* transactions.c; those without a word are the engine's own, see rootstock_engine.h */
 int rootstock_sqlite_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy, void *busy_context,
                            rootstock_transaction **result);
 void rootstock_sqlite_abort(rootstock_transaction *transaction);
@@ -167,7 +167,7 @@ static inline int rootstock_sqlite_is_forked(const rootstock_environment *enviro
 }
 int rootstock_sqlite_refuse_forked(rootstock_environment *environment);
 
-/* engine_sqlite_cursor.c */
+/* cursors.c */
 int rootstock_sqlite_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
 int rootstock_sqlite_cursor_renew(rootstock_transaction *transaction, rootstock_cursor *cursor);
 void rootstock_sqlite_cursor_close(rootstock_cursor *cursor);

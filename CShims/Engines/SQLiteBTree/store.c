@@ -31,8 +31,8 @@ static int read_pragma(sqlite3 *db, const char *sql, sqlite3_int64 *number) {
     return sqlite == SQLITE_ROW ? SQLITE_OK : sqlite;
 }
 
-/* Whether a database is what settle leaves behind where it is killed between its two steps: one page with a WAL, in which nothing has ever
-** been. Returns SQLite's code. */
+/* Whether a database is what settle leaves behind where it is killed between its two steps: one page with a WAL, in
+** which nothing has ever been. Returns SQLite's code. */
 static int was_begun(sqlite3 *db, sqlite3_int64 pages, int *begun) {
     sqlite3_int64 schema = 1, version = 1, wal = 0;
     *begun = 0;
@@ -225,8 +225,8 @@ int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connectio
     int sqlite = sqlite3_exec(connection->db, "VACUUM", NULL, NULL, NULL);
     sqlite3_progress_handler(connection->db, 0, NULL, NULL);
     if (sqlite != SQLITE_OK) return rootstock_sqlite_failure(environment, connection, sqlite);
-    /* The database file shrinks when the WAL is written back. Readers may keep that from happening now, and are not waited
-    ** for (see ask_busy); then it happens at a later checkpoint. */
+    /* The database file shrinks when the WAL is written back. Readers may keep that from happening now, and are not
+    ** waited for (see ask_busy); then it happens at a later checkpoint. */
     connection->busy_context = connection;
     (void)sqlite3_wal_checkpoint_v2(connection->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     connection->busy_context = NULL;

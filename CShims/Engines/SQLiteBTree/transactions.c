@@ -1,9 +1,9 @@
 /*
 ** transactions.c - the control engine's transactions, and the arena of what they returned.
 **
-** Whatever a snapshot returned is kept in memory until the snapshot ends, as the plug promises and SQLite does not. Invariant: a write
-** transaction that SQLite rolled back by itself (a full disk, no memory) is never continued in autocommit; it is broken, and can only
-** be aborted.
+** Whatever a snapshot returned is kept in memory until the snapshot ends, as the plug promises and SQLite does not.
+** Invariant: a write transaction that SQLite rolled back by itself (a full disk, no memory) is never continued in
+** autocommit; it is broken, and can only be aborted.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -233,8 +233,8 @@ int rootstock_sqlite_renew(rootstock_transaction *transaction) {
     return take_snapshot(transaction);
 }
 
-/* VACUUM runs outside of a transaction: the write transaction keeps this process's others out, but another process may come
-** first; then SQLite says that it is busy. */
+/* VACUUM runs outside of a transaction: the write transaction keeps this process's others out, but another process may
+** come first; then SQLite says that it is busy. */
 int rootstock_sqlite_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context) {
     rootstock_environment *environment = transaction->environment;
     int code = ROOTSTOCK_OK;

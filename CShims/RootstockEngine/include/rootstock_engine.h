@@ -8,7 +8,8 @@
 ** CONVENTIONS
 **  1. Opaque types. An engine defines the contents of rootstock_environment, rootstock_transaction and
 **     rootstock_cursor for itself; the table layer only passes pointers back.
-**  2. Every function that can fail returns a rootstock_code. ROOTSTOCK_OK is 0. ROOTSTOCK_NOT_FOUND and ROOTSTOCK_EXISTS
+**  2. Every function that can fail returns a rootstock_code. ROOTSTOCK_OK is 0. ROOTSTOCK_NOT_FOUND and
+**    ROOTSTOCK_EXISTS
 **     are answers, not failures. On a failure out-parameters are unspecified, except where a contract below says so.
 **  3. Keys and values are bytes. Keys compare as memcmp does, a proper prefix first. A key has at least 1 byte and at
 **     most maximum_key_size() bytes; a value has 0 to 2^31-1 bytes.
@@ -22,7 +23,8 @@
 **  6. One writer. The table layer never begins a second write transaction on an environment of this process while one
 **     is live (it queues them by rootstock_writer_lock). Writers of other processes are the engine's matter: see begin.
 **  7. Snapshots. A read transaction sees the last commit before its begin (or renew), whole, and nothing later.
-**     A write transaction sees its own writes. Abort leaves no trace, commit is atomic and as durable as the options ask.
+**     A write transaction sees its own writes. Abort leaves no trace, commit is atomic and as durable as the options
+**       ask.
 **  8. No nested transactions are asked for: savepoints are the table layer's undo log.
 **  9. Messages. describe() gives the text of the calling thread's last failure in that environment.
 */
@@ -42,7 +44,7 @@ extern "C" {
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
 #define ROOTSTOCK_ENGINE_ABI 7
 
-/* The closed set of results. The table layer maps them to SQLite codes in one place (codes.c). */
+/* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
     ROOTSTOCK_OK = 0,
     ROOTSTOCK_NOT_FOUND = 1,     /* no such key, or the cursor ran off its end, or no such tree */
@@ -90,24 +92,27 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_RESERVE 0x08u             /* put honours ROOTSTOCK_PUT_RESERVE */
 #define ROOTSTOCK_CAPABILITY_DURABLE 0x10u             /* a commit can survive the process */
 
-/* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power
-** loss takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power loss. */
+/* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
+** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
+** loss. */
 typedef enum rootstock_durability {
     ROOTSTOCK_DURABILITY_FULL = 0,
     ROOTSTOCK_DURABILITY_NORMAL = 1,
     ROOTSTOCK_DURABILITY_OFF = 2
 } rootstock_durability;
 
-/* Whether commits store to a shared map of the file instead of writing it by system calls, on engines that can. Automatic:
-** where durability is off. Faster; a stray pointer of the program can then damage the file (Vendor-notes/lmdb.md). */
+/* Whether commits store to a shared map of the file instead of writing it by system calls, on engines that can.
+** Automatic: where durability is off. Faster; a stray pointer of the program can then damage the file
+** (Vendor-notes/lmdb.md). */
 typedef enum rootstock_write_map {
     ROOTSTOCK_WRITE_MAP_AUTOMATIC = 0,
     ROOTSTOCK_WRITE_MAP_ALWAYS = 1,
     ROOTSTOCK_WRITE_MAP_NEVER = 2
 } rootstock_write_map;
 
-/* Whether the system reads what is around a page that is not in memory, on engines that map their file. Automatic: unless the store takes more
-** than half of the memory that the process may use; then pages are read one by one, and those that a scan will come to are asked for. */
+/* Whether the system reads what is around a page that is not in memory, on engines that map their file. Automatic:
+** unless the store takes more than half of the memory that the process may use; then pages are read one by one, and
+** those that a scan will come to are asked for. */
 typedef enum rootstock_read_ahead {
     ROOTSTOCK_READ_AHEAD_AUTOMATIC = 0,
     ROOTSTOCK_READ_AHEAD_ALWAYS = 1,
@@ -124,7 +129,8 @@ typedef struct rootstock_options {
     rootstock_write_map write_map;
     uint32_t file_mode; /* permission bits of a new file before umask; 0: 0644 as SQLite's */
     rootstock_read_ahead read_ahead;
-    /* Non-zero: the file is another program's, too, which must find it whole after a power loss without this engine's help. */
+    /* Non-zero: the file is another program's, too, which must find it whole after a power loss without this engine's
+    ** help. */
     int foreign;
 } rootstock_options;
 
@@ -135,15 +141,15 @@ typedef struct rootstock_options {
 ** (the callback has slept as it saw fit). Zero: give up with ROOTSTOCK_BUSY. A null callback gives up at once. */
 typedef int (*rootstock_busy)(void *context, int attempts);
 
-/* Asked by what takes long, now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing changed.
-** It calls nothing of the environment. Null: never. */
+/* Asked by what takes long, now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing
+** changed. It calls nothing of the environment. Null: never. */
 typedef int (*rootstock_stop)(void *context);
 
 /* Room for what verify has to say. */
 #define ROOTSTOCK_VERIFY_WORDS 200
 
-/* Words in memory, shared with all processes on the store, that tell what last_commit would: it is the greater of *numbers[0] and
-** *numbers[1], unless *left is left_value: then begin gives ROOTSTOCK_MOVED. */
+/* Words in memory, shared with all processes on the store, that tell what last_commit would: it is the greater of
+** *numbers[0] and *numbers[1], unless *left is left_value: then begin gives ROOTSTOCK_MOVED. */
 typedef struct rootstock_commit_words {
     const volatile uint64_t *numbers[2];
     const volatile uint64_t *left;
@@ -199,13 +205,15 @@ struct rootstock_engine {
     ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. */
     int (*open)(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                 rootstock_environment **environment, char **message);
-    /* Closes; no transaction is live. Never fails. After fork the child's close frees memory and touches no file lock. */
+    /* Closes; no transaction is live. Never fails. After fork the child's close frees memory and touches no file
+    ** lock. */
     void (*close)(rootstock_environment *environment);
 
     /* Begins. A write begin waits for another process's writer by asking busy. */
     int (*begin)(rootstock_environment *environment, uint32_t flags, rootstock_busy busy, void *busy_context,
                  rootstock_transaction **transaction);
-    /* Ends the transaction, whatever the result: after a failed commit nothing of it is visible and the pointer is dead. */
+    /* Ends the transaction, whatever the result: after a failed commit nothing of it is visible and the pointer is
+    ** dead. */
     int (*commit)(rootstock_transaction *transaction);
     void (*abort)(rootstock_transaction *transaction);
     /* reset gives a read transaction's snapshot back and keeps the object; renew takes the newest snapshot with it. Its
@@ -236,9 +244,9 @@ struct rootstock_engine {
     /* Every cursor is closed before its transaction ends, save cursors of a read transaction kept for cursor_renew. */
     void (*cursor_close)(rootstock_cursor *cursor);
     /* Moves. For SEEK and EXACT *key is the key sought; on ROOTSTOCK_OK *key and *value are the entry. After
-    ** ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an entry put or removed elsewhere does not
-    ** disturb a positioned cursor: NEXT gives the first key above the one last returned, PREVIOUS the last below it,
-    ** even if that one was removed. */
+    ** ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an entry put or removed elsewhere does
+    ** not disturb a positioned cursor: NEXT gives the first key above the one last returned, PREVIOUS the last below
+    ** it, even if that one was removed. */
     int (*cursor_move)(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key, rootstock_slice *value);
 
     size_t (*maximum_key_size)(rootstock_environment *environment); /* 0: no limit */
@@ -247,19 +255,20 @@ struct rootstock_engine {
     int (*environment_statistics)(rootstock_environment *environment, rootstock_environment_statistics *statistics);
     /* Clears the slots of readers whose process died; *cleared may be null. Optional. */
     int (*check_readers)(rootstock_environment *environment, int *cleared);
-    /* Writes a consistent copy of the last commit to a new file, compacted, and syncs it. Writers go on meanwhile. A file
-    ** that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again; stop is a failure, too. Optional. */
+    /* Writes a consistent copy of the last commit to a new file, compacted, and syncs it. Writers go on meanwhile. A
+    ** file that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again; stop is a
+    ** failure, too. Optional. */
     int (*copy)(rootstock_environment *environment, const char *path, rootstock_stop stop, void *stop_context);
     /* Text for the calling thread's last failure here, in the engine's own words. Valid until its next call. */
     const char *(*describe)(rootstock_environment *environment, int code);
     /* Rewrites the store at its path without the space that it has no use for: SQL's VACUUM. *transaction* is a write
-    ** transaction in which nothing was changed; it is ended, whatever the result. Entries, trees and handles stay what they
-    ** are. Live snapshots are not disturbed, the process's own and others'. A crash at any moment leaves the path with a
-    ** whole store, old or new. ROOTSTOCK_BUSY: others were in the way for too long; nothing has changed. Once the new one is to take
-    ** the old one's place, stop is asked no more.
-    ** An engine may have made a new file of it: then every later begin and renew in this environment and in every other on
-    ** the old file, of all processes, gives ROOTSTOCK_MOVED. What a transaction_identifier of the old environment says has
-    ** no meaning in the new one. Optional: null says that there is never anything to give back. */
+    ** transaction in which nothing was changed; it is ended, whatever the result. Entries, trees and handles stay what
+    ** they are. Live snapshots are not disturbed, the process's own and others'. A crash at any moment leaves the path
+    ** with a whole store, old or new. ROOTSTOCK_BUSY: others were in the way for too long; nothing has changed. Once
+    ** the new one is to take the old one's place, stop is asked no more. An engine may have made a new file of it: then
+    ** every later begin and renew in this environment and in every other on the old file, of all processes, gives
+    ** ROOTSTOCK_MOVED. What a transaction_identifier of the old environment says has no meaning in the new one.
+    ** Optional: null says that there is never anything to give back. */
     int (*compact)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
 
     /* Identifier of the newest commit, of whichever process, without a transaction: what transaction_identifier gives
@@ -270,39 +279,43 @@ struct rootstock_engine {
     ** Optional. */
     uint64_t (*last_commit)(rootstock_environment *environment);
 
-    /* As commit, for a transaction that another writer waits for, or soon will: may leave part of making it durable to settle, with *ticket
-    ** other than 0, so that the next writer can begin before. Everybody sees the commit then, and it is atomic as ever; only a power
-    ** loss could still take it, with all that was committed after it, until settle has returned ROOTSTOCK_OK. With *ticket 0
-    ** nothing is left to do. Commits that others make meanwhile are durable no sooner than this one. Optional, with settle. */
+    /* As commit, for a transaction that another writer waits for, or soon will: may leave part of making it durable to
+    ** settle, with *ticket other than 0, so that the next writer can begin before. Everybody sees the commit then, and
+    ** it is atomic as ever; only a power loss could still take it, with all that was committed after it, until settle
+    ** has returned ROOTSTOCK_OK. With *ticket 0 nothing is left to do. Commits that others make meanwhile are durable
+    ** no sooner than this one. Optional, with settle. */
     int (*publish)(rootstock_transaction *transaction, uint64_t *ticket);
-    /* Waits until the commit that has the ticket is as durable as commit would have made it. Called once for each ticket, without
-    ** a transaction being needed, by any thread, while other threads write. Several that wait share their flushes. A failure
-    ** (ROOTSTOCK_IO, ROOTSTOCK_FULL): the commit is there for everybody, and may be lost with the power; each one that waits is told. */
+    /* Waits until the commit that has the ticket is as durable as commit would have made it. Called once for each
+    ** ticket, without a transaction being needed, by any thread, while other threads write. Several that wait share
+    ** their flushes. A failure (ROOTSTOCK_IO, ROOTSTOCK_FULL): the commit is there for everybody, and may be lost with
+    ** the power; each one that waits is told. */
     int (*settle)(rootstock_environment *environment, uint64_t ticket);
 
-    /* Of a positioned cursor in a read transaction: sets keys[0], keys[1], ... to those that as many moves in that direction
-    ** (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) would come to, as far as they are at hand, and returns how many; at most limit. The cursor
-    ** stays where it is; what a move gives later are the same bytes at the same addresses. 0 is always a right answer. Optional, with
-    ** get_several. */
+    /* Of a positioned cursor in a read transaction: sets keys[0], keys[1], ... to those that as many moves in that
+    ** direction (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) would come to, as far as they are at hand, and returns how many;
+    ** at most limit. The cursor stays where it is; what a move gives later are the same bytes at the same addresses. 0
+    ** is always a right answer. Optional, with get_several. */
     uint32_t (*cursor_peek)(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys, uint32_t limit);
-    /* As get for each of the keys, in a read transaction: values[i] is set, its data is null where the key is not there. The order in
-    ** which they are found is the engine's: it can have several underway at once where each has to wait for memory. ROOTSTOCK_OK, or a
-    ** failure, after which no value means anything. Optional. */
+    /* As get for each of the keys, in a read transaction: values[i] is set, its data is null where the key is not
+    ** there. The order in which they are found is the engine's: it can have several underway at once where each has to
+    ** wait for memory. ROOTSTOCK_OK, or a failure, after which no value means anything. Optional. */
     int (*get_several)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
                        rootstock_slice *values, uint32_t count);
 
-    /* Sets *words to where last_commit can be read, until close, by any thread, without a call of the engine: two thirds of what the
-    ** table layer adds to a statement prepared were such calls. 0: it cannot be, and *words is as it was. Optional. */
+    /* Sets *words to where last_commit can be read, until close, by any thread, without a call of the engine: two
+    ** thirds of what the table layer adds to a statement prepared were such calls. 0: it cannot be, and *words is as it
+    ** was. Optional. */
     int (*commit_words)(rootstock_environment *environment, rootstock_commit_words *words);
 
-    /* Of a positioned cursor in a read transaction: goes on by as many entries in that direction (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) as it
-    ** can without looking at them, at most count, and returns how many. It is then as if that many moves had been made, and stays positioned.
-    ** 0 is always a right answer. Optional. */
+    /* Of a positioned cursor in a read transaction: goes on by as many entries in that direction (ROOTSTOCK_NEXT or
+    ** ROOTSTOCK_PREVIOUS) as it can without looking at them, at most count, and returns how many. It is then as if that
+    ** many moves had been made, and stays positioned. 0 is always a right answer. Optional. */
     uint64_t (*cursor_skip)(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
 
-    /* Goes through what holds the trees together in the read transaction's snapshot, which gets and moves need not look at as a whole (pages,
-    ** records of trees). ROOTSTOCK_CORRUPT: something is wrong with it, and *words* has the first such thing, zero-terminated, in words for who is to
-    ** read what a check says; other failures as ever. ROOTSTOCK_OK in a write transaction where that cannot be done. Optional. */
+    /* Goes through what holds the trees together in the read transaction's snapshot, which gets and moves need not look
+    ** at as a whole (pages, records of trees). ROOTSTOCK_CORRUPT: something is wrong with it, and *words* has the first
+    ** such thing, zero-terminated, in words for who is to read what a check says; other failures as ever. ROOTSTOCK_OK
+    ** in a write transaction where that cannot be done. Optional. */
     int (*verify)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
                   char words[ROOTSTOCK_VERIFY_WORDS]);
 };
@@ -340,9 +353,9 @@ typedef struct rootstock_shared {
 ** Thread-safe. */
 int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                                   rootstock_shared **shared, char **message);
-/* After ROOTSTOCK_MOVED: exchanges one use of *shared for a use of the environment that the path names now, opened with the
-** options of the old one. The caller has ended its transactions in the old one, and obtains its trees' handles anew. On
-** failure *shared is what it was, still in use. The working directory does not matter. Thread-safe. */
+/* After ROOTSTOCK_MOVED: exchanges one use of *shared for a use of the environment that the path names now, opened with
+** the options of the old one. The caller has ended its transactions in the old one, and obtains its trees' handles
+** anew. On failure *shared is what it was, still in use. The working directory does not matter. Thread-safe. */
 int rootstock_environment_follow(rootstock_shared **shared, char **message);
 /* Gives one use back; the last one closes the environment. attachment_free must not call back into the registries. */
 void rootstock_environment_release(rootstock_shared *shared);
@@ -363,15 +376,17 @@ void rootstock_shared_unlock(rootstock_shared *shared);
 /* ROOTSTOCK_OK, or ROOTSTOCK_MISUSE in a process other than the one that opened the environment. */
 int rootstock_shared_check_process(const rootstock_shared *shared);
 
-/* The queue of this process's writers, ahead of whom go those in line (below). Waits up to the busy callback's patience, as begin does; ROOTSTOCK_BUSY if it gives
-** up. Waiting is a sleep on a condition in slices of at most a millisecond between questions. Not recursive. */
+/* The queue of this process's writers, ahead of whom go those in line (below). Waits up to the busy callback's
+** patience, as begin does; ROOTSTOCK_BUSY if it gives up. Waiting is a sleep on a condition in slices of at most a
+** millisecond between questions. Not recursive. */
 int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context);
 void rootstock_writer_unlock(rootstock_shared *shared);
-/* The same without a callback, but where commits wait for no flush, and so are short, it first waits awake for some 20 microseconds. */
+/* The same without a callback, but where commits wait for no flush, and so are short, it first waits awake for some 20
+** microseconds. */
 int rootstock_writer_lock_soon(rootstock_shared *shared);
-/* The same with a place in a line, first come first served: waits asleep for so long at most, is woken when its turn comes.
-** ROOTSTOCK_BUSY if it did not come. Where commits wait for no flush, others may go by one who has waited for less than 5 milliseconds, and
-** less than half of what it may wait. */
+/* The same with a place in a line, first come first served: waits asleep for so long at most, is woken when its turn
+** comes. ROOTSTOCK_BUSY if it did not come. Where commits wait for no flush, others may go by one who has waited for
+** less than 5 milliseconds, and less than half of what it may wait. */
 int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds);
 /* How many threads stand in line. */
 int rootstock_writers_in_line(rootstock_shared *shared);
@@ -380,10 +395,11 @@ typedef struct rootstock_turn {
     uint64_t last; /* number of its last commit among all that asked */
     int hoped;     /* of its last commit: others were hoped for */
 } rootstock_turn;
-/* Whoever has the lock is about to commit. Shall it share a flush with commits that follow? Yes if others stand in line; or if not all who shared the
-** last flush have committed again, so that they are likely on their way. */
+/* Whoever has the lock is about to commit. Shall it share a flush with commits that follow? Yes if others stand in
+** line; or if not all who shared the last flush have committed again, so that they are likely on their way. */
 int rootstock_writer_shares(rootstock_shared *shared, rootstock_turn *turn);
-/* The commit is durable, or that has failed. Where nobody came who was hoped for, nobody is hoped for in the next flushes. */
+/* The commit is durable, or that has failed. Where nobody came who was hoped for, nobody is hoped for in the next
+** flushes. */
 void rootstock_writer_settled(rootstock_shared *shared, const rootstock_turn *turn);
 
 /* Name of a code in lower case ("read only"), for messages. Never null. */

@@ -1,8 +1,8 @@
 /*
 ** catalog.h - the schema: stored in the catalog's tree, loaded into tables, judged by SQLite on schemas of its own.
-** 
-** A connection owns its tables (counted: a declared virtual table holds one reference, the connection another), a table owns its columns, indexes
-** and plans.
+**
+** A connection owns its tables (counted: a declared virtual table holds one reference, the connection another), a table
+** owns its columns, indexes and plans.
 */
 #ifndef ROOTSTOCK_CATALOG_CATALOG_H
 #define ROOTSTOCK_CATALOG_CATALOG_H
@@ -22,6 +22,7 @@ typedef struct rst_schema_hooks {
     int (*refresh)(rst_connection *c, char **message);
 } rst_schema_hooks;
 
+#include "catalog/schema_part.h"
 #include "catalog/table.h"
 #include "catalog/schema.h"
 
@@ -33,17 +34,17 @@ typedef struct rst_vtab {
     rst_txn_vtab txn; /* must be first */
     rst_table *table;
     struct rst_vtab *next, **link; /* in the connection's list */
-    int shown;                     /* hidden columns that SQLite was told of: see shown.c */
+    int shown;                     /* hidden columns that SQLite was told of: see expression_column.c */
 } rst_vtab;
 /* Hidden columns come after the declared ones. */
 enum { HIDDEN_HINT = 0, HIDDEN_ROW = 1, HIDDEN_OPERATION = 2, HIDDEN_KEY = 3 };
 
 /* Whether the declared schema is certainly the store's. False: rst_schema_refresh finds out. */
 static inline bool rst_schema_is_current(const rst_connection *c) {
-    if (c->shared == NULL || c->sidecar || c->schema_doubts != 0) return false;
-    return c->triggers_epoch == c->epoch && rst_newest_is_checked(c);
+    if (store_of(c)->shared == NULL || schema_of(c)->sidecar || store_of(c)->schema_doubts != 0) return false;
+    return schema_of(c)->triggers_epoch == store_of(c)->epoch && rst_newest_is_checked(c);
 }
-/* ---- trees.c: rst_store_hooks of the tables ---- */
+/* ---- long_keys.c: rst_store_hooks of the tables ---- */
 void rst_tables_forget_handles(rst_connection *c);
 void rst_tables_forget_positions(rst_connection *c);
 void rst_tables_name_tree(const rst_connection *c, int number, sqlite3_str *out, bool *rows);

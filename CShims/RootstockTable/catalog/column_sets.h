@@ -1,9 +1,9 @@
 /*
 ** column_sets.h - sets of a table's columns, of any width.
 **
-** The columns that an UPDATE sets, or a trigger is of, are the bits of a word: column 63 and all behind it share the last one.
-** Which of these are meant stands in words of their own, `beyond`, made where a table has more than 64 columns and one of them is in the
-** set. Null says nothing of them: any may be.
+** The columns that an UPDATE sets, or a trigger is of, are the bits of a word: column 63 and all behind it share the
+** last one. Which of these are meant stands in words of their own, `beyond`, made where a table has more than 64
+** columns and one of them is in the set. Null says nothing of them: any may be.
 */
 #ifndef ROOTSTOCK_COLUMN_SETS_H
 #define ROOTSTOCK_COLUMN_SETS_H
@@ -29,10 +29,11 @@ static inline bool rst_columns_has(uint64_t bits, const uint64_t *beyond, int co
 /* Whether two sets have a column in common. */
 bool rst_columns_meet(const rst_table *table, uint64_t bits, const uint64_t *beyond, uint64_t others,
                       const uint64_t *others_beyond);
-/* Bits of the names rowid, oid and _rowid_ that stand in a list of names, or to the left of the = of a SET. 0 of a table whose rowid has no
-** such name. */
+/* Bits of the names rowid, oid and _rowid_ that stand in a list of names, or to the left of the = of a SET. 0 of a
+** table whose rowid has no such name. */
 int rst_rowid_names_in(const rst_table *table, rst_span names);
-/* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were set. */
+/* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were
+** set. */
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
 /* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
 bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed);

@@ -1,8 +1,8 @@
 /*
 ** defaults.c - the value that a column's DEFAULT stands for, as rows show it that are older than the column.
 **
-** Invariant: what is kept is what SQLite reads out of such a row: a word is a text, and without an affinity a whole number is an
-** integer, however it is written. A default that can give another value each time is never kept.
+** Invariant: what is kept is what SQLite reads out of such a row: a word is a text, and without an affinity a whole
+** number is an integer, however it is written. A default that can give another value each time is never kept.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
@@ -36,8 +36,9 @@ static int default_word(const char *text, char **name) {
     return *name == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Whether a row that is older than the column may show something else than the expression gives: SQLite takes some literals by their
-** text (1e3 in a TEXT column is '1e3'), and turns whole reals into integers only where a literal has no affinity, not CAST. */
+/* Whether a row that is older than the column may show something else than the expression gives: SQLite takes some
+** literals by their text (1e3 in a TEXT column is '1e3'), and turns whole reals into integers only where a literal has
+** no affinity, not CAST. */
 static bool is_shown_otherwise(const char *text, char affinity) {
     const char *p = text, *end = text + strlen(text);
     bool sign = false;
@@ -70,8 +71,8 @@ static int keep(rst_column *column, sqlite3_stmt *s) {
     return code;
 }
 
-/* Has SQLite add such a column to a table with a row, and keeps what the row shows. SQLITE_NOTFOUND: SQLite adds none with this DEFAULT,
-** so that no row is older than it. */
+/* Has SQLite add such a column to a table with a row, and keeps what the row shows. SQLITE_NOTFOUND: SQLite adds none
+** with this DEFAULT, so that no row is older than it. */
 static int keep_shown(rst_column *column) {
     static const char *const types[] = {"BLOB", "TEXT", "NUMERIC", "INT", "REAL"}; /* by affinity */
     sqlite3 *scratch = NULL;
@@ -109,14 +110,14 @@ int rst_describe_defaults(rst_table *table) {
         }
         code = default_word(column->default_text, &name);
         if (code != SQLITE_OK) return code;
-        code = name != NULL ? rst_mirror_query(table->connection, &s, NULL, "SELECT %Q", name)
-                            : rst_mirror_query(table->connection, &s, NULL, "SELECT %s", column->default_text);
+        code = name != NULL ? rst_schema_db_query(table->connection, &s, NULL, "SELECT %Q", name)
+                            : rst_schema_db_query(table->connection, &s, NULL, "SELECT %s", column->default_text);
         sqlite3_free(name);
         if (code != SQLITE_OK) continue;
         if (sqlite3_step(s) == SQLITE_ROW) {
             rootstock_value *value = &column->missing;
             code = keep(column, s);
-            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
             if (value->type == VALUE_REAL && column->affinity == AFFINITY_BLOB && value->as.real > -9.2e18 &&
                 value->as.real < 9.2e18 && (double)(int64_t)value->as.real == value->as.real) {
                 value->as.integer = (int64_t)value->as.real;

@@ -13,19 +13,20 @@ char *rst_text_duplicate(const char *text);
 void *rst_array_grown(void *array, int count, size_t size);
 /* Whether the text has the word, given in lower case, anywhere, in a string or a comment perhaps. */
 bool rst_text_has(const char *text, const char *word);
-/* Prepares a statement on the mirror; format takes the name. A SQLite code. */
-int rst_mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format, const char *name);
+/* Prepares a statement on the schema database; format takes the name. A SQLite code. */
+int rst_schema_db_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
+                        const char *name);
 /* A column's text, or null; as sqlite3_column_text. */
 static inline const char *rst_text_at(sqlite3_stmt *statement, int column) {
     return (const char *)sqlite3_column_text(statement, column);
 }
 /* Finalizes it; the code, or what finalizing says where that is an error. */
-int rst_mirror_finished(sqlite3_stmt *statement, int code);
+int rst_schema_db_finished(sqlite3_stmt *statement, int code);
 
 /* ---- schema_clauses.c ---- */
 /* Expressions and WHERE of a CREATE INDEX text. */
 int rst_describe_expressions(rst_index *index, const char *sql);
-/* The table's foreign keys, from the mirror. */
+/* The table's foreign keys, from the schema database. */
 int rst_describe_foreign_keys(rst_table *table, char **message);
 /* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
 int rst_describe_clauses(rst_table *table);
@@ -33,8 +34,9 @@ int rst_describe_clauses(rst_table *table);
 /* defaults.c: what rows older than a column show, of every column with a DEFAULT. */
 int rst_describe_defaults(rst_table *table);
 
-/* ---- describe_again.c ---- */
-/* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they belong to the catalogs. */
+/* ---- describe_copy.c ---- */
+/* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they
+** belong to the catalogs. */
 typedef struct rst_changed_tables {
     const char **names;
     int count;

@@ -1,10 +1,11 @@
 /*
 ** describe_copy.c - after a change of the schema, the tables that it does not concern are described by a copy.
 **
-** To describe a table is to ask the mirror by six statements and to read its text, tens of microseconds; a change of the schema describes all
-** of them. What is said of a table hangs on its own row of the catalog and on those of its indexes, so where these are the same, its description is.
-** One that was not used yet is as good as its copy, and stays.
-** Invariant: a copy is what rst_table_describe would make: what belongs to the table's use (cursors, plans, statistics, the open tree) is not copied.
+** To describe a table is to ask the schema database by six statements and to read its text, tens of microseconds; a
+** change of the schema describes all of them. What is said of a table hangs on its own row of the catalog and on those
+** of its indexes, so where these are the same, its description is. One that was not used yet is as good as its copy,
+** and stays. Invariant: a copy is what rst_table_describe would make: what belongs to the table's use (cursors, plans,
+** statistics, the open tree) is not copied.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
@@ -83,7 +84,7 @@ bool rst_table_is_unused(const rst_table *table) {
         table->last_key.data != NULL || table->shown_count > 0 || table->images[0] != NULL || table->images[1] != NULL)
         return false;
     for (int i = 0; i < 2; i++) {
-        const rst_twin *twin = &table->twins[i];
+        const rst_validator *twin = &table->twins[i];
         if (twin->insert != NULL || twin->insert_old != NULL || twin->row != NULL || twin->select != NULL ||
             twin->remove != NULL)
             return false;
@@ -161,7 +162,7 @@ static bool copy_index(const rst_table *table, rst_index *to, const rst_index *f
     to->table_rows = 0;
     return copy_text(&to->name, from->name) && copy_parts(&to->parts, &to->part_count, from->parts, from->part_count) &&
            copy_text(&to->where, from->where) &&
-           (to->where == NULL || rst_predicate_parse(table, to->where, &to->predicate) == SQLITE_OK);
+           (to->where == NULL || rst_partial_predicate_parse(table, to->where, &to->predicate) == SQLITE_OK);
 }
 
 static bool copy_foreign_key(rst_foreign_key *to, const rst_foreign_key *from) {
@@ -230,7 +231,7 @@ int rst_table_describe_again(const rst_table *from, rst_table **out) {
     int code;
     if (table == NULL) return SQLITE_NOMEM;
     memset(table, 0, sizeof *table);
-    code = copy_all(table, from) ? rst_shown_load(table) : SQLITE_NOMEM;
+    code = copy_all(table, from) ? rst_expression_column_load(table) : SQLITE_NOMEM;
     if (code != SQLITE_OK) {
         rst_table_release(table);
         return code;

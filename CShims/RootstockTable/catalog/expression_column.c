@@ -1,13 +1,14 @@
 /*
-** expression_column.c - indexed expressions as hidden columns of their table, so that a query can be read in their order.
+** expression_column.c - indexed expressions as hidden columns of their table, so that a query can be read in their
+** order.
 **
-** SQLite tells a virtual table of an ORDER BY or GROUP BY only if all its terms are columns. So each indexed expression that the
-** front door understands is a hidden column, `rootstock expression TABLE NUMBER`, and ORDER BY lower(name) becomes ORDER BY that
-** column (expression_orders.c). Where the plan walks the index its value is in the entry; where it does not (the index was dropped
-** since, or another serves better), SQLite computes it from the row.
+** SQLite tells a virtual table of an ORDER BY or GROUP BY only if all its terms are columns. So each indexed expression
+** that the front door understands is a hidden column, `rootstock expression TABLE NUMBER`, and ORDER BY lower(name)
+** becomes ORDER BY that column (expression_orders.c). Where the plan walks the index its value is in the entry; where
+** it does not (the index was dropped since, or another serves better), SQLite computes it from the row.
 **
-** Invariant: a name means one expression of one table for as long as the connection lives. A statement may outlive the index, and
-** is prepared anew by SQLite from the text that the front door gave it.
+** Invariant: a name means one expression of one table for as long as the connection lives. A statement may outlive the
+** index, and is prepared anew by SQLite from the text that the front door gave it.
 **
 ** Rowid tables only: another row is not found again by one value.
 */
@@ -19,20 +20,20 @@
 
 enum { MOST = 16 }; /* expressions of a table that are shown */
 
-static bool same_expression(const rst_shown *shown, const rst_part *part) {
+static bool same_expression(const rst_expression_column *shown, const rst_part *part) {
     const char *own = shown->part.collation_name, *other = part->collation_name;
     if (part->column != -2 || part->expression == NULL || strcmp(shown->part.expression, part->expression) != 0)
         return false;
     return sqlite3_stricmp(own == NULL ? "BINARY" : own, other == NULL ? "BINARY" : other) == 0;
 }
 
-bool rst_shown_is(const rst_shown *shown, const rst_part *part) {
+bool rst_expression_column_is(const rst_expression_column *shown, const rst_part *part) {
     return same_expression(shown, part);
 }
 
-/* Whether it is one of the table's, and all of its columns are there: ALTER TABLE may have taken one away since, or its name. A
-** statement that still asks for it is refused then, as SQLite would refuse it. */
-static bool is_live(const rst_table *table, const rst_shown *shown) {
+/* Whether it is one of the table's, and all of its columns are there: ALTER TABLE may have taken one away since, or its
+** name. A statement that still asks for it is refused then, as SQLite would refuse it. */
+static bool is_live(const rst_table *table, const rst_expression_column *shown) {
     rst_part part = shown->part;
     rst_index alone = {.parts = &part, .part_count = 1};
     rst_indexed understood;
@@ -40,7 +41,7 @@ static bool is_live(const rst_table *table, const rst_shown *shown) {
 }
 
 static int add(rst_table *table, const rst_part *part) {
-    rst_shown **link = &table->connection->shown, *shown;
+    rst_expression_column **link = &schema_of(table->connection)->shown, *shown;
     int number = 0;
     for (; *link != NULL; link = &(*link)->next) number += (*link)->table == table->identifier;
     shown = sqlite3_malloc64(sizeof *shown);
@@ -61,18 +62,20 @@ static int add(rst_table *table, const rst_part *part) {
     return SQLITE_OK;
 }
 
-int rst_shown_load(rst_table *table) {
+int rst_expression_column_load(rst_table *table) {
     rst_connection *c = table->connection;
+    rst_schema *schema = schema_of(c);
     int count = 0;
-    if (c->sidecar || table->without_rowid || table->internal || rst_rowid_word(table) == NULL) return SQLITE_OK;
-    for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next) count += is_live(table, shown);
+    if (schema->sidecar || table->without_rowid || table->internal || rst_rowid_word(table) == NULL) return SQLITE_OK;
+    for (const rst_expression_column *shown = schema->shown; shown != NULL; shown = shown->next)
+        count += is_live(table, shown);
     for (int i = 0; i < table->index_count; i++) {
         for (int p = 0; p < table->indexes[i].part_count && count < MOST; p++) {
             const rst_part *part = &table->indexes[i].parts[p];
             rst_indexed understood;
             bool known = false;
             if (part->column != -2 || !rst_indexed_understand(table, &table->indexes[i], p, &understood)) continue;
-            for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next)
+            for (const rst_expression_column *shown = schema->shown; shown != NULL; shown = shown->next)
                 known |= shown->table == table->identifier && same_expression(shown, part);
             if (known) continue;
             if (add(table, part) != SQLITE_OK) return SQLITE_NOMEM;
@@ -82,38 +85,39 @@ int rst_shown_load(rst_table *table) {
     if (count == 0) return SQLITE_OK;
     table->shown = sqlite3_malloc64((sqlite3_uint64)count * sizeof *table->shown);
     if (table->shown == NULL) return SQLITE_NOMEM;
-    for (const rst_shown *shown = c->shown; shown != NULL; shown = shown->next) {
+    for (const rst_expression_column *shown = schema->shown; shown != NULL; shown = shown->next) {
         if (is_live(table, shown)) table->shown[table->shown_count++] = shown;
     }
     return SQLITE_OK;
 }
 
-void rst_shown_free(rst_connection *c) {
-    while (c->shown != NULL) {
-        rst_shown *shown = c->shown;
-        c->shown = shown->next;
+void rst_expression_column_free(rst_connection *c) {
+    rst_schema *schema = schema_of(c);
+    while (schema->shown != NULL) {
+        rst_expression_column *shown = schema->shown;
+        schema->shown = shown->next;
         sqlite3_free(shown->part.expression);
         sqlite3_free(shown->part.collation_name);
         sqlite3_free(shown);
     }
 }
 
-const rst_shown *rst_shown_at(const rst_table *table, int column) {
+const rst_expression_column *rst_expression_column_at(const rst_table *table, int column) {
     int place = column - table->column_count - HIDDEN_KEY;
     return place < 0 || place >= table->shown_count ? NULL : table->shown[place];
 }
 
-void rst_shown_declare(const rst_table *table, sqlite3_str *text) {
+void rst_expression_column_declare(const rst_table *table, sqlite3_str *text) {
     for (int i = 0; i < table->shown_count; i++) {
-        const rst_shown *shown = table->shown[i];
+        const rst_expression_column *shown = table->shown[i];
         sqlite3_str_appendf(text, ",\"rootstock expression %lld %d\" BLOB HIDDEN COLLATE \"%w\"",
                             (long long)table->identifier, shown->number, shown->part.collation_name);
     }
 }
 
-bool rst_shown_name(const rst_table *table, const rst_part *part, char *name, int size) {
+bool rst_expression_column_name(const rst_table *table, const rst_part *part, char *name, int size) {
     for (int i = 0; i < table->shown_count; i++) {
-        const rst_shown *shown = table->shown[i];
+        const rst_expression_column *shown = table->shown[i];
         if (!same_expression(shown, part)) continue;
         sqlite3_snprintf(size, name, "rootstock expression %lld %d", (long long)table->identifier, shown->number);
         return true;
@@ -121,7 +125,7 @@ bool rst_shown_name(const rst_table *table, const rst_part *part, char *name, in
     return false;
 }
 
-static bool is_indexed(const rst_table *table, const rst_shown *shown) {
+static bool is_indexed(const rst_table *table, const rst_expression_column *shown) {
     for (int i = 0; i < table->index_count; i++) {
         for (int p = 0; p < table->indexes[i].part_count; p++)
             if (same_expression(shown, &table->indexes[i].parts[p])) return true;
@@ -129,7 +133,8 @@ static bool is_indexed(const rst_table *table, const rst_shown *shown) {
     return false;
 }
 
-int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sqlite3_context *context) {
+int rst_expression_column_result(rst_table *table, const rst_expression_column *shown, int64_t rowid,
+                                 sqlite3_context *context) {
     rst_connection *c = table->connection;
     sqlite3_stmt *statement = NULL;
     char *sql;
@@ -148,16 +153,17 @@ int rst_shown_result(rst_table *table, const rst_shown *shown, int64_t rowid, sq
     } else if (code == SQLITE_DONE) {
         code = SQLITE_OK; /* deleted since the cursor came here */
     } else if (sqlite3_errcode(c->db) == SQLITE_ERROR && !is_indexed(table, shown)) {
-        /* It cannot be computed, and need not be for the row to be there. UPDATE ... FROM reads it, like all columns, for nothing. */
+        /* It cannot be computed, and need not be for the row to be there. UPDATE ... FROM reads it, like all columns,
+        ** for nothing. */
         code = SQLITE_OK;
     }
     rst_statement_done(c, statement);
     return code;
 }
 
-bool rst_shown_stale(rst_connection *c, const rst_table *table) {
-    if (c->shown == NULL) return false; /* nothing was ever shown */
-    for (const rst_vtab *vtab = c->vtabs; vtab != NULL; vtab = vtab->next) {
+bool rst_expression_column_stale(rst_connection *c, const rst_table *table) {
+    if (schema_of(c)->shown == NULL) return false; /* nothing was ever shown */
+    for (const rst_vtab *vtab = schema_of(c)->vtabs; vtab != NULL; vtab = vtab->next) {
         if (vtab->table != NULL && sqlite3_stricmp(vtab->table->declared_name, table->declared_name) == 0)
             return vtab->shown != table->shown_count;
     }

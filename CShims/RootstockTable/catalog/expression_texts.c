@@ -1,6 +1,6 @@
 /*
-** expression_texts.c - indexed expressions as texts: which are understood, and whether a statement's tokens are one. Invariant: an
-** expression is found only where the text is the indexed one, column for column.
+** expression_texts.c - indexed expressions as texts: which are understood, and whether a statement's tokens are one.
+** Invariant: an expression is found only where the text is the indexed one, column for column.
 */
 #include "catalog/catalog.h"
 #include "catalog/expression_texts.h"
@@ -22,8 +22,8 @@ static int column_of(const rst_table *table, const rst_token *token) {
     return -1;
 }
 
-/* Words that an expression may hold beside names of columns and functions. Not among them: what an application may define
-** otherwise by a name that does not stand in the text (LIKE, GLOB, MATCH, REGEXP). */
+/* Words that an expression may hold beside names of columns and functions. Not among them: what an application may
+** define otherwise by a name that does not stand in the text (LIKE, GLOB, MATCH, REGEXP). */
 static const char *const plain_words[] = {"AND", "OR", "NOT", "NULL", "CASE",    "WHEN",   "THEN",    "ELSE",
                                           "END", "IS", "IN",  "CAST", "BETWEEN", "ISNULL", "NOTNULL", NULL};
 /* Operators that bind no looser than a comparison does, between parts of an operand. */
@@ -143,7 +143,8 @@ static bool same_token(const rst_table *table, const rst_token *a, const rst_tok
     return memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Whether the tokens at *p are the expression; moves *p behind it. All columns are qualified by one name, or none is. */
+/* Whether the tokens at *p are the expression; moves *p behind it. All columns are qualified by one name, or none
+** is. */
 bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, rst_token *qualifier) {
     const char *at = *p, *own = e->start;
     bool first = true;

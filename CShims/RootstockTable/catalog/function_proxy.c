@@ -1,31 +1,33 @@
 /*
-** function_proxy.c - the application's functions and collations on the mirror.
+** function_proxy.c - the application's functions and collations on the schema database.
 **
-** CHECKs, generated columns and index expressions are judged on the mirror (mirror.c), a connection of our own that knows
-** nothing of what the application has registered on its own one. So each of its functions and collations has a stand-in there
-** that asks the application's connection: SELECT "f"(?1, ...). What PRAGMA function_list and collation_list tell is compared when a
-** schema statement runs, when the first twin of a schema is prepared, and when one cannot be prepared. Invariant: a stand-in
-** has the name, number of arguments and flags of what it stands for, so SQLite refuses or takes it as it would the original.
+** CHECKs, generated columns and index expressions are judged on the schema database (schema database.c), a connection
+** of our own that knows nothing of what the application has registered on its own one. So each of its functions and
+** collations has a stand-in there that asks the application's connection: SELECT "f"(?1, ...). What PRAGMA
+** function_list and collation_list tell is compared when a schema statement runs, when the first row validator of a
+** schema is prepared, and when one cannot be prepared. Invariant: a stand-in has the name, number of arguments and
+** flags of what it stands for, so SQLite refuses or takes it as it would the original.
 */
 #include "catalog/catalog.h"
 
 #include <string.h>
 
-typedef struct rst_forward {
-    struct rst_forward *next;
+typedef struct rst_function_proxy {
+    struct rst_function_proxy *next;
     rst_connection *connection;
     char *name;
     int count; /* of arguments; -1: any */
     int flags;
     char kind; /* 's', 'a', 'w' as in function_list; 'c': a collation */
     bool seen, placeholder;
-    bool own; /* the mirror has the function itself, and nothing was installed */
-} rst_forward;
+    bool own; /* the schema database has the function itself, and nothing was installed */
+} rst_function_proxy;
 
 static void call(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_forward *forward = sqlite3_user_data(context);
+    rst_function_proxy *forward = sqlite3_user_data(context);
     rst_connection *c = forward->connection;
-    struct rst_program *program = c->program;
+    rst_schema *schema = schema_of(c);
+    struct rst_program *program = schema->program;
     sqlite3_stmt *statement = NULL;
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *sql;
@@ -42,9 +44,9 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values) {
     sqlite3_free(sql);
     for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(statement, i + 1, values[i]);
     if (code == SQLITE_OK) {
-        c->program = NULL; /* whatever the function does is no part of it */
+        schema->program = NULL; /* whatever the function does is no part of it */
         code = sqlite3_step(statement);
-        c->program = program;
+        schema->program = program;
         if (code == SQLITE_ROW) {
             sqlite3_result_value(context, sqlite3_column_value(statement, 0));
             code = SQLITE_OK;
@@ -63,7 +65,7 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values) {
     if (statement != NULL) rst_statement_done(c, statement);
 }
 
-/* Aggregates and window functions have no place in what the mirror judges: SQLite must know them to say so. */
+/* Aggregates and window functions have no place in what the schema database judges: SQLite must know them to say so. */
 static void no_step(sqlite3_context *context, int count, sqlite3_value **values) {
     UNUSED(context);
     UNUSED(count);
@@ -90,9 +92,10 @@ static int compare_unknown(void *context, int left_size, const void *left, int r
 }
 
 static int compare(void *context, int left_size, const void *left, int right_size, const void *right) {
-    rst_forward *forward = context;
+    rst_function_proxy *forward = context;
     rst_connection *c = forward->connection;
-    struct rst_program *program = c->program;
+    rst_schema *schema = schema_of(c);
+    struct rst_program *program = schema->program;
     sqlite3_stmt *statement = NULL;
     char *sql = sqlite3_mprintf("SELECT CASE WHEN ?1<?2 COLLATE \"%w\" THEN -1 ELSE ?1>?2 COLLATE \"%w\" END",
                                 forward->name, forward->name);
@@ -101,51 +104,53 @@ static int compare(void *context, int left_size, const void *left, int right_siz
     if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 1, left, left_size, SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, right, right_size, SQLITE_STATIC);
     if (code == SQLITE_OK) {
-        c->program = NULL;
+        schema->program = NULL;
         code = sqlite3_step(statement);
-        c->program = program;
+        schema->program = program;
         result = sqlite3_column_int(statement, 0);
     }
-    if (code != SQLITE_ROW) c->compare_failed = true; /* a comparison cannot say so itself: twin.c refuses the row */
+    /* a comparison cannot say so itself: row validator.c refuses the row */
+    if (code != SQLITE_ROW) schema->compare_failed = true;
     if (statement != NULL) rst_statement_done(c, statement);
     return result;
 }
 
-static int install(sqlite3 *mirror, rst_forward *forward) {
+static int install(sqlite3 *schema_db, rst_function_proxy *forward) {
     int flags = SQLITE_UTF8 | (forward->flags & (SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY | SQLITE_INNOCUOUS));
     switch (forward->kind) {
     case 'c':
-        return sqlite3_create_collation(mirror, forward->name, SQLITE_UTF8, forward,
+        return sqlite3_create_collation(schema_db, forward->name, SQLITE_UTF8, forward,
                                         forward->placeholder ? compare_unknown : compare);
     case 's':
-        return sqlite3_create_function(mirror, forward->name, forward->count, flags, forward,
+        return sqlite3_create_function(schema_db, forward->name, forward->count, flags, forward,
                                        forward->placeholder ? unknown : call, NULL, NULL);
     default:
-        return sqlite3_create_function(mirror, forward->name, forward->count, flags, forward, NULL, no_step, no_final);
+        return sqlite3_create_function(schema_db, forward->name, forward->count, flags, forward, NULL, no_step,
+                                       no_final);
     }
 }
 
-static int uninstall(sqlite3 *mirror, const rst_forward *forward) {
-    if (forward->kind == 'c') return sqlite3_create_collation(mirror, forward->name, SQLITE_UTF8, NULL, NULL);
-    return sqlite3_create_function(mirror, forward->name, forward->count, SQLITE_UTF8, NULL, NULL, NULL, NULL);
+static int uninstall(sqlite3 *schema_db, const rst_function_proxy *forward) {
+    if (forward->kind == 'c') return sqlite3_create_collation(schema_db, forward->name, SQLITE_UTF8, NULL, NULL);
+    return sqlite3_create_function(schema_db, forward->name, forward->count, SQLITE_UTF8, NULL, NULL, NULL, NULL);
 }
 
-static void forward_free(rst_forward *forward) {
+static void forward_free(rst_function_proxy *forward) {
     sqlite3_free(forward->name);
     sqlite3_free(forward);
 }
 
-void rst_forwards_free(rst_forward **list) {
+void rst_function_proxies_free(rst_function_proxy **list) {
     while (*list != NULL) {
-        rst_forward *forward = *list;
+        rst_function_proxy *forward = *list;
         *list = forward->next;
         forward_free(forward);
     }
 }
 
-static int add(rst_connection *c, sqlite3 *mirror, rst_forward **list, const char *name, int count, int flags,
+static int add(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, const char *name, int count, int flags,
                char kind, bool placeholder, bool own) {
-    rst_forward *forward = sqlite3_malloc64(sizeof *forward);
+    rst_function_proxy *forward = sqlite3_malloc64(sizeof *forward);
     int code;
     if (forward == NULL) return SQLITE_NOMEM;
     memset(forward, 0, sizeof *forward);
@@ -157,7 +162,7 @@ static int add(rst_connection *c, sqlite3 *mirror, rst_forward **list, const cha
     forward->seen = true;
     forward->placeholder = placeholder;
     forward->own = own;
-    code = forward->name == NULL ? SQLITE_NOMEM : own ? SQLITE_OK : install(mirror, forward);
+    code = forward->name == NULL ? SQLITE_NOMEM : own ? SQLITE_OK : install(schema_db, forward);
     if (code != SQLITE_OK) {
         forward_free(forward);
         return code;
@@ -167,8 +172,8 @@ static int add(rst_connection *c, sqlite3 *mirror, rst_forward **list, const cha
     return SQLITE_OK;
 }
 
-static rst_forward *find(rst_forward *list, const char *name, int count, char kind) {
-    for (rst_forward *forward = list; forward != NULL; forward = forward->next) {
+static rst_function_proxy *find(rst_function_proxy *list, const char *name, int count, char kind) {
+    for (rst_function_proxy *forward = list; forward != NULL; forward = forward->next) {
         bool collation = kind == 'c';
         if (collation == (forward->kind == 'c') && (collation || forward->count == count) &&
             sqlite3_stricmp(forward->name, name) == 0) {
@@ -187,13 +192,14 @@ bool rst_collation_known(rst_connection *c, const char *name) {
     return known;
 }
 
-/* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each time. *list:
-** the mirror's, a line each, made at the first question; there are hundreds, and dozens are asked about. */
-static bool mirror_has(sqlite3 *mirror, char **list, const char *name, int count) {
+/* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each
+** time. *list: the schema database's, a line each, made at the first question; there are hundreds, and dozens are asked
+** about. */
+static bool mirror_has(sqlite3 *schema_db, char **list, const char *name, int count) {
     sqlite3_stmt *statement = NULL;
     char *line = sqlite3_mprintf("\n%s/%d\n", name, count);
     bool found;
-    if (*list == NULL && sqlite3_prepare_v2(mirror, "PRAGMA function_list", -1, &statement, NULL) == SQLITE_OK) {
+    if (*list == NULL && sqlite3_prepare_v2(schema_db, "PRAGMA function_list", -1, &statement, NULL) == SQLITE_OK) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         sqlite3_str_appendall(text, "\n");
         while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -214,7 +220,7 @@ static int finished(sqlite3_stmt *statement, int code) {
     return code == SQLITE_OK ? result : code;
 }
 
-static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
+static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
     sqlite3_stmt *statement = NULL;
     char *mirrors = NULL;
     int code = sqlite3_prepare_v2(c->db, "PRAGMA function_list", -1, &statement, NULL);
@@ -223,55 +229,57 @@ static int sync_functions(rst_connection *c, sqlite3 *mirror, rst_forward **list
         const char *name = (const char *)sqlite3_column_text(statement, 0);
         const char *type = (const char *)sqlite3_column_text(statement, 2);
         int count = sqlite3_column_int(statement, 4), flags = sqlite3_column_int(statement, 5);
-        rst_forward *forward;
+        rst_function_proxy *forward;
         if (sqlite3_column_int(statement, 1) != 0 || name == NULL || type == NULL) continue;
         if (sqlite3_strnicmp(name, "rootstock_", 10) == 0) continue;
         forward = find(*list, name, count, type[0]);
         if (forward == NULL) {
-            bool own = mirror_has(mirror, &mirrors, name, count);
-            code = add(c, mirror, list, name, count, flags, type[0], false, own);
+            bool own = mirror_has(schema_db, &mirrors, name, count);
+            code = add(c, schema_db, list, name, count, flags, type[0], false, own);
         } else if (forward->kind != type[0] || forward->flags != flags) {
-            rst_forward was = *forward;
+            rst_function_proxy was = *forward;
             forward->kind = type[0];
             forward->flags = flags;
-            code = install(mirror, forward);
+            code = install(schema_db, forward);
             if (code == SQLITE_OK)
                 forward->own = false;
             else
                 *forward = was;
         }
         if (forward != NULL) forward->seen = true;
-        if (code == SQLITE_BUSY) code = SQLITE_OK; /* a statement of the mirror runs: as it was, until the next time */
+        /* a statement of the schema database runs: as it was, until the next time */
+        if (code == SQLITE_BUSY) code = SQLITE_OK;
     }
     sqlite3_free(mirrors);
     return finished(statement, code);
 }
 
-static int sync_collations(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
+static int sync_collations(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(c->db, "PRAGMA collation_list", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 1);
-        rst_forward *forward;
+        rst_function_proxy *forward;
         if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0 || sqlite3_stricmp(name, "NOCASE") == 0 ||
             sqlite3_stricmp(name, "RTRIM") == 0 || !rst_collation_known(c, name))
             continue;
         forward = find(*list, name, 0, 'c');
         if (forward == NULL)
-            code = add(c, mirror, list, name, 0, 0, 'c', false, false);
+            code = add(c, schema_db, list, name, 0, 0, 'c', false, false);
         else
             forward->seen = true;
     }
     return finished(statement, code);
 }
 
-/* What is gone from the application's connection, and placeholders, go here too; what a running statement uses stays. */
-static void sweep(sqlite3 *mirror, rst_forward **list, bool placeholders) {
-    for (rst_forward **link = list; *link != NULL;) {
-        rst_forward *forward = *link;
+/* What is gone from the application's connection, and placeholders, go here too; what a running statement uses
+** stays. */
+static void sweep(sqlite3 *schema_db, rst_function_proxy **list, bool placeholders) {
+    for (rst_function_proxy **link = list; *link != NULL;) {
+        rst_function_proxy *forward = *link;
         bool goes = placeholders ? forward->placeholder : !forward->seen;
-        if (goes && (forward->own || uninstall(mirror, forward) == SQLITE_OK)) {
+        if (goes && (forward->own || uninstall(schema_db, forward) == SQLITE_OK)) {
             *link = forward->next;
             forward_free(forward);
         } else {
@@ -280,29 +288,30 @@ static void sweep(sqlite3 *mirror, rst_forward **list, bool placeholders) {
     }
 }
 
-int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, rst_forward **list) {
+int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
     int code, on = 1;
-    for (rst_forward *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
+    for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
     if (sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) == SQLITE_OK)
-        sqlite3_db_config(mirror, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
-    code = sync_functions(c, mirror, list);
-    if (code == SQLITE_OK) code = sync_collations(c, mirror, list);
-    if (code == SQLITE_OK) sweep(mirror, list, false);
+        sqlite3_db_config(schema_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
+    code = sync_functions(c, schema_db, list);
+    if (code == SQLITE_OK) code = sync_collations(c, schema_db, list);
+    if (code == SQLITE_OK) sweep(schema_db, list, false);
     /* An authorizer may keep the lists from us: then what is not known is called unknown when it is needed. */
     return code == SQLITE_NOMEM ? code : SQLITE_OK;
 }
 
-/* A schema that was stored may name what this connection has not registered yet: SQLite loads such a schema, and refuses the
-** statements that need it. While the mirror is built, placeholders stand in. */
-bool rst_forwards_placeholder(rst_connection *c, sqlite3 *mirror, rst_forward **list, const char *words) {
+/* A schema that was stored may name what this connection has not registered yet: SQLite loads such a schema, and
+** refuses the statements that need it. While the schema database is built, placeholders stand in. */
+bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list,
+                                      const char *words) {
     if (strncmp(words, "no such function: ", 18) == 0 && find(*list, words + 18, -1, 's') == NULL)
-        return add(c, mirror, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true, false) ==
+        return add(c, schema_db, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true, false) ==
                SQLITE_OK;
     if (strncmp(words, "no such collation sequence: ", 28) == 0 && find(*list, words + 28, 0, 'c') == NULL)
-        return add(c, mirror, list, words + 28, 0, 0, 'c', true, false) == SQLITE_OK;
+        return add(c, schema_db, list, words + 28, 0, 0, 'c', true, false) == SQLITE_OK;
     return false;
 }
 
-void rst_forwards_end_placeholders(sqlite3 *mirror, rst_forward **list) {
-    sweep(mirror, list, true);
+void rst_function_proxies_end_placeholders(sqlite3 *schema_db, rst_function_proxy **list) {
+    sweep(schema_db, list, true);
 }

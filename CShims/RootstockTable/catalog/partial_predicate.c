@@ -1,20 +1,26 @@
 /*
 ** partial_predicate.c - does a statement ask only for rows that a partial index holds?
 **
-** SQLite shows a virtual table the terms of WHERE that compare a column of it. The index's own WHERE is read into comparisons
-** of a column and a constant, joined by AND and OR; one of them is implied if some term shown is about the same column and
-** leaves no row for which it does not hold. Invariant: what is not understood is not implied. In particular
+** SQLite shows a virtual table the terms of WHERE that compare a column of it. The index's own WHERE is read into
+** comparisons of a column and a constant, joined by AND and OR; one of them is implied if some term shown is about the
+** same column and leaves no row for which it does not hold. Invariant: what is not understood is not implied. In
+** particular
 **   - a comparison that is not "column, operator, literal" makes the whole predicate unknown;
-**   - a value that arrives (a parameter, a column of another table) tells no more than that the column is not NULL, for a plan
+**   - a value that arrives (a parameter, a column of another table) tells no more than that the column is not NULL, for
+**     a plan
 **     is used again with other values;
-**   - x <> 1, x IS NOT 1 and x IS NOT NULL tell nothing: unlike the other operators SQLite shows them of the left table, too, where
-**     they stand in the ON of a LEFT JOIN, and there they do not choose its rows, unless the front door has seen that no such ON is in
+**   - x <> 1, x IS NOT 1 and x IS NOT NULL tell nothing: unlike the other operators SQLite shows them of the left
+**     table, too, where
+**     they stand in the ON of a LEFT JOIN, and there they do not choose its rows, unless the front door has seen that
+**       no such ON is in
 **     the statement (partial_terms.c). Of the others, those that were relied on must be
 **     arguments of xFilter, so that SQLite sees what the plan rests on;
-**   - against a column without numeric affinity a number tells nothing: CAST('5' AS INTEGER) looks like 5 here, and compares '05'
+**   - against a column without numeric affinity a number tells nothing: CAST('5' AS INTEGER) looks like 5 here, and
+**     compares '05'
 **     as equal;
 **   - texts are compared under one collation only;
-**   - an upper bound that is text says nothing of blobs: SQLite makes such bounds of LIKE and GLOB, and these hold for blobs too.
+**   - an upper bound that is text says nothing of blobs: SQLite makes such bounds of LIKE and GLOB, and these hold for
+**     blobs too.
 */
 #include "catalog/catalog.h"
 #include "catalog/partial_predicate.h"
@@ -26,19 +32,20 @@
 /* Of parentheses; and of terms beside each other, of which the tree is as deep as they are many. */
 enum { DEEPEST = 50, WIDEST = 1000 };
 
-typedef rst_predicate predicate;
+typedef rst_partial_predicate predicate;
 
-void rst_predicate_free(predicate *node) {
+void rst_partial_predicate_free(predicate *node) {
     if (node == NULL) return;
-    rst_predicate_free(node->left);
-    rst_predicate_free(node->right);
+    rst_partial_predicate_free(node->left);
+    rst_partial_predicate_free(node->right);
     rootstock_buffer_free(&node->bytes);
     sqlite3_free(node);
 }
 
-bool rst_predicate_excludes(const predicate *node) {
+bool rst_partial_predicate_excludes(const predicate *node) {
     if (node == NULL) return false;
-    if (node->kind != NODE_COMPARISON) return rst_predicate_excludes(node->left) || rst_predicate_excludes(node->right);
+    if (node->kind != NODE_COMPARISON)
+        return rst_partial_predicate_excludes(node->left) || rst_partial_predicate_excludes(node->right);
     return node->operation == SQLITE_INDEX_CONSTRAINT_NE || node->operation == SQLITE_INDEX_CONSTRAINT_ISNOT ||
            node->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
 }
@@ -79,8 +86,8 @@ static predicate *new_node(reader *r, int kind) {
 static predicate *join(reader *r, int kind, predicate *left, predicate *right) {
     predicate *node = left == NULL || right == NULL || ++r->joins > WIDEST ? NULL : new_node(r, kind);
     if (node == NULL) {
-        rst_predicate_free(left);
-        rst_predicate_free(right);
+        rst_partial_predicate_free(left);
+        rst_partial_predicate_free(right);
         return NULL;
     }
     node->left = left;
@@ -116,7 +123,7 @@ static bool read_column(reader *r, int *column) {
     return false;
 }
 
-char rst_predicate_affinity(const rst_table *table, int column) {
+char rst_partial_predicate_affinity(const rst_table *table, int column) {
     if (column < 0 || column == table->rowid_column) return AFFINITY_INTEGER;
     return table->columns[column].affinity;
 }
@@ -154,7 +161,7 @@ static bool read_constant(reader *r, predicate *node, char affinity) {
         r->code = SQLITE_NOMEM;
         return false;
     }
-    if (sqlite3_prepare_v2(r->table->connection->mirror, sql, -1, &statement, NULL) == SQLITE_OK &&
+    if (sqlite3_prepare_v2(schema_of(r->table->connection)->schema_db, sql, -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW) {
         sqlite3_value *value = sqlite3_value_dup(sqlite3_column_value(statement, 0));
         int code = value == NULL ? SQLITE_NOMEM : take_value(node, value, affinity);
@@ -167,7 +174,7 @@ static bool read_constant(reader *r, predicate *node, char affinity) {
     return done;
 }
 
-bool rst_predicate_collation(const char *name, uint8_t *collation) {
+bool rst_partial_predicate_collation(const char *name, uint8_t *collation) {
     if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0)
         *collation = ROOTSTOCK_COLLATION_BINARY;
     else if (sqlite3_stricmp(name, "NOCASE") == 0)
@@ -188,7 +195,7 @@ static bool read_collation(reader *r, uint8_t *collation, bool *explicit) {
     if (!accept(r, "COLLATE")) return true;
     name = rst_token_next(&r->p, r->end);
     text = rst_token_name(&name);
-    known = text != NULL && rst_predicate_collation(text, collation);
+    known = text != NULL && rst_partial_predicate_collation(text, collation);
     sqlite3_free(text);
     *explicit = true;
     return known;
@@ -226,8 +233,9 @@ static predicate *compare_constant(reader *r, int column, uint8_t collation, int
     node->operation = operation;
     node->collation = collation;
     /* An application's collation has no order here. */
-    if (collation > ROOTSTOCK_COLLATION_RTRIM || !read_constant(r, node, rst_predicate_affinity(r->table, column))) {
-        rst_predicate_free(node);
+    if (collation > ROOTSTOCK_COLLATION_RTRIM ||
+        !read_constant(r, node, rst_partial_predicate_affinity(r->table, column))) {
+        rst_partial_predicate_free(node);
         return NULL;
     }
     return node;
@@ -300,7 +308,7 @@ static predicate *read_comparison(reader *r) {
     } else if (accept(r, "BETWEEN")) {
         predicate *low = compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_GE);
         if (low == NULL || !accept(r, "AND")) {
-            rst_predicate_free(low);
+            rst_partial_predicate_free(low);
             return NULL;
         }
         return join(r, NODE_AND, low, compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_LE));
@@ -309,13 +317,13 @@ static predicate *read_comparison(reader *r) {
         do {
             predicate *one = compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_EQ);
             if (one == NULL) {
-                rst_predicate_free(node);
+                rst_partial_predicate_free(node);
                 return NULL;
             }
             node = node == NULL ? one : join(r, NODE_OR, node, one);
         } while (node != NULL && accept(r, ","));
         if (node != NULL && !accept(r, ")")) {
-            rst_predicate_free(node);
+            rst_partial_predicate_free(node);
             node = NULL;
         }
         return node;
@@ -327,7 +335,7 @@ static predicate *read_comparison(reader *r) {
     }
     if (node == NULL) return NULL;
     if (!read_collation(r, &after, &explicit_after)) {
-        rst_predicate_free(node);
+        rst_partial_predicate_free(node);
         return NULL;
     }
     if (explicit_after && !explicit) node->collation = after; /* the left one comes first */
@@ -345,13 +353,13 @@ static predicate *read_part(reader *r) {
         r->depth--;
         if (node == NULL) return NULL;
         if (accept(r, ")") && ends_here(r)) return node;
-        rst_predicate_free(node); /* the parentheses were around an operand */
+        rst_partial_predicate_free(node); /* the parentheses were around an operand */
         r->p = start;
         return NULL;
     }
     node = read_comparison(r);
     if (node != NULL && !ends_here(r)) {
-        rst_predicate_free(node);
+        rst_partial_predicate_free(node);
         return NULL;
     }
     return node;
@@ -369,13 +377,13 @@ static predicate *read_or(reader *r) {
     return node;
 }
 
-int rst_predicate_parse(const rst_table *table, const char *text, predicate **out) {
+int rst_partial_predicate_parse(const rst_table *table, const char *text, predicate **out) {
     reader r = {.table = table, .p = text, .end = text + strlen(text)};
     rst_token token;
     *out = read_or(&r);
     token = peek(&r);
     if (*out != NULL && token.type != TOKEN_END) {
-        rst_predicate_free(*out);
+        rst_partial_predicate_free(*out);
         *out = NULL;
     }
     return r.code;

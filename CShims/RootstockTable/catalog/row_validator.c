@@ -1,15 +1,16 @@
 /*
-** row_validator.c - rows on a mirror (mirror.c): each table has an empty native twin there.
+** row_validator.c - rows on a schema database (schema database.c): each table has an empty native row validator there.
 **
-** A row inserted into its twin meets affinity, STRICT, NOT NULL, CHECK and generated columns exactly as on a native table, and the twin's
-** expressions give the entries of partial and expression indexes. Tables that need none of this never come here. Invariant: outside
-** rst_twin_insert .. rst_twin_clear every twin is empty.
+** A row inserted into its row validator meets affinity, STRICT, NOT NULL, CHECK and generated columns exactly as on a
+** native table, and the row validator's expressions give the entries of partial and expression indexes. Tables that
+** need none of this never come here. Invariant: outside rst_validator_insert .. rst_validator_clear every row validator
+** is empty.
 */
 #include "catalog/catalog.h"
 
 #include <string.h>
 
-static void twin_finalize(rst_twin *twin) {
+static void twin_finalize(rst_validator *twin) {
     sqlite3_finalize(twin->insert);
     sqlite3_finalize(twin->insert_old);
     sqlite3_finalize(twin->row);
@@ -21,16 +22,16 @@ static void twin_finalize(rst_twin *twin) {
     memset(twin, 0, sizeof *twin);
 }
 
-void rst_twin_finalize(rst_table *table) {
+void rst_validator_finalize(rst_table *table) {
     twin_finalize(&table->twins[0]);
     twin_finalize(&table->twins[1]);
 }
 
-void rst_twin_finalize_unchecked(rst_table *table) {
+void rst_validator_finalize_unchecked(rst_table *table) {
     twin_finalize(&table->twins[1]);
 }
 
-void rst_twin_rest(rst_table *table) {
+void rst_validator_rest(rst_table *table) {
     for (int i = 0; i < 2; i++) {
         if (table->twins[i].row != NULL) sqlite3_reset(table->twins[i].row);
         if (table->twins[i].select != NULL) sqlite3_reset(table->twins[i].select);
@@ -38,29 +39,31 @@ void rst_twin_rest(rst_table *table) {
 }
 
 static sqlite3 *mirror_of(const rst_table *table) {
-    return table->twin_used == 1 ? table->connection->unchecked : table->connection->mirror;
+    return table->twin_used == 1 ? schema_of(table->connection)->unchecked : schema_of(table->connection)->schema_db;
 }
 
 static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
     rst_connection *c = table->connection;
-    sqlite3 *mirror = mirror_of(table);
-    struct rst_forward **forwards = table->twin_used == 1 ? &c->unchecked_forwards : &c->forwards;
+    rst_schema *schema = schema_of(c);
+    sqlite3 *schema_db = mirror_of(table);
+    struct rst_function_proxy **function_proxies =
+        table->twin_used == 1 ? &schema->unchecked_forwards : &schema->function_proxies;
     char *sql = sqlite3_str_finish(text);
     int code = SQLITE_OK;
     if (sql == NULL) return SQLITE_NOMEM;
     /* What the application has registered since the schema was loaded. */
-    if (c->forwards_epochs[table->twin_used] != c->epoch) {
-        c->forwards_epochs[table->twin_used] = c->epoch;
-        code = rst_forwards_sync(c, mirror, forwards);
+    if (schema->forwards_epochs[table->twin_used] != store_of(c)->epoch) {
+        schema->forwards_epochs[table->twin_used] = store_of(c)->epoch;
+        code = rst_function_proxies_sync(c, schema_db, function_proxies);
     }
     if (code == SQLITE_OK) {
-        code = sqlite3_prepare_v3(mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-        if ((code & 0xff) == SQLITE_ERROR && rst_forwards_sync(c, mirror, forwards) == SQLITE_OK)
-            code = sqlite3_prepare_v3(mirror, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        code = sqlite3_prepare_v3(schema_db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if ((code & 0xff) == SQLITE_ERROR && rst_function_proxies_sync(c, schema_db, function_proxies) == SQLITE_OK)
+            code = sqlite3_prepare_v3(schema_db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
     }
     if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(mirror);
-        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+        code = sqlite3_extended_errcode(schema_db);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
     }
     sqlite3_free(sql);
     return code;
@@ -105,8 +108,8 @@ static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **stateme
 }
 
 /*
-** The row as it was stored. Not by RETURNING, which gives some numbers before their affinity and, in a table with a REAL
-** column, large integers of the other columns rounded to reals.
+** The row as it was stored. Not by RETURNING, which gives some numbers before their affinity and, in a table with a
+** REAL column, large integers of the other columns rounded to reals.
 */
 static int prepare_row(rst_table *table, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -121,8 +124,8 @@ static int prepare_row(rst_table *table, char **message) {
 static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
                       char **message) {
     rst_connection *c = table->connection;
-    rst_twin *twin = &table->twins[table->twin_used];
-    sqlite3 *mirror = mirror_of(table);
+    rst_validator *twin = &table->twins[table->twin_used];
+    sqlite3 *schema_db = mirror_of(table);
     sqlite3_stmt **slot = old ? &twin->insert_old : &twin->insert;
     sqlite3_stmt *statement;
     int code;
@@ -150,70 +153,75 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
     (void)sqlite3_step(statement);
     code = sqlite3_reset(statement);
     if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(mirror);
-        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+        code = sqlite3_extended_errcode(schema_db);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
         return code;
     }
     if (twin->row == NULL) code = prepare_row(table, message);
     if (code != SQLITE_OK) return code;
-    /* It stays on its row, which the values point to, until the twin is cleared. No row: OR IGNORE dropped it. */
+    /* It stays on its row, which the values point to, until the row validator is cleared. No row: OR IGNORE dropped
+    ** it. */
     sqlite3_reset(twin->row);
     code = sqlite3_step(twin->row);
     if (code == SQLITE_ROW) {
         for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
-        if (!c->compare_failed) return SQLITE_OK;
+        if (!schema_of(c)->compare_failed) return SQLITE_OK;
         rst_set_message(message, "a collation of the application failed while table %s was judged: is it registered?",
                         table->name);
         return SQLITE_ERROR;
     }
     code = sqlite3_reset(twin->row);
     if (code == SQLITE_OK) return SQLITE_DONE;
-    rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+    rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
     return code;
 }
 
-int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message) {
+int rst_validator_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
+                         char **message) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK;
-    c->compare_failed = false;
-    if (old && (table->has_check || table->strict)) code = rst_mirror_unchecked(c, message);
+    schema_of(c)->compare_failed = false;
+    if (old && (table->has_check || table->strict)) code = rst_schema_db_unchecked(c, message);
     table->twin_used = old && (table->has_check || table->strict);
     return code == SQLITE_OK ? insert_row(table, values, rowid, conflict, old, message) : code;
 }
 
-int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
+int rst_validator_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
     rst_connection *c = table->connection;
-    int code = rst_mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=1", message);
+    rst_schema *schema = schema_of(c);
+    int code = rst_schema_db_execute(schema->schema_db, "PRAGMA ignore_check_constraints=1", message);
     table->twin_used = 0;
-    c->compare_failed = false;
+    schema->compare_failed = false;
     if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
     if (code == SQLITE_CONSTRAINT_DATATYPE) {
         rst_forget_message(message);
-        rst_twin_finalize(table);
-        code = rst_mirror_allow_types(c, table->name, true, message);
+        rst_validator_finalize(table);
+        code = rst_schema_db_allow_types(c, table->name, true, message);
         if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
-        rst_twin_finalize(table);
-        if (code == SQLITE_OK) code = rst_mirror_allow_types(c, table->name, false, message);
+        rst_validator_finalize(table);
+        if (code == SQLITE_OK) code = rst_schema_db_allow_types(c, table->name, false, message);
     }
-    rst_twin_rest(table);
-    if (!c->ignores_checks) (void)rst_mirror_execute(c->mirror, "PRAGMA ignore_check_constraints=0", NULL);
+    rst_validator_rest(table);
+    if (!schema->ignores_checks)
+        (void)rst_schema_db_execute(schema->schema_db, "PRAGMA ignore_check_constraints=0", NULL);
     return code;
 }
 
 /* The statement of an UPDATE is made for the one row: few rows come here, those that violate a CHECK. */
-int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
-                    int64_t rowid, int conflict, uint64_t changed, char **message) {
+int rst_validator_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
+                         int64_t rowid, int conflict, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
-    rst_twin *twin = &table->twins[0];
+    rst_schema *schema = schema_of(c);
+    rst_validator *twin = &table->twins[0];
     rootstock_value *copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
     sqlite3_stmt *statement = NULL;
     sqlite3_str *text;
     bool any = false;
     int code;
     if (copy == NULL) return SQLITE_NOMEM;
-    rst_twin_clear(table);
+    rst_validator_clear(table);
     memcpy(copy, old, (size_t)table->column_count * sizeof *copy);
-    code = rst_twin_lend(table, copy, old_rowid, message);
+    code = rst_validator_lend(table, copy, old_rowid, message);
     sqlite3_free(copy);
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);
@@ -245,9 +253,9 @@ int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_ro
         sqlite3_step(statement);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
-            code = sqlite3_extended_errcode(c->mirror);
-            rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
-        } else if (sqlite3_changes64(c->mirror) == 0) {
+            code = sqlite3_extended_errcode(schema->schema_db);
+            rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
+        } else if (sqlite3_changes64(schema->schema_db) == 0) {
             code = SQLITE_DONE; /* OR IGNORE */
         }
     }
@@ -285,8 +293,8 @@ static int prepare_select(rst_table *table, char **message) {
     return prepare_mirror(table, text, &table->twins[table->twin_used].select, message);
 }
 
-int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message) {
-    rst_twin *twin = &table->twins[table->twin_used];
+int rst_validator_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message) {
+    rst_validator *twin = &table->twins[table->twin_used];
     int column = 0, code;
     if (twin->select == NULL) {
         code = prepare_select(table, message);
@@ -313,8 +321,8 @@ int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *i
     return SQLITE_OK;
 }
 
-void rst_twin_clear(rst_table *table) {
-    rst_twin *twin = &table->twins[table->twin_used];
+void rst_validator_clear(rst_table *table) {
+    rst_validator *twin = &table->twins[table->twin_used];
     if (mirror_of(table) == NULL) return;
     if (twin->select != NULL) sqlite3_reset(twin->select);
     if (twin->row != NULL) sqlite3_reset(twin->row);

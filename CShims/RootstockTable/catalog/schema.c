@@ -1,9 +1,9 @@
 /*
 ** schema.c - from the catalog to the tables in memory.
 **
-** SQLite parsed the schema already (mirror.c); its pragmas give columns, keys, indexes and foreign keys. What they do not
-** tell (ON CONFLICT clauses, expressions, DEFERRABLE) schema_clauses.c reads off the text.
-** Invariant: c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
+** SQLite parsed the schema already (schema database.c); its pragmas give columns, keys, indexes and foreign keys. What
+** they do not tell (ON CONFLICT clauses, expressions, DEFERRABLE) schema_clauses.c reads off the text. Invariant:
+** c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
@@ -35,8 +35,8 @@ void *rst_array_grown(void *array, int count, size_t size) {
 
 void rst_table_release(rst_table *table) {
     if (table == NULL || --table->references > 0) return;
-    table->connection->schema_hooks->free_attachments(table);
-    rst_twin_finalize(table);
+    schema_of(table->connection)->schema_hooks->free_attachments(table);
+    rst_validator_finalize(table);
     rootstock_buffer_free(&table->last_key);
     for (int i = 0; i < table->column_count; i++) {
         rst_column *column = &table->columns[i];
@@ -55,7 +55,7 @@ void rst_table_release(rst_table *table) {
         sqlite3_free(index->parts);
         sqlite3_free(index->name);
         sqlite3_free(index->where);
-        rst_predicate_free(index->predicate);
+        rst_partial_predicate_free(index->predicate);
         sqlite3_free(index->rows_per_prefix);
     }
     for (int k = 0; k < table->key_count; k++) sqlite3_free(table->key[k].collation_name);
@@ -91,17 +91,19 @@ rst_table *rst_table_find(rst_connection *c, const char *name) {
 }
 
 rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near) {
+    rst_schema *schema = schema_of(c);
     for (int step = 1; step >= -1; step--) {
         int place = *near + step;
-        if (place < 0 || place >= c->table_count) continue;
-        if (sqlite3_stricmp(c->tables[place]->declared_name, name) != 0) continue;
+        if (place < 0 || place >= schema->table_count) continue;
+        if (sqlite3_stricmp(schema->tables[place]->declared_name, name) != 0) continue;
         *near = place;
-        return c->tables[place];
+        return schema->tables[place];
     }
-    for (int i = 0; i < c->table_count; i++) {
-        if (sqlite3_stricmp(c->tables[i]->name, name) == 0 || sqlite3_stricmp(c->tables[i]->declared_name, name) == 0) {
+    for (int i = 0; i < schema->table_count; i++) {
+        if (sqlite3_stricmp(schema->tables[i]->name, name) == 0 ||
+            sqlite3_stricmp(schema->tables[i]->declared_name, name) == 0) {
             *near = i;
-            return c->tables[i];
+            return schema->tables[i];
         }
     }
     return NULL;
@@ -144,18 +146,18 @@ static int collation_of(const char *name, uint8_t *collation, char **message) {
     return SQLITE_OK;
 }
 
-int rst_mirror_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
-                     const char *name) {
+int rst_schema_db_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
+                        const char *name) {
     char *sql = sqlite3_mprintf(format, name);
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v2(c->mirror, sql, -1, statement, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, statement, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->schema_db));
     sqlite3_free(sql);
     return code;
 }
 
-int rst_mirror_finished(sqlite3_stmt *statement, int code) {
+int rst_schema_db_finished(sqlite3_stmt *statement, int code) {
     int final = sqlite3_finalize(statement);
     return code == SQLITE_OK || code == SQLITE_DONE ? final : code;
 }
@@ -185,13 +187,13 @@ static char *default_of(const char *text) {
 static int read_columns(rst_table *table, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
-    int code = rst_mirror_query(c, &s, message, "PRAGMA main.table_xinfo(%Q)", table->name);
+    int code = rst_schema_db_query(c, &s, message, "PRAGMA main.table_xinfo(%Q)", table->name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *collation = NULL;
         rst_column *columns = rst_array_grown(table->columns, table->column_count, sizeof *columns);
         rst_column *column;
-        if (columns == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (columns == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         table->columns = columns;
         column = &columns[table->column_count++];
         column->name = rst_text_duplicate(rst_text_at(s, 1));
@@ -201,7 +203,7 @@ static int read_columns(rst_table *table, char **message) {
         column->primary_key = sqlite3_column_int(s, 5);
         column->generated = sqlite3_column_int(s, 6) >= 2 ? sqlite3_column_int(s, 6) : 0;
         column->missing.type = VALUE_NULL;
-        if (column->name == NULL || column->type == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (column->name == NULL || column->type == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         if (column->generated) {
             /* table_xinfo shows the type with "GENERATED ALWAYS" cut off already in this version, but be sure. */
             char *cut = NULL;
@@ -219,11 +221,11 @@ static int read_columns(rst_table *table, char **message) {
         }
         column->affinity = affinity_of(column->type, table->strict);
         column->size = size_estimate(column);
-        code = sqlite3_table_column_metadata(c->mirror, "main", table->name, column->name, NULL, &collation, NULL, NULL,
-                                             NULL);
-        if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+        code = sqlite3_table_column_metadata(schema_of(c)->schema_db, "main", table->name, column->name, NULL,
+                                             &collation, NULL, NULL, NULL);
+        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         column->collation_name = rst_text_duplicate(collation == NULL ? "BINARY" : collation);
-        if (column->collation_name == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (column->collation_name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         if (collation_of(column->collation_name, &column->collation, NULL) != SQLITE_OK) {
             column->collation = UINT8_MAX; /* fine until an index or key needs it */
         }
@@ -232,30 +234,30 @@ static int read_columns(rst_table *table, char **message) {
             table->has_rowid_name = true;
         }
     }
-    return rst_mirror_finished(s, code);
+    return rst_schema_db_finished(s, code);
 }
 
 static int read_parts(rst_table *table, const char *index_name, rst_part **parts, int *count, char **message) {
     sqlite3_stmt *s;
-    int code = rst_mirror_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
+    int code = rst_schema_db_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         rst_part *more, *part;
         if (sqlite3_column_int(s, 5) == 0) continue; /* what SQLite appends to reach the row */
         more = rst_array_grown(*parts, *count, sizeof *more);
-        if (more == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (more == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         *parts = more;
         part = &more[(*count)++];
         part->column = sqlite3_column_int(s, 1);
         if (table->rowid_column >= 0 && part->column == table->rowid_column) part->column = table->rowid_column;
         part->key.descending = sqlite3_column_int(s, 3) != 0;
         part->collation_name = rst_text_duplicate(rst_text_at(s, 4));
-        if (part->collation_name == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (part->collation_name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         code = collation_of(part->collation_name, &part->key.collation, message);
-        if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         if (part->column >= 0) part->key.real_affinity = table->columns[part->column].affinity == AFFINITY_REAL;
     }
-    return rst_mirror_finished(s, code);
+    return rst_schema_db_finished(s, code);
 }
 
 static const rst_object *find_object(const rst_catalog *catalog, const char *type, const char *name) {
@@ -270,7 +272,7 @@ static const rst_object *find_object(const rst_catalog *catalog, const char *typ
 static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
-    int code = rst_mirror_query(c, &s, message, "PRAGMA main.index_list(%Q)", table->name);
+    int code = rst_schema_db_query(c, &s, message, "PRAGMA main.index_list(%Q)", table->name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = rst_text_at(s, 1), *origin = rst_text_at(s, 3);
@@ -279,42 +281,42 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
         if (table->without_rowid && strcmp(origin, "pk") == 0) {
             table->key_turn = table->index_count;
             code = read_parts(table, name, &table->key, &table->key_count, message);
-            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
             continue;
         }
         more = rst_array_grown(table->indexes, table->index_count, sizeof *more);
-        if (more == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (more == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         table->indexes = more;
         index = &more[table->index_count++];
         index->name = rst_text_duplicate(name);
         index->unique = sqlite3_column_int(s, 2) != 0;
         index->is_primary_key = strcmp(origin, "pk") == 0;
         index->automatic = strcmp(origin, "c") != 0;
-        if (index->name == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+        if (index->name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         code = read_parts(table, name, &index->parts, &index->part_count, message);
-        if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         object = find_object(catalog, "index", name);
         if (object == NULL) {
             rst_set_message(message, "index %s has no entry in the catalog", name);
-            return rst_mirror_finished(s, SQLITE_CORRUPT_VTAB);
+            return rst_schema_db_finished(s, SQLITE_CORRUPT_VTAB);
         }
         index->tree.number = object->tree;
         index->identifier = object->identifier;
         if (object->sql != NULL) {
             code = rst_describe_expressions(index, object->sql);
-            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         }
         index->evaluated = index->where != NULL;
         if (index->where != NULL) {
-            code = rst_predicate_parse(table, index->where, &index->predicate);
-            if (code != SQLITE_OK) return rst_mirror_finished(s, code);
+            code = rst_partial_predicate_parse(table, index->where, &index->predicate);
+            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         }
         for (int k = 0; k < index->part_count; k++) {
             if (index->parts[k].column == -2) index->evaluated = true;
         }
         if (index->evaluated) table->has_evaluated_index = true;
     }
-    return rst_mirror_finished(s, code);
+    return rst_schema_db_finished(s, code);
 }
 
 static int lay_out(rst_table *table) {
@@ -349,7 +351,8 @@ bool rst_text_has(const char *text, const char *word) {
     return false;
 }
 
-/* WITHOUT ROWID and STRICT stand behind the parenthesis of the columns, and nothing else does (CREATE TABLE ... AS is kept as columns). */
+/* WITHOUT ROWID and STRICT stand behind the parenthesis of the columns, and nothing else does (CREATE TABLE ... AS is
+** kept as columns). */
 static void read_options(rst_table *table) {
     const char *p = table->sql, *end = p + strlen(p);
     rst_token token = rst_token_next(&p, end);
@@ -386,8 +389,8 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     if (code == SQLITE_OK && !table->without_rowid) {
         /* INTEGER PRIMARY KEY, unless SQLite made an index for it (INTEGER PRIMARY KEY DESC) */
         if (rst_text_has(table->sql, "desc"))
-            code =
-                rst_mirror_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'", table->name);
+            code = rst_schema_db_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'",
+                                       table->name);
         if (code == SQLITE_OK && s != NULL) {
             key_index = sqlite3_step(s) == SQLITE_ROW;
             code = sqlite3_finalize(s);
@@ -397,8 +400,8 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
             if (table->columns[i].primary_key && sqlite3_stricmp(table->columns[i].type, "INTEGER") == 0) {
                 int autoincrement = 0;
                 table->rowid_column = i;
-                sqlite3_table_column_metadata(c->mirror, "main", table->name, table->columns[i].name, NULL, NULL, NULL,
-                                              NULL, &autoincrement);
+                sqlite3_table_column_metadata(schema_of(c)->schema_db, "main", table->name, table->columns[i].name,
+                                              NULL, NULL, NULL, NULL, &autoincrement);
                 table->autoincrement = autoincrement != 0;
             }
         }
@@ -409,7 +412,7 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     if (code == SQLITE_OK) code = rst_describe_clauses(table);
     if (code == SQLITE_OK) code = lay_out(table);
     if (code == SQLITE_OK) code = rst_describe_defaults(table);
-    if (code == SQLITE_OK) code = rst_shown_load(table);
+    if (code == SQLITE_OK) code = rst_expression_column_load(table);
     if (table->strict || table->has_generated) table->needs_mirror = true;
     code = rst_call_code(code); /* of a name or a text that could not be copied */
     if (code != SQLITE_OK) {

@@ -4,61 +4,66 @@
 #ifndef ROOTSTOCK_SCHEMA_H
 #define ROOTSTOCK_SCHEMA_H
 
-/* ---- schema.c, declare.c, forward.c, mirror.c, twin.c ---- */
+/* ---- schema.c, declare.c, function_proxy.c, schema database.c, row validator.c ---- */
 /* Brings db's declarations in line with the tables. */
 int rst_schema_declare(rst_connection *c, char **message);
 /* Loads and declares if another connection changed the schema, or a rollback did. */
 int rst_schema_refresh(rst_connection *c, char **message);
 int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **table,
                        char **message);
-int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message);
-/* Runs SQL without rows on a mirror. */
-int rst_mirror_execute(sqlite3 *mirror, const char *sql, char **message);
-/* Makes a STRICT table of the mirror take any value, as a row is lent that was stored with one of another type; or STRICT again, where the
-** row stays. */
-int rst_mirror_allow_types(rst_connection *c, const char *table, bool allow, char **message);
-/* Makes c->unchecked ready: the mirror that asks no CHECK, nor the types of STRICT tables. */
-int rst_mirror_unchecked(rst_connection *c, char **message);
-/* Asks the application's connection what it has registered, and stands it in on the mirrors. */
-int rst_forwards_sync(rst_connection *c, sqlite3 *mirror, struct rst_forward **list);
-bool rst_forwards_placeholder(rst_connection *c, sqlite3 *mirror, struct rst_forward **list, const char *words);
-void rst_forwards_end_placeholders(sqlite3 *mirror, struct rst_forward **list);
-void rst_forwards_free(struct rst_forward **list);
+int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **message);
+/* Runs SQL without rows on a schema database. */
+int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message);
+/* Makes a STRICT table of the schema database take any value, as a row is lent that was stored with one of another
+** type; or STRICT again, where the row stays. */
+int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message);
+/* Makes c->unchecked ready: the schema database that asks no CHECK, nor the types of STRICT tables. */
+int rst_schema_db_unchecked(rst_connection *c, char **message);
+/* Asks the application's connection what it has registered, and stands it in on the schema databases. */
+int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list);
+bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list,
+                                      const char *words);
+void rst_function_proxies_end_placeholders(sqlite3 *schema_db, struct rst_function_proxy **list);
+void rst_function_proxies_free(struct rst_function_proxy **list);
 bool rst_collation_known(rst_connection *c, const char *name);
 /* Judges and completes a row: affinity, STRICT, CHECK, NOT NULL, generated columns, as SQLite itself does on an empty
-** native twin. `values` (one per column, rowid column included) are replaced; the bytes live in the statement until
-** rst_twin_clear. Returns SQLITE_DONE if OR IGNORE dropped the row. evaluated: see rst_twin_index. */
-int rst_twin_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old, char **message);
-/* The row now in the twin: value of index `number`'s part `part`; *included false if a partial index leaves it out. */
-int rst_twin_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message);
-void rst_twin_clear(rst_table *table);
-/* twin_loose.c: completes a row that rst_twin_insert refused for its NULLs, whatever NOT NULL and CHECK say. `values` as there, living until
-** rst_twin_loose_clear, which is called whatever this returns. SQLITE_OK or an error and *message. */
-int rst_twin_loose(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
-void rst_twin_loose_clear(rst_table *table);
-/* What rst_twin_insert refused by a CHECK, judged as the UPDATE that it is: a CHECK that names no column of `changed` is not asked.
-** old: the row as it was. The same results. */
-int rst_twin_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
-                    int64_t rowid, int conflict, uint64_t changed, char **message);
-/* The mirror takes over the connection's PRAGMA ignore_check_constraints. */
-int rst_mirror_ignore_checks(rst_connection *c, char **message);
-void rst_twin_finalize(rst_table *table);
+** native row validator. `values` (one per column, rowid column included) are replaced; the bytes live in the statement
+** until rst_validator_clear. Returns SQLITE_DONE if OR IGNORE dropped the row. evaluated: see rst_validator_index. */
+int rst_validator_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
+                         char **message);
+/* The row now in the row validator: value of index `number`'s part `part`; *included false if a partial index leaves it
+** out. */
+int rst_validator_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message);
+void rst_validator_clear(rst_table *table);
+/* validator_nullable.c: completes a row that rst_validator_insert refused for its NULLs, whatever NOT NULL and CHECK
+** say. `values` as there, living until rst_validator_nullable_clear, which is called whatever this returns. SQLITE_OK
+** or an error and *message. */
+int rst_validator_nullable(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
+void rst_validator_nullable_clear(rst_table *table);
+/* What rst_validator_insert refused by a CHECK, judged as the UPDATE that it is: a CHECK that names no column of
+** `changed` is not asked. old: the row as it was. The same results. */
+int rst_validator_update(rst_table *table, const rootstock_value *old, int64_t old_rowid, rootstock_value *values,
+                         int64_t rowid, int conflict, uint64_t changed, char **message);
+/* The schema database takes over the connection's PRAGMA ignore_check_constraints. */
+int rst_schema_db_ignore_checks(rst_connection *c, char **message);
+void rst_validator_finalize(rst_table *table);
 /* The statements on c->unchecked alone. */
-void rst_twin_finalize_unchecked(rst_table *table);
-/* Puts a stored row into the twin on the mirror itself, CHECKs apart, where it stays for a change of the schema. */
-int rst_twin_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
-/* The row stays in the twin; its statements are reset, so that the schema can change. */
-void rst_twin_rest(rst_table *table);
+void rst_validator_finalize_unchecked(rst_table *table);
+/* Puts a stored row into the row validator on the schema database itself, CHECKs apart, where it stays for a change of
+** the schema. */
+int rst_validator_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
+/* The row stays in the row validator; its statements are reset, so that the schema can change. */
+void rst_validator_rest(rst_table *table);
 
 /* ---- schema_change.c, ddl.c ---- */
-/* Runs one CREATE, DROP or ALTER on the mirror and carries what it changed into the catalog and the trees. Inside a write
-** transaction; undoes itself on failure. */
+/* Runs one CREATE, DROP or ALTER on the schema database and carries what it changed into the catalog and the trees.
+** Inside a write transaction; undoes itself on failure. */
 int rst_schema_change(rst_connection *c, const char *sql, char **message);
 int rst_ddl(rst_connection *c, const char *sql, char **message);
 /* Makes SQLite's transaction one that writes the store, and begins the write. */
 int rst_change_join(rst_connection *c, char **message);
-/* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an error,
-** and gives last_insert_rowid() back. */
+/* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an
+** error, and gives last_insert_rowid() back. */
 int rst_change_begin(rst_connection *c, char **message);
 int rst_change_end(rst_connection *c, int code, char **message);
 

@@ -1,8 +1,8 @@
 /*
 ** schema_clauses.c - what SQLite's pragmas do not tell of a table: expressions, ON CONFLICT, DEFERRABLE, CHECK.
 **
-** It is read off the tokens of the text. Invariant: SQLite accepted the text, so nothing is judged here, and what is not looked for
-** is stepped over whole.
+** It is read off the tokens of the text. Invariant: SQLite accepted the text, so nothing is judged here, and what is
+** not looked for is stepped over whole.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
@@ -92,7 +92,7 @@ int rst_describe_foreign_keys(rst_table *table, char **message) {
     int code;
     if (!rst_text_has(table->sql, "references"))
         return SQLITE_OK; /* most tables, and each question costs microseconds */
-    code = rst_mirror_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
+    code = rst_schema_db_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         int identifier = sqlite3_column_int(s, 0);
@@ -100,33 +100,33 @@ int rst_describe_foreign_keys(rst_table *table, char **message) {
         int n;
         if (identifier >= table->foreign_key_count) {
             rst_foreign_key *more = rst_array_grown(table->foreign_keys, table->foreign_key_count, sizeof *more);
-            if (more == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+            if (more == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
             table->foreign_keys = more;
             foreign = &more[table->foreign_key_count++];
             foreign->parent = rst_text_duplicate(rst_text_at(s, 2));
             foreign->on_update = action_of(rst_text_at(s, 5));
             foreign->on_delete = action_of(rst_text_at(s, 6));
-            if (foreign->parent == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+            if (foreign->parent == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         }
         foreign = &table->foreign_keys[table->foreign_key_count - 1];
         n = foreign->column_count;
         {
             int *children = rst_array_grown(foreign->child_columns, n, sizeof *children);
             char **parents;
-            if (children == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+            if (children == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
             foreign->child_columns = children;
             children = rst_array_grown(foreign->parent_places, n, sizeof *children);
-            if (children == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+            if (children == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
             foreign->parent_places = children;
             parents = rst_array_grown(foreign->parent_columns, n, sizeof *parents);
-            if (parents == NULL) return rst_mirror_finished(s, SQLITE_NOMEM);
+            if (parents == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
             foreign->parent_columns = parents;
         }
         foreign->child_columns[n] = column_number(table, rst_text_at(s, 3));
         foreign->parent_columns[n] = rst_text_duplicate(rst_text_at(s, 4));
         foreign->column_count++;
     }
-    return rst_mirror_finished(s, code);
+    return rst_schema_db_finished(s, code);
 }
 
 /* Name of a conflict algorithm behind ON CONFLICT, or 0. */

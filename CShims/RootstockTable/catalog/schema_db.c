@@ -1,9 +1,10 @@
 /*
 ** schema_db.c - a private in-memory SQLite database with the store's schema and no rows.
 **
-** SQLite itself parses, checks and alters the schema there (pragmas, ALTER TABLE, error texts are its own), and judges rows (twin.c).
-** A second mirror takes rows that were judged before: it asks them no CHECK, and its STRICT tables are not STRICT. Invariant: what a mirror
-** holds is the catalog's text, as SQLite lists it, but for that STRICT.
+** SQLite itself parses, checks and alters the schema there (pragmas, ALTER TABLE, error texts are its own), and judges
+** rows (row validator.c). A second schema database takes rows that were judged before: it asks them no CHECK, and its
+** STRICT tables are not STRICT. Invariant: what a schema database holds is the catalog's text, as SQLite lists it, but
+** for that STRICT.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_db_image.h"
@@ -12,11 +13,11 @@
 
 #include <string.h>
 
-int rst_mirror_execute(sqlite3 *mirror, const char *sql, char **message) {
-    int code = sqlite3_exec(mirror, sql, NULL, NULL, NULL);
+int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message) {
+    int code = sqlite3_exec(schema_db, sql, NULL, NULL, NULL);
     if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(mirror);
-        rst_set_message(message, "%s", sqlite3_errmsg(mirror));
+        code = sqlite3_extended_errcode(schema_db);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
     }
     return code;
 }
@@ -26,30 +27,32 @@ static int open_mirror(bool checks, sqlite3 **out, char **message) {
     if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(*out, 1);
     sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    return checks ? SQLITE_OK : rst_mirror_execute(*out, "PRAGMA ignore_check_constraints=1", message);
+    return checks ? SQLITE_OK : rst_schema_db_execute(*out, "PRAGMA ignore_check_constraints=1", message);
 }
 
 /* Object by object. */
-static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3 *mirror, struct rst_forward **forwards,
-                          int *made, char **message) {
-    /* The twins are empty: no function of the application is called before one is prepared, which asks for their list then. The list is
-    ** most of what opening a store would cost, so the schema is read with placeholders. */
-    int code = rst_mirror_execute(mirror, "BEGIN", message); /* for good: the twins' rows come and go without commits */
+static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3 *schema_db,
+                          struct rst_function_proxy **function_proxies, int *made, char **message) {
+    /* The row validators are empty: no function of the application is called before one is prepared, which asks for
+    ** their list then. The list is most of what opening a store would cost, so the schema is read with placeholders. */
+    /* for good: the row validators' rows come and go without commits */
+    int code = rst_schema_db_execute(schema_db, "BEGIN", message);
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
-        if (strcmp(object->name, "sqlite_stat1") == 0) code = rst_mirror_execute(mirror, "ANALYZE", message);
-        if (!rst_untrusted_is_made(object)) continue;
+        if (strcmp(object->name, "sqlite_stat1") == 0) code = rst_schema_db_execute(schema_db, "ANALYZE", message);
+        if (!rst_schema_sandbox_is_made(object)) continue;
         do {
-            code = rst_untrusted_create(mirror, object, message);
-        } while (code != SQLITE_OK && rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror)));
+            code = rst_schema_sandbox_create(schema_db, object, message);
+        } while (code != SQLITE_OK &&
+                 rst_function_proxies_placeholder(c, schema_db, function_proxies, sqlite3_errmsg(schema_db)));
         if (code == SQLITE_OK) rst_forget_message(message); /* of the try before the placeholder */
         *made = i;
     }
     return code;
 }
 
-/* CREATE TABLE ... STRICT as a table that takes any value, of the same affinities: only ANY means another one there. Null: it is not
-** STRICT, or there is no memory (*code). */
+/* CREATE TABLE ... STRICT as a table that takes any value, of the same affinities: only ANY means another one there.
+** Null: it is not STRICT, or there is no memory (*code). */
 static char *text_without_strict(const char *sql, int *code) {
     const char *p = sql, *end = sql + strlen(sql), *copied = sql;
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -83,9 +86,9 @@ static char *text_without_strict(const char *sql, int *code) {
     return NULL;
 }
 
-/* Makes the STRICT tables of a mirror, or the one of that name, such that they take what was stored. A STRICT table may hold what it would not
-** take: a column's DEFAULT, a generated column's value. */
-static int allow_types(sqlite3 *mirror, const rst_catalog *catalog, const char *only, char **message) {
+/* Makes the STRICT tables of a schema database, or the one of that name, such that they take what was stored. A STRICT
+** table may hold what it would not take: a column's DEFAULT, a generated column's value. */
+static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const char *only, char **message) {
     sqlite3_stmt *update = NULL;
     int code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
@@ -96,10 +99,10 @@ static int allow_types(sqlite3 *mirror, const rst_catalog *catalog, const char *
         sql = text_without_strict(object->sql, &code);
         if (sql == NULL) continue;
         if (update == NULL) {
-            code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", message);
+            code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", message);
             if (code == SQLITE_OK)
-                code = sqlite3_prepare_v2(mirror, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2", -1,
-                                          &update, NULL);
+                code = sqlite3_prepare_v2(schema_db, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2",
+                                          -1, &update, NULL);
         }
         if (code == SQLITE_OK) code = sqlite3_bind_text(update, 1, sql, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(update, 2, object->name, -1, SQLITE_STATIC);
@@ -109,49 +112,51 @@ static int allow_types(sqlite3 *mirror, const rst_catalog *catalog, const char *
     }
     if (update == NULL) return code;
     sqlite3_finalize(update);
-    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", message);
-    return code == SQLITE_OK ? rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", message) : code;
+    if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", message);
+    return code == SQLITE_OK ? rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", message) : code;
 }
 
-int rst_mirror_allow_types(rst_connection *c, const char *table, bool allow, char **message) {
+int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message) {
+    rst_schema *schema = schema_of(c);
     sqlite3_stmt *update = NULL;
     int code;
-    if (allow) return allow_types(c->mirror, &c->loaded, table, message);
-    code = rst_mirror_execute(c->mirror, "PRAGMA writable_schema=ON", message);
-    for (int i = 0; i < c->loaded.count && code == SQLITE_OK; i++) {
-        const rst_object *object = &c->loaded.objects[i];
+    if (allow) return allow_types(schema->schema_db, &schema->loaded, table, message);
+    code = rst_schema_db_execute(schema->schema_db, "PRAGMA writable_schema=ON", message);
+    for (int i = 0; i < schema->loaded.count && code == SQLITE_OK; i++) {
+        const rst_object *object = &schema->loaded.objects[i];
         if (strcmp(object->type, "table") != 0 || sqlite3_stricmp(table, object->name) != 0) continue;
-        code = sqlite3_prepare_v2(c->mirror, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2", -1,
-                                  &update, NULL);
+        code = sqlite3_prepare_v2(schema->schema_db, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2",
+                                  -1, &update, NULL);
         if (code == SQLITE_OK) code = sqlite3_bind_text(update, 1, object->sql, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(update, 2, object->name, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) (void)sqlite3_step(update);
         if (update != NULL) code = sqlite3_finalize(update);
         update = NULL;
     }
-    if (code == SQLITE_OK) code = rst_mirror_execute(c->mirror, "PRAGMA writable_schema=RESET", message);
-    return code == SQLITE_OK ? rst_mirror_execute(c->mirror, "SELECT 1 FROM sqlite_master", message) : code;
+    if (code == SQLITE_OK) code = rst_schema_db_execute(schema->schema_db, "PRAGMA writable_schema=RESET", message);
+    return code == SQLITE_OK ? rst_schema_db_execute(schema->schema_db, "SELECT 1 FROM sqlite_master", message) : code;
 }
 
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,
-                 struct rst_forward **forwards, char **message) {
+                 struct rst_function_proxy **function_proxies, char **message) {
     int made = 0, code = open_mirror(checks, out, message);
     bool touched = false;
     if (code != SQLITE_OK) return code;
-    if (rst_mirror_load(c, *out, forwards, catalog, &touched) != SQLITE_OK) {
+    if (rst_schema_db_load(c, *out, function_proxies, catalog, &touched) != SQLITE_OK) {
         if (touched) {
             sqlite3_close(*out);
             *out = NULL;
-            rst_forwards_free(forwards);
+            rst_function_proxies_free(function_proxies);
             code = open_mirror(checks, out, message);
             if (code != SQLITE_OK) return code;
         }
-        code = build_by_texts(c, catalog, *out, forwards, &made, message);
+        code = build_by_texts(c, catalog, *out, function_proxies, &made, message);
     }
     /* Also where one could not be made: the fault may be with one before, which made something else. */
     if (code != SQLITE_NOMEM) {
         char *other = NULL;
-        int listed = rst_untrusted_check(*out, catalog->objects, code == SQLITE_OK ? catalog->count : made, &other);
+        int listed =
+            rst_schema_sandbox_check(*out, catalog->objects, code == SQLITE_OK ? catalog->count : made, &other);
         if (listed != SQLITE_OK && (code == SQLITE_OK || listed == SQLITE_CORRUPT_VTAB)) {
             code = listed;
             if (other != NULL) rst_set_message(message, "%s", other);
@@ -159,54 +164,58 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
         sqlite3_free(other);
     }
     if (code == SQLITE_OK && takes_stored) code = allow_types(*out, catalog, NULL, message);
-    rst_forwards_end_placeholders(*out, forwards);
+    rst_function_proxies_end_placeholders(*out, function_proxies);
     return code;
 }
 
-int rst_mirror_build(rst_connection *c, const rst_catalog *catalog, char **message) {
-    struct rst_forward *forwards = NULL;
-    sqlite3 *mirror = NULL;
-    int code = build(c, catalog, !c->ignores_checks, false, &mirror, &forwards, message);
+int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **message) {
+    rst_schema *schema = schema_of(c);
+    struct rst_function_proxy *function_proxies = NULL;
+    sqlite3 *schema_db = NULL;
+    int code = build(c, catalog, !schema->ignores_checks, false, &schema_db, &function_proxies, message);
     if (code != SQLITE_OK) {
-        sqlite3_close(mirror);
-        rst_forwards_free(&forwards);
+        sqlite3_close(schema_db);
+        rst_function_proxies_free(&function_proxies);
         return code;
     }
-    for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
-    sqlite3_close_v2(c->mirror);
-    rst_forwards_free(&c->forwards);
-    c->forwards = forwards;
-    c->mirror = mirror;
+    for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);
+    sqlite3_close_v2(schema->schema_db);
+    rst_function_proxies_free(&schema->function_proxies);
+    schema->function_proxies = function_proxies;
+    schema->schema_db = schema_db;
     return SQLITE_OK;
 }
 
-/* The mirror that a row goes to: one that was judged when it came must not meet the table's CHECKs again, which it may violate
-** (PRAGMA ignore_check_constraints). A pragma for a moment would not do: it makes SQLite prepare every statement anew. */
-int rst_mirror_unchecked(rst_connection *c, char **message) {
+/* The schema database that a row goes to: one that was judged when it came must not meet the table's CHECKs again,
+** which it may violate (PRAGMA ignore_check_constraints). A pragma for a moment would not do: it makes SQLite prepare
+** every statement anew. */
+int rst_schema_db_unchecked(rst_connection *c, char **message) {
+    rst_schema *schema = schema_of(c);
     int code;
-    if (c->unchecked != NULL && c->unchecked_epoch == c->epoch) return SQLITE_OK;
-    for (int i = 0; i < c->table_count; i++) rst_twin_finalize_unchecked(c->tables[i]);
-    sqlite3_close_v2(c->unchecked);
-    c->unchecked = NULL;
-    rst_forwards_free(&c->unchecked_forwards);
-    code = build(c, &c->loaded, false, true, &c->unchecked, &c->unchecked_forwards, message);
-    c->unchecked_epoch = c->epoch;
+    if (schema->unchecked != NULL && schema->unchecked_epoch == store_of(c)->epoch) return SQLITE_OK;
+    for (int i = 0; i < schema->table_count; i++) rst_validator_finalize_unchecked(schema->tables[i]);
+    sqlite3_close_v2(schema->unchecked);
+    schema->unchecked = NULL;
+    rst_function_proxies_free(&schema->unchecked_forwards);
+    code = build(c, &schema->loaded, false, true, &schema->unchecked, &schema->unchecked_forwards, message);
+    schema->unchecked_epoch = store_of(c)->epoch;
     if (code != SQLITE_OK) {
-        sqlite3_close(c->unchecked);
-        c->unchecked = NULL;
-        rst_forwards_free(&c->unchecked_forwards);
+        sqlite3_close(schema->unchecked);
+        schema->unchecked = NULL;
+        rst_function_proxies_free(&schema->unchecked_forwards);
     }
     return code;
 }
 
-int rst_mirror_ignore_checks(rst_connection *c, char **message) {
+int rst_schema_db_ignore_checks(rst_connection *c, char **message) {
     sqlite3_stmt *statement = NULL;
     bool on = false;
     int code = sqlite3_prepare_v2(c->db, "PRAGMA ignore_check_constraints", -1, &statement, NULL);
     if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
     sqlite3_finalize(statement);
     if (code != SQLITE_OK) return code;
-    c->ignores_checks = on;
-    return rst_mirror_execute(c->mirror, on ? "PRAGMA ignore_check_constraints=1" : "PRAGMA ignore_check_constraints=0",
-                              message);
+    schema_of(c)->ignores_checks = on;
+    return rst_schema_db_execute(schema_of(c)->schema_db,
+                                 on ? "PRAGMA ignore_check_constraints=1" : "PRAGMA ignore_check_constraints=0",
+                                 message);
 }

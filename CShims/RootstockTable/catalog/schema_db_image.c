@@ -1,12 +1,14 @@
 /*
-** schema_db_image.c - the tables and indexes of a store put into a new mirror as a file's are: by the rows of its schema table.
+** schema_db_image.c - the tables and indexes of a store put into a new schema database as a file's are: by the rows of
+** its schema table.
 **
-** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database that is opened parses
-** each text once. So a mirror begins as the image of a database whose pages are empty trees and the rows of its schema table (schema_image.c),
-** which are the catalog's texts, and SQLite reads them as it reads those of a file. Views and triggers, whose texts reach further, are made by their texts
-** (untrusted.c), and get the place in the list that is the catalog's.
-** Invariant: what is put in so is, word by word, what SQLite itself would have listed for it: one CREATE TABLE or INDEX of that name, with
-** nothing before, behind or beside. Whatever is not plainly so, or is refused, leaves the whole mirror to be made by the texts.
+** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database
+** that is opened parses each text once. So a schema database begins as the image of a database whose pages are empty
+** trees and the rows of its schema table (schema_image.c), which are the catalog's texts, and SQLite reads them as it
+** reads those of a file. Views and triggers, whose texts reach further, are made by their texts (schema_sandbox.c), and
+** get the place in the list that is the catalog's. Invariant: what is put in so is, word by word, what SQLite itself
+** would have listed for it: one CREATE TABLE or INDEX of that name, with nothing before, behind or beside. Whatever is
+** not plainly so, or is refused, leaves the whole schema database to be made by the texts.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_db_image.h"
@@ -128,11 +130,11 @@ static unsigned char *make_image(const rst_catalog *catalog, bool *listed, size_
     return image;
 }
 
-/* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known then would be taken
-** later for one of a statement, and a schema may not call all that a statement may (SQLITE_DIRECTONLY). Each word before a
-** parenthesis is one, perhaps. */
-static int place_functions(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const char *sql,
-                           sqlite3_str *seen) {
+/* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known
+** then would be taken later for one of a statement, and a schema may not call all that a statement may
+** (SQLITE_DIRECTONLY). Each word before a parenthesis is one, perhaps. */
+static int place_functions(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
+                           const char *sql, sqlite3_str *seen) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token token = rst_token_next(&p, end), next;
     bool is_table_name = false, was_table_name;
@@ -155,8 +157,8 @@ static int place_functions(rst_connection *c, sqlite3 *mirror, struct rst_forwar
             code = SQLITE_NOMEM;
         else if (sqlite3_str_value(seen) == NULL || strstr(sqlite3_str_value(seen), line) == NULL) {
             sqlite3_str_appendall(seen, line);
-            if (sqlite3_prepare_v2(mirror, question, -1, &asked, NULL) != SQLITE_OK)
-                (void)rst_forwards_placeholder(c, mirror, forwards, sqlite3_errmsg(mirror));
+            if (sqlite3_prepare_v2(schema_db, question, -1, &asked, NULL) != SQLITE_OK)
+                (void)rst_function_proxies_placeholder(c, schema_db, function_proxies, sqlite3_errmsg(schema_db));
             sqlite3_finalize(asked);
         }
         sqlite3_free(question);
@@ -166,26 +168,27 @@ static int place_functions(rst_connection *c, sqlite3 *mirror, struct rst_forwar
     return code;
 }
 
-static int place_all_functions(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards,
+static int place_all_functions(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
                                const rst_catalog *catalog) {
     sqlite3_str *seen = sqlite3_str_new(NULL);
     int code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if ((is_table(object) || is_index(object)) && object->sql != NULL)
-            code = place_functions(c, mirror, forwards, object->sql, seen);
+            code = place_functions(c, schema_db, function_proxies, object->sql, seen);
     }
     sqlite3_free(sqlite3_str_finish(seen));
     return code;
 }
 
 /* The same rows by a statement, where they are too many for the image, or one too long. */
-static int insert_rows(sqlite3 *mirror, const rst_catalog *catalog) {
+static int insert_rows(sqlite3 *schema_db, const rst_catalog *catalog) {
     sqlite3_stmt *insert = NULL;
     sqlite3_int64 page = 1;
     int code = sqlite3_prepare_v2(
-        mirror, "INSERT INTO sqlite_master(rowid, type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        -1, &insert, NULL);
+        schema_db,
+        "INSERT INTO sqlite_master(rowid, type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, ?4, ?5, ?6)", -1,
+        &insert, NULL);
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (!is_table(object) && !is_index(object)) continue;
@@ -203,49 +206,49 @@ static int insert_rows(sqlite3 *mirror, const rst_catalog *catalog) {
 }
 
 /* Views and triggers, each at its place in the list. */
-static int make_others(sqlite3 *mirror, const rst_catalog *catalog) {
+static int make_others(sqlite3 *schema_db, const rst_catalog *catalog) {
     sqlite3_stmt *move = NULL;
     int code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
-        if (is_table(object) || is_index(object) || !rst_untrusted_is_made(object)) continue;
-        code = rst_untrusted_create(mirror, object, NULL);
+        if (is_table(object) || is_index(object) || !rst_schema_sandbox_is_made(object)) continue;
+        code = rst_schema_sandbox_create(schema_db, object, NULL);
         if (code != SQLITE_OK) break;
-        (void)rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
+        (void)rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", NULL);
         if (move == NULL)
             code = sqlite3_prepare_v2(
-                mirror,
+                schema_db,
                 "UPDATE sqlite_master SET rowid=?1 WHERE rowid=(SELECT max(rowid) FROM sqlite_master) AND rowid<>?1",
                 -1, &move, NULL);
         if (code == SQLITE_OK) code = sqlite3_bind_int64(move, 1, i + 1);
         if (code == SQLITE_OK) code = sqlite3_step(move) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
         if (code == SQLITE_OK) code = sqlite3_reset(move);
-        (void)rst_mirror_execute(mirror, "PRAGMA writable_schema=OFF", NULL);
+        (void)rst_schema_db_execute(schema_db, "PRAGMA writable_schema=OFF", NULL);
     }
     sqlite3_finalize(move);
     return code;
 }
 
-int rst_mirror_load(rst_connection *c, sqlite3 *mirror, struct rst_forward **forwards, const rst_catalog *catalog,
-                    bool *touched) {
+int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
+                       const rst_catalog *catalog, bool *touched) {
     size_t size = 0;
     bool listed = false;
     unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &listed, &size);
     int code;
     *touched = image != NULL;
-    code = image == NULL ? SQLITE_NOTFOUND : rst_image_load(mirror, image, size);
-    if (code == SQLITE_OK && listed) code = place_all_functions(c, mirror, forwards, catalog);
-    /* From here on SQLite reads the schema, and judges it as that of a file. A file's pages leave the cache where they are many; those of a mirror
-    ** have no file to go to. */
-    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA cache_spill=OFF", NULL);
-    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "BEGIN", NULL);
+    code = image == NULL ? SQLITE_NOTFOUND : rst_image_load(schema_db, image, size);
+    if (code == SQLITE_OK && listed) code = place_all_functions(c, schema_db, function_proxies, catalog);
+    /* From here on SQLite reads the schema, and judges it as that of a file. A file's pages leave the cache where they
+    ** are many; those of a schema database have no file to go to. */
+    if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA cache_spill=OFF", NULL);
+    if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "BEGIN", NULL);
     if (code == SQLITE_OK && !listed) {
-        code = rst_mirror_execute(mirror, "PRAGMA writable_schema=ON", NULL);
-        if (code == SQLITE_OK) code = insert_rows(mirror, catalog);
-        if (code == SQLITE_OK) code = place_all_functions(c, mirror, forwards, catalog);
-        if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "PRAGMA writable_schema=RESET", NULL);
+        code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", NULL);
+        if (code == SQLITE_OK) code = insert_rows(schema_db, catalog);
+        if (code == SQLITE_OK) code = place_all_functions(c, schema_db, function_proxies, catalog);
+        if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", NULL);
     }
-    if (code == SQLITE_OK) code = rst_mirror_execute(mirror, "SELECT 1 FROM sqlite_master", NULL);
-    if (code == SQLITE_OK) code = make_others(mirror, catalog);
+    if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", NULL);
+    if (code == SQLITE_OK) code = make_others(schema_db, catalog);
     return code;
 }

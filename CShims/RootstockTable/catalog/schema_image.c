@@ -1,9 +1,10 @@
 /*
 ** schema_image.c - a database of empty trees as bytes, with the rows of its schema table.
 **
-** To write the rows by statements is to have SQLite read the schema before, and to prepare them. The format is SQLite's, described in
-** fileformat2.html: the schema table is the tree of page 1, its rows are records in leaves, here of a tree of at most two levels.
-** Invariant: what is listed SQLite reads as it would read the same rows written by itself; else no row is listed.
+** To write the rows by statements is to have SQLite read the schema before, and to prepare them. The format is
+** SQLite's, described in fileformat2.html: the schema table is the tree of page 1, its rows are records in leaves, here
+** of a tree of at most two levels. Invariant: what is listed SQLite reads as it would read the same rows written by
+** itself; else no row is listed.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_image.h"
@@ -115,7 +116,8 @@ static void put_header(unsigned char *page, unsigned pages) {
     page[59] = 1;
 }
 
-/* Puts the rows into leaves from image + first on, at most so many. Returns how many, or 0: they do not fit. last: of each leaf its last rowid. */
+/* Puts the rows into leaves from image + first on, at most so many. Returns how many, or 0: they do not fit. last: of
+** each leaf its last rowid. */
 static unsigned fill_leaves(unsigned char *first, size_t start, unsigned most, const rst_image_row *rows, int count,
                             int64_t *last) {
     unsigned char cell[PAGE];

@@ -17,8 +17,8 @@ typedef struct rst_image_row {
     unsigned char tree; /* the row's tree, which stands in the next page; or 0: it has none */
 } rst_image_row;
 
-/* The database's bytes, from sqlite3_malloc64; or null, without memory. *listed: the rows are in it. If not, one is too long for a page or they are very
-** many, and its schema table is empty. */
+/* The database's bytes, from sqlite3_malloc64; or null, without memory. *listed: the rows are in it. If not, one is too
+** long for a page or they are very many, and its schema table is empty. */
 unsigned char *rst_image_make(const rst_image_row *rows, int count, bool *listed, size_t *size);
 /* Makes it the main database of a connection that was just opened. Frees it in any case. */
 int rst_image_load(sqlite3 *db, unsigned char *image, size_t size);

@@ -1,12 +1,13 @@
 /*
 ** schema_sandbox.c - the text of a store's catalog is the work of whoever wrote the file.
 **
-** It is parsed by running it on the mirror, so it must be what the catalog says it is and nothing more: one statement, a CREATE
-** of a table, index, view or trigger in schema main, made under an authorizer that lets SQLite write its own schema and do nothing
-** else (no ATTACH, no PRAGMA, no SELECT that could run for ever); and what SQLite then lists must be the same text again, so that
-** nothing (a schema's name, TEMP, a second statement) was swallowed on the way (rst_untrusted_check, once all are made). Bodies of triggers and DEFAULT expressions reach
-** the connection as statements of ours, which SQLite trusts as it trusts the application: they are judged here by SQLite's rule for
-** schemas. Invariant: no text of a catalog runs that has not passed one of these.
+** It is parsed by running it on the schema database, so it must be what the catalog says it is and nothing more: one
+** statement, a CREATE of a table, index, view or trigger in schema main, made under an authorizer that lets SQLite
+** write its own schema and do nothing else (no ATTACH, no PRAGMA, no SELECT that could run for ever); and what SQLite
+** then lists must be the same text again, so that nothing (a schema's name, TEMP, a second statement) was swallowed on
+** the way (rst_schema_sandbox_check, once all are made). Bodies of triggers and DEFAULT expressions reach the
+** connection as statements of ours, which SQLite trusts as it trusts the application: they are judged here by SQLite's
+** rule for schemas. Invariant: no text of a catalog runs that has not passed one of these.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_sandbox.h"
@@ -44,22 +45,22 @@ static bool is_blank(const char *text) {
     return token.type == TOKEN_END && p == end;
 }
 
-bool rst_untrusted_is_made(const rst_object *object) {
+bool rst_schema_sandbox_is_made(const rst_object *object) {
     return object->sql != NULL && sqlite3_strnicmp(object->name, "sqlite_", 7) != 0;
 }
 
-/* One walk through both lists, which are in the order in which the objects were made: asked for one by one, each would have SQLite
-** prepare the question anew, and read all that was made before. */
-int rst_untrusted_check(sqlite3 *mirror, const rst_object *objects, int count, char **message) {
+/* One walk through both lists, which are in the order in which the objects were made: asked for one by one, each would
+** have SQLite prepare the question anew, and read all that was made before. */
+int rst_schema_sandbox_check(sqlite3 *schema_db, const rst_object *objects, int count, char **message) {
     sqlite3_stmt *statement;
     int code =
-        sqlite3_prepare_v2(mirror, "SELECT type, name, sql FROM sqlite_master ORDER BY rowid", -1, &statement, NULL);
+        sqlite3_prepare_v2(schema_db, "SELECT type, name, sql FROM sqlite_master ORDER BY rowid", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < count; i++) {
         const rst_object *object = &objects[i];
         const char *type, *name, *sql = NULL;
         bool found = false;
-        if (!rst_untrusted_is_made(object)) continue;
+        if (!rst_schema_sandbox_is_made(object)) continue;
         while (!found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
             type = (const char *)sqlite3_column_text(statement, 0);
             name = (const char *)sqlite3_column_text(statement, 1);
@@ -75,12 +76,12 @@ int rst_untrusted_check(sqlite3 *mirror, const rst_object *objects, int count, c
     return sqlite3_finalize(statement);
 }
 
-int rst_untrusted_create(sqlite3 *mirror, const rst_object *object, char **message) {
+int rst_schema_sandbox_create(sqlite3 *schema_db, const rst_object *object, char **message) {
     sqlite3_stmt *statement = NULL;
     const char *tail = NULL;
     int code;
-    sqlite3_set_authorizer(mirror, authorize, NULL);
-    code = sqlite3_prepare_v2(mirror, object->sql, -1, &statement, &tail);
+    sqlite3_set_authorizer(schema_db, authorize, NULL);
+    code = sqlite3_prepare_v2(schema_db, object->sql, -1, &statement, &tail);
     if (code == SQLITE_OK && (statement == NULL || !is_blank(tail))) code = SQLITE_AUTH;
     if (code == SQLITE_OK) {
         (void)sqlite3_step(statement);
@@ -91,12 +92,12 @@ int rst_untrusted_create(sqlite3 *mirror, const rst_object *object, char **messa
                         object->type, object->name);
         code = SQLITE_CORRUPT_VTAB;
     } else if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(mirror);
-        rst_set_message(message, "malformed catalog: %s %s: %s", object->type, object->name, sqlite3_errmsg(mirror));
+        code = sqlite3_extended_errcode(schema_db);
+        rst_set_message(message, "malformed catalog: %s %s: %s", object->type, object->name, sqlite3_errmsg(schema_db));
         if (code == SQLITE_ERROR) code = SQLITE_CORRUPT_VTAB;
     }
     sqlite3_finalize(statement);
-    sqlite3_set_authorizer(mirror, NULL, NULL);
+    sqlite3_set_authorizer(schema_db, NULL, NULL);
     return code;
 }
 
@@ -124,13 +125,13 @@ static int judge_function(rst_connection *c, const char *name, bool *unsafe) {
     return code;
 }
 
-/* A table that no schema may use: one of our own modules' (which of other modules' are, SQLite keeps to itself), or one that the
-** application made of somebody's LMDB file. */
+/* A table that no schema may use: one of our own modules' (which of other modules' are, SQLite keeps to itself), or one
+** that the application made of somebody's LMDB file. */
 static int judge_table(rst_connection *c, const char *name, bool *unsafe) {
     sqlite3_stmt *statement;
     int code;
     *unsafe = sqlite3_stricmp(name, "kv_trees") == 0;
-    if (*unsafe || (!c->has_kv && sqlite3_strnicmp(name, "rootstock_", 10) != 0)) return SQLITE_OK;
+    if (*unsafe || (!store_of(c)->has_kv && sqlite3_strnicmp(name, "rootstock_", 10) != 0)) return SQLITE_OK;
     code = rst_statement_get(
         c,
         "SELECT 1 FROM pragma_module_list WHERE name=?1 COLLATE NOCASE AND name LIKE 'rootstock~_%' "
@@ -146,7 +147,7 @@ static int judge_table(rst_connection *c, const char *name, bool *unsafe) {
     return code;
 }
 
-int rst_untrusted_judge(rst_connection *c, const char *text, const char *end, char **message) {
+int rst_schema_sandbox_judge(rst_connection *c, const char *text, const char *end, char **message) {
     const char *p = text;
     for (;;) {
         rst_token token = rst_token_next(&p, end), next;

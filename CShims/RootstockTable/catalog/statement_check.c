@@ -1,8 +1,10 @@
 /*
-** statement_check.c - SQLite's own word on a statement, from the mirror, before it is turned into what runs on the store.
+** statement_check.c - SQLite's own word on a statement, from the schema database, before it is turned into what runs on
+** the store.
 **
-** The mirror has the schema, but not what is in temp or in attached databases, nor every function: where it knows a name not, or temp has a table that
-** hides one of the store's, it says nothing about the statement. Invariant: a statement that SQLite would take is never refused here.
+** The schema database has the schema, but not what is in temp or in attached databases, nor every function: where it
+** knows a name not, or temp has a table that hides one of the store's, it says nothing about the statement. Invariant:
+** a statement that SQLite would take is never refused here.
 */
 #include "catalog/catalog.h"
 #include "catalog/statement_check.h"
@@ -24,22 +26,23 @@ static bool names_what_temp_hides(rst_connection *c, const char *text) {
         if (!rst_token_names(&token)) continue;
         name = rst_token_name(&token);
         if (name == NULL) return false;
-        found = has_table(c->db, "temp", name) && has_table(c->mirror, "main", name);
+        found = has_table(c->db, "temp", name) && has_table(schema_of(c)->schema_db, "main", name);
         sqlite3_free(name);
         if (found) return true;
     } while (token.type != TOKEN_END);
     return false;
 }
 
-int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, char **message) {
+int rst_statement_check_known(rst_connection *c, const char *text, bool *unknown, char **message) {
+    rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(c->mirror, text, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(schema->schema_db, text, -1, &statement, NULL);
     const char *words;
     sqlite3_finalize(statement);
     *unknown = false;
     if (code == SQLITE_OK) return SQLITE_OK;
-    words = sqlite3_errmsg(c->mirror);
-    code = sqlite3_extended_errcode(c->mirror);
+    words = sqlite3_errmsg(schema->schema_db);
+    code = sqlite3_extended_errcode(schema->schema_db);
     if (strncmp(words, "no such table", 13) == 0 || strncmp(words, "no such function", 16) == 0 ||
         strncmp(words, "unknown function", 16) == 0 || strncmp(words, "no such collation", 17) == 0 ||
         strncmp(words, "unknown database", 16) == 0 || strncmp(words, "no such module", 14) == 0 ||
@@ -48,7 +51,7 @@ int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, cha
         return SQLITE_OK;
     }
     rst_set_message(message, "%s", words);
-    if (names_what_temp_hides(c, text)) { /* it asks the mirror, whose words are gone then */
+    if (names_what_temp_hides(c, text)) { /* it asks the schema database, whose words are gone then */
         rst_forget_message(message);
         *unknown = true;
         return SQLITE_OK;
@@ -56,13 +59,13 @@ int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, cha
     return code;
 }
 
-int rst_ask_mirror(rst_connection *c, const char *text, char **message) {
+int rst_statement_check(rst_connection *c, const char *text, char **message) {
     bool unknown;
-    return rst_ask_mirror_known(c, text, &unknown, message);
+    return rst_statement_check_known(c, text, &unknown, message);
 }
 
-int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
-                           char **message) {
+int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
+                                char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     const char *separator = "";
     bool unknown;
@@ -80,7 +83,7 @@ int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_
     sqlite3_str_appendf(text, ") %.*s", (int)(parts->upsert.end - parts->upsert.start), parts->upsert.start);
     built = sqlite3_str_finish(text);
     if (built == NULL) return SQLITE_NOMEM;
-    code = rst_ask_mirror_known(c, built, &unknown, message);
+    code = rst_statement_check_known(c, built, &unknown, message);
     sqlite3_free(built);
     return code;
 }

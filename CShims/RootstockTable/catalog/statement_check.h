@@ -6,11 +6,12 @@
 
 #include "catalog/catalog.h"
 
-/* SQLite's own word on a statement, from the mirror, where it has one about the statement itself. */
-int rst_ask_mirror(rst_connection *c, const char *text, char **message);
-/* unknown: the mirror could say nothing, because the statement names what only this connection has. */
-int rst_ask_mirror_known(rst_connection *c, const char *text, bool *unknown, char **message);
+/* SQLite's own word on a statement, from the schema database, where it has one about the statement itself. */
+int rst_statement_check(rst_connection *c, const char *text, char **message);
+/* unknown: the schema database could say nothing, because the statement names what only this connection has. */
+int rst_statement_check_known(rst_connection *c, const char *text, bool *unknown, char **message);
 /* The same about the ON CONFLICT clauses alone, over a row of NULLs: whether each names a constraint of the table. */
-int rst_ask_mirror_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **message);
+int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
+                                char **message);
 
 #endif

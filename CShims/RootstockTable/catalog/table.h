@@ -37,19 +37,19 @@ typedef struct rst_index {
     rst_part *parts; /* the declared columns, without the row's key that follows them */
     int part_count;
     bool unique;
-    bool is_primary_key;             /* origin `pk` */
-    bool automatic;                  /* made by UNIQUE or PRIMARY KEY in CREATE TABLE */
-    int on_conflict;                 /* of the constraint, or CONFLICT_DEFAULT */
-    char *where;                     /* of a partial index, or null */
-    bool evaluated;                  /* has expressions or a WHERE: its entries are computed by the mirror */
-    struct rst_predicate *predicate; /* the WHERE, or null where it is not understood (predicate.c) */
-    double *rows_per_prefix;         /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
-    double table_rows;               /* of a partial index: its entries, from ANALYZE, or 0 */
+    bool is_primary_key; /* origin `pk` */
+    bool automatic;      /* made by UNIQUE or PRIMARY KEY in CREATE TABLE */
+    int on_conflict;     /* of the constraint, or CONFLICT_DEFAULT */
+    char *where;         /* of a partial index, or null */
+    bool evaluated;      /* has expressions or a WHERE: its entries are computed by the schema database */
+    struct rst_partial_predicate *predicate; /* the WHERE, or null where it is not understood (partial_predicate.c) */
+    double *rows_per_prefix; /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
+    double table_rows;       /* of a partial index: its entries, from ANALYZE, or 0 */
 } rst_index;
 
 enum { AUTOMATIC_COLUMNS = 8 };
 
-/* A comparison with a literal or a parameter that leaves rows out of a walk (cursor_reject.c). */
+/* A comparison with a literal or a parameter that leaves rows out of a walk (scan_filter.c). */
 enum { REJECTING_TERMS = 4 };
 typedef struct rst_rejecting_term {
     int16_t column;
@@ -78,7 +78,7 @@ struct rst_foreign_key {
     bool deferred;
 };
 
-/* A column of an ORDER BY with a LIMIT (cursor_top.c). */
+/* A column of an ORDER BY with a LIMIT (scan_topn.c). */
 enum { TOP_TERMS = 2 };
 typedef struct rst_top_term {
     int16_t column;
@@ -97,7 +97,9 @@ typedef struct rst_plan {
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool descending;
     bool
-        whole; /* the order is that of the whole key: of columns, too, that are held equal to what may stand for several values */
+        /* the order is that of the whole key: of columns, too, that are held equal to what may stand for several values
+        */
+        whole;
     bool unique;       /* at most one row */
     bool covering;     /* the index alone answers */
     bool count_only;   /* no column is read */
@@ -105,11 +107,14 @@ typedef struct rst_plan {
     bool exact;        /* each value held equal means one key, that of the column's affinity (one_row.c) */
     bool hinted;       /* the last argument is the hint: see rst_cursor_filter */
     double cost, rows; /* as rst_log_estimate says them */
-    /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is compared. */
+    /* A scan whose rows a transient index may find (automatic.c): the columns held equal, and how text in them is
+    ** compared. */
     int automatic;
     bool automatic_whole; /* the scan has bounds that are others each time: the index is of the scan without them */
     bool
-        automatic_spelled; /* no scan, but a look-up that a number makes one through all texts (ranges.c): the index finds those that spell it */
+        /* no scan, but a look-up that a number makes one through all texts (ranges.c): the index finds those that spell
+        ** it */
+        automatic_spelled;
     int16_t automatic_columns[AUTOMATIC_COLUMNS];
     uint8_t automatic_collations[AUTOMATIC_COLUMNS];
     int rejecting;
@@ -122,31 +127,33 @@ typedef struct rst_plan {
     struct rst_automatic *state; /* of an automatic plan that has run */
 } rst_plan;
 
-/* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in: a statement that was prepared for
-** a table's earlier description must not find another plan under its number. */
+/* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in: a statement that
+** was prepared for a table's earlier description must not find another plan under its number. */
 enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 
-/* What the argument of a table begins with that stands for an index hint: INDEXED BY i is this and the name, NOT INDEXED this alone. */
+/* What the argument of a table begins with that stands for an index hint: INDEXED BY i is this and the name, NOT
+** INDEXED this alone. */
 #define ROOTSTOCK_INDEX_HINT "rootstock index "
 /* The same of a table whose terms of WHERE and ON all choose rows (partial_terms.c). */
 #define ROOTSTOCK_TERMS_HINT "rootstock terms"
-/* The same of a table whose cursor may go by the rows of an OFFSET, alone or with " ordered" behind it (offset_hint.c). */
+/* The same of a table whose cursor may go by the rows of an OFFSET, alone or with " ordered" behind it
+** (offset_hint.c). */
 #define ROOTSTOCK_OFFSET_HINT "rootstock offset"
 /* The same of a table whose columns are held equal with what has no affinity (one_row.c). */
 #define ROOTSTOCK_EXACT_HINT "rootstock exact"
 
 enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5, PLAN_ENCODED = 6 };
 
-/* Statements of a table's twin on a mirror. */
-typedef struct rst_twin {
+/* Statements of a table's row validator on a schema database. */
+typedef struct rst_validator {
     sqlite3_stmt *insert;
     int conflict; /* mode that insert was prepared with */
     sqlite3_stmt *insert_old;
     sqlite3_stmt *row;
     sqlite3_stmt *select;
     sqlite3_stmt *remove;
-    sqlite3_stmt *loose, *loose_row, *loose_remove; /* twin_loose.c */
-} rst_twin;
+    sqlite3_stmt *loose, *loose_row, *loose_remove; /* validator_nullable.c */
+} rst_validator;
 
 struct rst_table {
     int references;
@@ -158,11 +165,11 @@ struct rst_table {
     rst_tree tree;
     bool without_rowid;
     bool strict;
-    union { /* what a row's change has to reckon with, and all of it asked together: row_add.c */
+    union { /* what a row's change has to reckon with, and all of it asked together: insert_fast.c */
         struct {
             bool autoincrement;
             bool internal;     /* sqlite_sequence, sqlite_stat1 */
-            bool needs_mirror; /* CHECK, STRICT, generated columns ...: the mirror judges each row */
+            bool needs_mirror; /* CHECK, STRICT, generated columns ...: the schema database judges each row */
             bool has_evaluated_index;
         };
         uint32_t row_concerns;
@@ -185,7 +192,7 @@ struct rst_table {
     int index_count;
     rst_foreign_key *foreign_keys; /* this table is the child */
     int foreign_key_count;
-    struct rst_shadow *shadows; /* of a sidecar's table: see shadow.c */
+    struct rst_native_fk_table *shadows; /* of a sidecar's table: see native foreign-key table.c */
     int shadow_count;
     bool shadows_known;
     bool is_parent;        /* some table of the store refers to this one */
@@ -205,12 +212,13 @@ struct rst_table {
     /* highest key known to be the tree's last, for appending */
     rootstock_buffer last_key;
     uint64_t last_key_transaction;
-    /* mirror statements of this table */
-    rst_twin twins[2]; /* [1]: on the mirror without CHECKs */
-    int twin_used;     /* which one holds the row */
+    /* schema database statements of this table */
+    rst_validator twins[2]; /* [1]: on the schema database without CHECKs */
+    int twin_used;          /* which one holds the row */
     /* rows that row-mode cursors show: [0] new, [1] old or excluded */
     struct rst_row_image *images[2];
-    const struct rst_shown **shown; /* of each hidden column that shows an indexed expression (shown.c) */
+    /* of each hidden column that shows an indexed expression (expression_column.c) */
+    const struct rst_expression_column **shown;
     int shown_count;
 };
 
@@ -223,14 +231,15 @@ static inline const rst_plan *rst_plan_of(const rst_table *table, int number, ui
     return table->plans[place];
 }
 
-/* The constraint whose turn it is when a new row is checked: an index's number, or -1 for the rowid or the primary key. Turns go from 0 to
-** index_count. */
+/* The constraint whose turn it is when a new row is checked: an index's number, or -1 for the rowid or the primary key.
+** Turns go from 0 to index_count. */
 static inline int rst_constraint_at(const rst_table *table, int turn) {
     return turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
 }
 
 rst_table *rst_table_find(rst_connection *c, const char *name);
-/* The same where many are sought in the order of c->tables, or in the opposite one: next to *near, where the last one stood, first. */
+/* The same where many are sought in the order of c->tables, or in the opposite one: next to *near, where the last one
+** stood, first. */
 rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near);
 void rst_table_release(rst_table *table);
 /* ---- rowids.c ---- */

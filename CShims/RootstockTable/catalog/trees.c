@@ -1,27 +1,28 @@
 /*
-** trees.c - what storage asks of the tables' trees: their handles, their ends, their names.
+** long_keys.c - what storage asks of the tables' trees: their handles, their ends, their names.
 */
 #include "catalog/catalog.h"
 
 void rst_tables_forget_handles(rst_connection *c) {
-    for (int t = 0; t < c->table_count; t++) {
-        rst_table *table = c->tables[t];
+    for (int t = 0; t < schema_of(c)->table_count; t++) {
+        rst_table *table = schema_of(c)->tables[t];
         table->tree.open = false;
         for (int i = 0; i < table->index_count; i++) table->indexes[i].tree.open = false;
     }
 }
 
 void rst_tables_forget_positions(rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++) {
-        c->tables[i]->last_rowid_known = false;
-        c->tables[i]->last_key_transaction = 0;
-        c->tables[i]->clearing = 0;
+    rst_schema *schema = schema_of(c);
+    for (int i = 0; i < schema->table_count; i++) {
+        schema->tables[i]->last_rowid_known = false;
+        schema->tables[i]->last_key_transaction = 0;
+        schema->tables[i]->clearing = 0;
     }
 }
 
 void rst_tables_name_tree(const rst_connection *c, int number, sqlite3_str *out, bool *rows) {
-    for (int t = 0; t < c->table_count; t++) {
-        const rst_table *table = c->tables[t];
+    for (int t = 0; t < schema_of(c)->table_count; t++) {
+        const rst_table *table = schema_of(c)->tables[t];
         if (table->tree.number == number) {
             *rows = !table->without_rowid;
             sqlite3_str_appendf(out, "table %s", table->name);
@@ -40,16 +41,17 @@ int rst_clear_rows(rst_table *table) {
     rst_connection *c = table->connection;
     int code = rst_clear(c, &table->tree);
     for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) code = rst_clear(c, &table->indexes[i].tree);
-    if (code != SQLITE_OK) c->writer_broken = true;
+    if (code != SQLITE_OK) store_of(c)->writer_broken = true;
     table->last_rowid_known = false;
     table->last_key_transaction = 0;
     return code;
 }
 
 void rst_retired_vtabs_free(rst_connection *c) {
-    while (c->retired_vtabs != NULL) {
-        rst_vtab *vtab = c->retired_vtabs;
-        c->retired_vtabs = vtab->next;
+    rst_schema *schema = schema_of(c);
+    while (schema->retired_vtabs != NULL) {
+        rst_vtab *vtab = schema->retired_vtabs;
+        schema->retired_vtabs = vtab->next;
         sqlite3_free(vtab->txn.base.zErrMsg);
         sqlite3_free(vtab);
     }

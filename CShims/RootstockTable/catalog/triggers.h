@@ -21,7 +21,9 @@ struct rst_trigger {
     char *fire_sql;   /* statement on the view whose INSTEAD OF trigger has the body */
     char *fire_or[4]; /* the same OR ABORT, IGNORE, REPLACE, FAIL; null until one is fired so */
     char *
-        text; /* WHEN and body as the catalog has them, until they are judged (untrusted.h); null: the application's own */
+        /* WHEN and body as the catalog has them, until they are judged (schema_sandbox.h); null: the application's own
+        */
+        text;
     bool firing;
 };
 
@@ -30,20 +32,20 @@ bool rst_trigger_any(const rst_table *table, int event);
 void rst_triggers_free(rst_table *table);
 /* Whether somebody outside wants to hear of each row. */
 static inline bool rst_is_observed(const rst_table *table) {
-    return __builtin_expect(table->connection->observer.changed != NULL, false) && !table->internal;
+    return __builtin_expect(store_of(table->connection)->observer.changed != NULL, false) && !table->internal;
 }
 
 static inline void rst_observe(const rst_table *table, int operation, int64_t rowid, int64_t before) {
     rst_connection *c = table->connection;
     if (rst_is_observed(table) && (!table->without_rowid || operation == 0))
-        c->observer.changed(c->observer.context, operation, table->name, rowid, before);
+        store_of(c)->observer.changed(store_of(c)->observer.context, operation, table->name, rowid, before);
 }
 
-/* Whether nothing asks for the single rows of a DELETE of all of them. The front door has asked that of the statement; one that was kept since is
-** asked again. */
+/* Whether nothing asks for the single rows of a DELETE of all of them. The front door has asked that of the statement;
+** one that was kept since is asked again. */
 static inline bool rst_clears_at_once(const rst_table *table) {
     return !rst_trigger_any(table, TRIGGER_DELETE) &&
-           !(rst_is_observed(table) && table->connection->observer.each_cleared) &&
+           !(rst_is_observed(table) && store_of(table->connection)->observer.each_cleared) &&
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled(table->connection));
 }
 

@@ -1,9 +1,10 @@
 /*
-** validator_nullable.c - a table's twin that takes NULL everywhere: the generated columns of a row that NOT NULL will refuse.
+** validator_nullable.c - a table's row validator that takes NULL everywhere: the generated columns of a row that NOT
+** NULL will refuse.
 **
-** SQLite computes generated columns before BEFORE triggers, which see them, and asks NOT NULL behind those. So a row that the twin
-** proper (twin.c) refuses for a NULL goes into a temp table on the mirror without CHECKs, of the same name and text, but for its NOT NULL.
-** Invariant: the table is empty between two calls.
+** SQLite computes generated columns before BEFORE triggers, which see them, and asks NOT NULL behind those. So a row
+** that the row validator proper (row validator.c) refuses for a NULL goes into a temp table on the schema database
+** without CHECKs, of the same name and text, but for its NOT NULL. Invariant: the table is empty between two calls.
 */
 #include "catalog/catalog.h"
 #include "parser/tokens.h"
@@ -11,19 +12,21 @@
 #include <string.h>
 
 static int prepare(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
+    rst_schema *schema = schema_of(c);
     char *sql = sqlite3_str_finish(text);
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v3(c->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-    if ((code & 0xff) == SQLITE_ERROR && rst_forwards_sync(c, c->unchecked, &c->unchecked_forwards) == SQLITE_OK)
-        code = sqlite3_prepare_v3(c->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->unchecked));
+    code = sqlite3_prepare_v3(schema->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if ((code & 0xff) == SQLITE_ERROR &&
+        rst_function_proxies_sync(c, schema->unchecked, &schema->unchecked_forwards) == SQLITE_OK)
+        code = sqlite3_prepare_v3(schema->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema->unchecked));
     sqlite3_free(sql);
     return code;
 }
 
-/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold, nor a STRICT one in its key. Such
-** a key is UNIQUE here: one of an INTEGER would be the rowid, and no NULL. */
+/* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold, nor
+** a STRICT one in its key. Such a key is UNIQUE here: one of an INTEGER would be the rowid, and no NULL. */
 static int create(rst_connection *c, const rst_table *table, char **message) {
     const char *p = table->sql, *end = p + strlen(p), *copied = NULL;
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -52,13 +55,13 @@ static int create(rst_connection *c, const rst_table *table, char **message) {
     if (copied != NULL) sqlite3_str_append(text, copied, (int)(p - copied));
     if (table->strict) sqlite3_str_appendall(text, " STRICT");
     sql = sqlite3_str_finish(text);
-    code = sql == NULL ? SQLITE_NOMEM : rst_mirror_execute(c->unchecked, sql, message);
+    code = sql == NULL ? SQLITE_NOMEM : rst_schema_db_execute(schema_of(c)->unchecked, sql, message);
     sqlite3_free(sql);
     return code;
 }
 
 static int make(rst_connection *c, rst_table *table, char **message) {
-    rst_twin *twin = &table->twins[1];
+    rst_validator *twin = &table->twins[1];
     sqlite3_str *text = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
     char *list;
     int code = create(c, table, message);
@@ -90,10 +93,10 @@ static int make(rst_connection *c, rst_table *table, char **message) {
     return prepare(c, text, &twin->loose_remove, message);
 }
 
-int rst_twin_loose(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
+int rst_validator_nullable(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
     rst_connection *c = table->connection;
-    rst_twin *twin = &table->twins[1];
-    int code = rst_mirror_unchecked(c, message);
+    rst_validator *twin = &table->twins[1];
+    int code = rst_schema_db_unchecked(c, message);
     if (code == SQLITE_OK && twin->loose_remove == NULL) {
         sqlite3_finalize(twin->loose);
         sqlite3_finalize(twin->loose_row);
@@ -111,16 +114,16 @@ int rst_twin_loose(rst_table *table, rootstock_value *values, int64_t rowid, cha
     code = sqlite3_reset(twin->loose);
     if (code == SQLITE_OK) code = sqlite3_step(twin->loose_row);
     if (code != SQLITE_ROW) {
-        code = sqlite3_extended_errcode(c->unchecked);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->unchecked));
+        code = sqlite3_extended_errcode(schema_of(c)->unchecked);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->unchecked));
         return code;
     }
     for (int i = 0; i < table->column_count; i++) rst_column_value(twin->loose_row, i, &values[i]);
     return SQLITE_OK;
 }
 
-void rst_twin_loose_clear(rst_table *table) {
-    rst_twin *twin = &table->twins[1];
+void rst_validator_nullable_clear(rst_table *table) {
+    rst_validator *twin = &table->twins[1];
     if (twin->loose_remove == NULL) return;
     sqlite3_reset(twin->loose_row);
     sqlite3_clear_bindings(twin->loose);

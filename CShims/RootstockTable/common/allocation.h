@@ -1,12 +1,12 @@
 /*
 ** allocation.h - no failed allocation goes unnoticed.
 **
-** Many small functions here answer with a name, a text or a table, and null means "none" to their callers. Out of memory must not
-** be taken for that: a table that is not found, a trigger that is not loaded, would mean wrong rows. So every allocation of the
-** table layer goes through these functions, which note a failure for the calling thread, and every call from outside (the front
-** door, the module's methods, the SQL functions) is a watched call, which ends with SQLITE_NOMEM if one was noted, whatever else it
-** came to.
-** Invariant: a watched call that returns SQLITE_OK missed no allocation.
+** Many small functions here answer with a name, a text or a table, and null means "none" to their callers. Out of
+** memory must not be taken for that: a table that is not found, a trigger that is not loaded, would mean wrong rows. So
+** every allocation of the table layer goes through these functions, which note a failure for the calling thread, and
+** every call from outside (the front door, the module's methods, the SQL functions) is a watched call, which ends with
+** SQLITE_NOMEM if one was noted, whatever else it came to. Invariant: a watched call that returns SQLITE_OK missed no
+** allocation.
 */
 #ifndef ROOTSTOCK_ALLOCATION_H
 #define ROOTSTOCK_ALLOCATION_H
@@ -17,13 +17,15 @@
 
 #include "common/sqlite_api.h"
 
-/* Per thread, like SQLite's own reports of failure: a connection is used by one thread at a time, and what fails may have none. */
+/* Per thread, like SQLite's own reports of failure: a connection is used by one thread at a time, and what fails may
+** have none. */
 typedef struct rst_calls {
     int depth;
     bool failed;
 } rst_calls;
 extern __thread rst_calls rst_calls_here;
-/* A call from outside begins, or ends with what is to be returned: code, or SQLITE_NOMEM. They nest. In place: every change of a row is one. */
+/* A call from outside begins, or ends with what is to be returned: code, or SQLITE_NOMEM. They nest. In place: every
+** change of a row is one. */
 static inline void rst_call_enter(void) {
     if (rst_calls_here.depth++ == 0) rst_calls_here.failed = false;
 }

@@ -55,8 +55,9 @@ void rst_column_value(sqlite3_stmt *statement, int number, rootstock_value *valu
 
 /* What rst_leave does where something has failed. */
 int rst_leave_failed(rst_connection *c, int code);
-/* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory is
-** suspect: SQLite rolls the twins' transaction back, schema and all. It is read and built anew before the next statement. */
+/* Ends a watched call (allocation.h) of this connection. After a failed allocation what the connection holds in memory
+** is suspect: SQLite rolls the row validators' transaction back, schema and all. It is read and built anew before the
+** next statement. */
 static inline int rst_leave(rst_connection *c, int code) {
     int result = rst_call_leave(code);
     return __builtin_expect(result == SQLITE_OK, true) ? SQLITE_OK : rst_leave_failed(c, result);

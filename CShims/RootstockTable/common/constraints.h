@@ -8,7 +8,8 @@
 
 /* Constraints of which sqlite3_vtab_in tells whether they are an IN: it denies it of those behind them. */
 enum { PLAN_TOLD_TERMS = 32 };
-/* Whether the equality, of a column without numeric affinity, may be an IN that is not told of: one with a constant is none. */
+/* Whether the equality, of a column without numeric affinity, may be an IN that is not told of: one with a constant is
+** none. */
 static inline bool rst_plan_is_untold_in(sqlite3_index_info *info, int constraint) {
     sqlite3_value *value = NULL;
     return constraint >= PLAN_TOLD_TERMS &&

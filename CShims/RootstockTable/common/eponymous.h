@@ -12,14 +12,14 @@ typedef struct rst_eponymous {
     const void *definition; /* the function's own, or null */
 } rst_eponymous;
 
-/* xConnect: declares the columns (null: no memory to make them) and makes the table. config: SQLITE_VTAB_DIRECTONLY where no
-** schema may call the function, or SQLITE_VTAB_INNOCUOUS. A SQLite code. */
+/* xConnect: declares the columns (null: no memory to make them) and makes the table. config: SQLITE_VTAB_DIRECTONLY
+** where no schema may call the function, or SQLITE_VTAB_INNOCUOUS. A SQLite code. */
 int rst_eponymous_connect(sqlite3 *db, rst_connection *c, const char *columns, int config, const void *definition,
                           sqlite3_vtab **out);
 /* xDisconnect of such a table. */
 int rst_eponymous_disconnect(sqlite3_vtab *vtab);
-/* xOpen: a cursor of this many bytes, zeroed, which begins with its sqlite3_vtab_cursor; xClose frees it with sqlite3_free.
-** SQLITE_OK or SQLITE_NOMEM. */
+/* xOpen: a cursor of this many bytes, zeroed, which begins with its sqlite3_vtab_cursor; xClose frees it with
+** sqlite3_free. SQLITE_OK or SQLITE_NOMEM. */
 int rst_eponymous_open(size_t size, sqlite3_vtab_cursor **out);
 
 #endif

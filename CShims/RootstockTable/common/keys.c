@@ -104,8 +104,8 @@ static int append_escaped(rootstock_buffer *key, const unsigned char *bytes, siz
     return SQLITE_OK;
 }
 
-/* Appends text as NOCASE compares it: letters lowered up to the first NUL; behind that NUL SQLite compares lengths only,
-** so each further byte becomes a NUL. */
+/* Appends text as NOCASE compares it: letters lowered up to the first NUL; behind that NUL SQLite compares lengths
+** only, so each further byte becomes a NUL. */
 static int append_folded(rootstock_buffer *key, const unsigned char *bytes, size_t size, bool escape) {
     const unsigned char *nul = size > 0 ? memchr(bytes, 0, size) : NULL;
     size_t letters = nul ? (size_t)(nul - bytes) : size;

@@ -1,8 +1,8 @@
 /*
 ** rows.c - values <-> row bytes. The layout stands in rows.h.
 **
-** Invariant: for the same values the writer makes the same bytes, and the decoder answers SQLITE_CORRUPT rather than read
-** outside of what it was given, whatever the bytes say.
+** Invariant: for the same values the writer makes the same bytes, and the decoder answers SQLITE_CORRUPT rather than
+** read outside of what it was given, whatever the bytes say.
 */
 #include "common/rows.h"
 
@@ -214,8 +214,8 @@ void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_
     }
 }
 
-/* Copies a text of a few words and tells whether it holds a NUL: to copy and to look are a call each. The last bytes are taken again where they
-** are no whole word. */
+/* Copies a text of a few words and tells whether it holds a NUL: to copy and to look are a call each. The last bytes
+** are taken again where they are no whole word. */
 static inline bool copy_text(unsigned char *to, const unsigned char *from, size_t size) {
     const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
     uint64_t word, nuls = 0;

@@ -1,12 +1,12 @@
 /*
 ** rows.h - values <-> row bytes: a column is reached without walking the others.
 **
-** Layout: 1 byte: bits 7-6 the width w of an end offset (0: 1 byte, 1: 2, 2: 4), bit 5 `compact` (a flag for the caller: the
-** key's columns are left out), bits 4-0 the number n of columns if below 31, else 31 and then n as 2 bytes little-endian;
-** then n type bytes (ROW_...); then n end offsets of w bytes little-endian, counted from the start of the body; then the
-** body, whose length is the last end offset. Integers stand in the fewest bytes (0 for 0, 1 2 3 4 6 8), two's
-** complement little-endian; reals as 8 bytes little-endian; text is followed by a NUL which the offset counts.
-** w is the smallest that fits. Pure functions; the decoder trusts nothing.
+** Layout: 1 byte: bits 7-6 the width w of an end offset (0: 1 byte, 1: 2, 2: 4), bit 5 `compact` (a flag for the
+** caller: the key's columns are left out), bits 4-0 the number n of columns if below 31, else 31 and then n as 2 bytes
+** little-endian; then n type bytes (ROW_...); then n end offsets of w bytes little-endian, counted from the start of
+** the body; then the body, whose length is the last end offset. Integers stand in the fewest bytes (0 for 0, 1 2 3 4 6
+** 8), two's complement little-endian; reals as 8 bytes little-endian; text is followed by a NUL which the offset
+** counts. w is the smallest that fits. Pure functions; the decoder trusts nothing.
 */
 #ifndef ROOTSTOCK_ROWS_H
 #define ROOTSTOCK_ROWS_H
@@ -26,8 +26,8 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
 /* The same where the caller has asked rootstock_row_size already: it said `size`, and not 0. */
 void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count, bool compact);
 
-/* The same bytes for a row of at most 24 columns whose bound is at most ROW_SHORT, without asking for the size before: out has room for 64
-** bytes beside the bound. How many bytes they are. */
+/* The same bytes for a row of at most 24 columns whose bound is at most ROW_SHORT, without asking for the size before:
+** out has room for 64 bytes beside the bound. How many bytes they are. */
 enum { ROW_SHORT = 255 };
 size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact);
 /* A bound for the body of such a row: its values' bytes, and nine for each of them. */
@@ -61,14 +61,14 @@ typedef struct rootstock_row {
 /* SQLITE_OK or SQLITE_CORRUPT. Checks that header, types, ends and body lie inside the bytes. */
 int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size);
 
-/* First byte of a compact row of so many columns (1 to 30) with offsets of one byte: then types, ends and body stand at 1, 1 + count
-** and 1 + 2 * count. */
+/* First byte of a compact row of so many columns (1 to 30) with offsets of one byte: then types, ends and body stand at
+** 1, 1 + count and 1 + 2 * count. */
 static inline unsigned char rootstock_row_usual_header(int count) {
     return (unsigned char)(0x20 | count);
 }
 
-/* The same for the common row, in place because every step of a scan opens one: 1 to 30 columns, offsets of 1 or 2 bytes.
-** False, and nothing is said of the row, if it is another one or malformed. */
+/* The same for the common row, in place because every step of a scan opens one: 1 to 30 columns, offsets of 1 or 2
+** bytes. False, and nothing is said of the row, if it is another one or malformed. */
 static inline bool rootstock_row_open_narrow(rootstock_row *row, const void *bytes, size_t size) {
     const unsigned char *header = bytes, *body;
     size_t count, code, end;
@@ -116,15 +116,17 @@ static inline double rootstock_row_real(const unsigned char *bytes) {
     return real;
 }
 
-/* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or SQLITE_CORRUPT. */
+/* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or
+** SQLITE_CORRUPT. */
 int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
-/* Writes the row to out with the columns of these bits (of the first 32) taken from values instead: the bytes that rootstock_row_write
-** makes of such a row, if these are such bytes. out has room for the row and for the new values with 9 bytes each beside. How many
-** bytes were written; 0, and nothing is said of out, if the row is malformed or its offsets would be of another width. */
+/* Writes the row to out with the columns of these bits (of the first 32) taken from values instead: the bytes that
+** rootstock_row_write makes of such a row, if these are such bytes. out has room for the row and for the new values
+** with 9 bytes each beside. How many bytes were written; 0, and nothing is said of out, if the row is malformed or its
+** offsets would be of another width. */
 size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
                            uint32_t columns);
-/* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text ended by
-** NUL. SQLITE_OK or SQLITE_CORRUPT. */
+/* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text
+** ended by NUL. SQLITE_OK or SQLITE_CORRUPT. */
 int rootstock_row_verify(const void *bytes, size_t size);
 
 #endif

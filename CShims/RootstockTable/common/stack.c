@@ -1,10 +1,10 @@
 /*
 ** stack.c - how much of the thread's stack is left.
 **
-** SQLite runs a trigger's program in the frame of the statement that fired it. On a store each level is a statement inside of the one
-** before, some kilobytes of stack; a thread with little of it would overflow long before SQLITE_LIMIT_TRIGGER_DEPTH. So whoever
-** is about to run one asks here first.
-** Invariant: where this says no, what a statement needs without running another inside of it is there.
+** SQLite runs a trigger's program in the frame of the statement that fired it. On a store each level is a statement
+** inside of the one before, some kilobytes of stack; a thread with little of it would overflow long before
+** SQLITE_LIMIT_TRIGGER_DEPTH. So whoever is about to run one asks here first. Invariant: where this says no, what a
+** statement needs without running another inside of it is there.
 */
 #define _GNU_SOURCE
 #include "common/stack.h"

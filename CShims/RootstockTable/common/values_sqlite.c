@@ -1,7 +1,8 @@
 /*
 ** values_sqlite.c - between sqlite3_value, bound parameters, result columns and rootstock_value; column affinity.
 **
-** Invariant: affinity gives what SQLite's OP_Affinity gives; the hard part (text that looks like a number) is asked of SQLite.
+** Invariant: affinity gives what SQLite's OP_Affinity gives; the hard part (text that looks like a number) is asked of
+** SQLite.
 */
 #include "common/common.h"
 

@@ -1,8 +1,8 @@
 /*
 ** create_as.c - CREATE TABLE x AS SELECT.
 **
-** SQLite makes a temp table of the SELECT, whose text and rows the store's table takes over. Invariant: the text is the one that SQLite
-** would have written for x; no row of it counts as a change, as none does natively.
+** SQLite makes a temp table of the SELECT, whose text and rows the store's table takes over. Invariant: the text is the
+** one that SQLite would have written for x; no row of it counts as a change, as none does natively.
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"
@@ -22,7 +22,8 @@ static int is_in_temp(rst_connection *c, const char *name, bool *found) {
     return sqlite3_finalize(query);
 }
 
-/* A name that temp does not have, of the same length and with as many quotes: by these SQLite breaks the text into lines. */
+/* A name that temp does not have, of the same length and with as many quotes: by these SQLite breaks the text into
+** lines. */
 static int free_name(rst_connection *c, const char *name, char **out) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     size_t size = strlen(name);
@@ -50,8 +51,8 @@ static int free_name(rst_connection *c, const char *name, char **out) {
 
 /* Whether the schema has a table, view or index of that name: triggers have names of their own. */
 static bool is_in_schema(const rst_connection *c, const char *name) {
-    for (int i = 0; i < c->loaded.count; i++) {
-        const rst_object *object = &c->loaded.objects[i];
+    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
+        const rst_object *object = &schema_of(c)->loaded.objects[i];
         if (strcmp(object->type, "trigger") != 0 && sqlite3_stricmp(object->name, name) == 0) return true;
     }
     return false;
@@ -96,11 +97,11 @@ static int take_rows(rst_connection *c, const char *temporary, const char *name,
     int code = sql == NULL || table == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &query, NULL);
     sqlite3_free(sql);
     while (code == SQLITE_OK && (code = sqlite3_step(query)) == SQLITE_ROW) {
-        rst_hand row;
-        code = rst_hand_begin(table, &row);
+        rst_row_slot row;
+        code = rst_row_slot_begin(table, &row);
         for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) rst_column_value(query, i, &row.values[i]);
         if (code == SQLITE_OK) code = rst_row_insert(table, &row, false, CONFLICT_DEFAULT, message);
-        rst_hand_end(table, &row);
+        rst_row_slot_end(table, &row);
     }
     if (code == SQLITE_DONE) code = SQLITE_OK;
     if (code != SQLITE_OK && message != NULL && *message == NULL) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -121,7 +122,7 @@ int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message
     text = rst_token_name(&name);
     if (text == NULL) return SQLITE_NOMEM;
     if (is_in_schema(c, text)) {
-        sqlite3_free(text); /* the mirror says what there is to say */
+        sqlite3_free(text); /* the schema database says what there is to say */
         return SQLITE_OK;
     }
     *done = true;

@@ -1,8 +1,9 @@
 /*
 ** ddl.c - CREATE, DROP and ALTER on a store, as the front door hands them over.
 **
-** What SQLite does beside the change of the schema is done here: the implied DELETE of a parent's rows, CREATE TABLE ... AS SELECT, the
-** savepoint that undoes the statement as a whole. Invariant: a statement that fails leaves schema, declarations and rows as they were.
+** What SQLite does beside the change of the schema is done here: the implied DELETE of a parent's rows, CREATE TABLE
+** ... AS SELECT, the savepoint that undoes the statement as a whole. Invariant: a statement that fails leaves schema,
+** declarations and rows as they were.
 */
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
@@ -24,9 +25,11 @@ static int count_rows(rst_connection *c, const rst_table *table, int64_t *count,
     return code;
 }
 
-/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred key is violated,
-** which may be one of its own. */
+/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred
+** key is violated, which may be one of its own. */
 static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **message) {
+    rst_executor *executor = executor_of(c);
+    rst_store *store = store_of(c);
     const char *p = sql, *end = sql + strlen(sql);
     rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
     char *text;
@@ -41,29 +44,31 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     sqlite3_free(text);
     if (table == NULL) return SQLITE_OK;
     if (!table->is_parent && (before == 0 || !rst_foreign_any_deferred(table))) return SQLITE_OK;
-    c->immediate_violations = 0;
+    store->immediate_violations = 0;
     rst_triggers_free(table); /* the implied DELETE fires none */
-    c->schema_state++;
-    c->triggers_epoch = c->epoch - 1; /* a DROP that is refused has them loaded again */
-    code = count_rows(c, table, &c->dropping_left, message);
+    planner_of(c)->schema_state++;
+    schema_of(c)->triggers_epoch = store->epoch - 1; /* a DROP that is refused has them loaded again */
+    code = count_rows(c, table, &executor->dropping_left, message);
     if (code != SQLITE_OK) return code;
     while (column < table->column_count - 1 && table->columns[column].generated) column++;
-    c->dropping_rows = true;
-    c->dropping = table;
-    c->dropping_ends = outermost;
-    c->dropping_refused = SQLITE_OK;
-    c->dropping_violations = before;
-    /* Only an UPDATE can pass over a row uncounted: one that the action of a key into the table itself removed before its turn. */
+    executor->dropping_rows = true;
+    executor->dropping = table;
+    executor->dropping_ends = outermost;
+    executor->dropping_refused = SQLITE_OK;
+    executor->dropping_violations = before;
+    /* Only an UPDATE can pass over a row uncounted: one that the action of a key into the table itself removed before
+    ** its turn. */
     code = rst_execute(c, message, "UPDATE OR IGNORE main.\"%w\" SET \"%w\"=\"%w\"", table->declared_name,
                        table->columns[column].name, table->columns[column].name);
-    c->dropping_rows = false;
-    c->dropping = NULL;
-    if (c->dropping_refused != SQLITE_OK) code = c->dropping_refused;
-    c->immediate_violations = 0;
+    executor->dropping_rows = false;
+    executor->dropping = NULL;
+    if (executor->dropping_refused != SQLITE_OK) code = executor->dropping_refused;
+    store->immediate_violations = 0;
     return code;
 }
 
-/* SQLite drops no table and no index while any statement of the connection reads, be it something else that it reads. */
+/* SQLite drops no table and no index while any statement of the connection reads, be it something else that it
+** reads. */
 static int check_drop(rst_connection *c, const char *sql, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
@@ -71,13 +76,13 @@ static int check_drop(rst_connection *c, const char *sql, char **message) {
     char *text;
     int code;
     if (!rst_token_is(&drop, "DROP") || !(rst_token_is(&word, "TABLE") || rst_token_is(&word, "INDEX")) ||
-        c->all_cursors == 0)
+        executor_of(c)->all_cursors == 0)
         return SQLITE_OK;
     name = rst_token_object(&p, end, &schema);
     text = rst_token_name(&name);
     if (text == NULL) return SQLITE_NOMEM;
     /* What there is not, or what cannot be dropped, is refused in words of its own. */
-    code = sqlite3_prepare_v2(c->mirror,
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db,
                               "SELECT 1 FROM sqlite_master WHERE type=?1 COLLATE NOCASE AND name=?2 COLLATE NOCASE "
                               "AND sql NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
                               -1, &find, NULL);
@@ -102,18 +107,19 @@ static int run_change(rst_connection *c, const char *sql, bool outermost, char *
 }
 
 /* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
-** prepared again. Of the savepoints that are open already SQLite tells it nothing, not even their ROLLBACK TO, until another one is
-** opened. */
+** prepared again. Of the savepoints that are open already SQLite tells it nothing, not even their ROLLBACK TO, until
+** another one is opened. */
 int rst_change_join(rst_connection *c, char **message) {
-    int code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_marker");
+    int code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_txn");
     if (code == SQLITE_OK)
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_marker USING rootstock_marker");
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
     if (code == SQLITE_OK) code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     return code;
 }
 
-/* IF [NOT] EXISTS, and the schema is such already: then SQLite compiles a statement that writes nothing, and asks for no lock. */
+/* IF [NOT] EXISTS, and the schema is such already: then SQLite compiles a statement that writes nothing, and asks for
+** no lock. */
 static bool changes_nothing(rst_connection *c, const char *sql) {
     const char *p = sql, *end = sql + strlen(sql);
     sqlite3_stmt *statement = NULL;
@@ -128,7 +134,8 @@ static bool changes_nothing(rst_connection *c, const char *sql) {
     explain = sqlite3_mprintf("EXPLAIN %s", sql);
     if (explain == NULL) return false;
     /* sqlite3_stmt_readonly() says on purpose that it writes; whether its transaction does, only the program tells. */
-    nothing = sqlite3_prepare_v2(c->mirror, explain, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
+    nothing =
+        sqlite3_prepare_v2(schema_of(c)->schema_db, explain, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
     sqlite3_free(explain);
     while (nothing && sqlite3_step(statement) == SQLITE_ROW) {
         const char *operation = (const char *)sqlite3_column_text(statement, 1);
@@ -137,7 +144,8 @@ static bool changes_nothing(rst_connection *c, const char *sql) {
     return sqlite3_finalize(statement) == SQLITE_OK && nothing;
 }
 
-/* What SQLite does in the place of a change that there is none of: it reads the schema, at which a transaction's snapshot begins. */
+/* What SQLite does in the place of a change that there is none of: it reads the schema, at which a transaction's
+** snapshot begins. */
 static int read_instead(rst_connection *c, char **message) {
     rootstock_transaction *transaction;
     bool is_writer;
@@ -150,6 +158,7 @@ static int read_instead(rst_connection *c, char **message) {
 
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, char **message) {
+    rst_store *store = store_of(c);
     int code = rst_check_usable(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     char *rollback_message = NULL;
@@ -170,7 +179,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     if (code != SQLITE_OK) {
         if (code == SQLITE_INTERRUPT) {
             rst_interrupted_rollback(c, interruptible);
-        } else if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_ROLLBACK) {
+        } else if (code == SQLITE_CONSTRAINT_TRIGGER && executor_of(c)->raised == SQLITE_ROLLBACK) {
             (void)rst_execute(c, &rollback_message, "ROLLBACK"); /* what the rows of a dropped table fired */
         } else {
             (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
@@ -179,9 +188,9 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
         sqlite3_free(rollback_message);
         rst_temporary_objects_free(c);
         (void)rst_temporary_triggers_read(c);
-        if (c->shared != NULL && c->schema_stale)
+        if (store->shared != NULL && store->schema_stale)
             (void)rst_schema_refresh(c, NULL);
-        else if (c->triggers_epoch != c->epoch)
+        else if (schema_of(c)->triggers_epoch != store->epoch)
             (void)rst_triggers_load(c, NULL);
     }
     if (interruptible != NULL) rst_statement_done(c, interruptible);

@@ -5,6 +5,7 @@
 #define ROOTSTOCK_DDL_DDL_H
 
 #include "program/program.h"
+#include "ddl/ddl_part.h"
 
 int rst_maintain_register(rst_connection *c);
 int rst_vacuum_register(rst_connection *c);

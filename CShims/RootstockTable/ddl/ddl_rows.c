@@ -1,8 +1,9 @@
 /*
 ** ddl_rows.c - rows that a change of the schema reaches.
 **
-** ALTER TABLE leaves rows whose bytes still fit as they are and lays out the others anew; names in SQLite's own tables follow. Invariant:
-** a walk that changes the tree it walks goes on by key, never by a cursor that the change may have moved.
+** ALTER TABLE leaves rows whose bytes still fit as they are and lays out the others anew; names in SQLite's own tables
+** follow. Invariant: a walk that changes the tree it walks goes on by key, never by a cursor that the change may have
+** moved.
 */
 #include "ddl/ddl.h"
 #include "ddl/ddl_rows.h"
@@ -28,13 +29,13 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
     bool again = false;
     int code;
     if (table == NULL) return SQLITE_OK;
-    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, again ? ROOTSTOCK_SEEK : ROOTSTOCK_NEXT, &key, &value)) {
         rootstock_row row;
         rootstock_value text;
-        rst_hand hand;
+        rst_row_slot hand;
         int result;
         again = false;
         if (rootstock_row_open(&row, value.data, value.size) != SQLITE_OK || row.count <= column ||
@@ -45,8 +46,8 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
             sqlite3_strnicmp(text.as.data, name, (int)text.size) != 0) {
             continue;
         }
-        result = rst_hand_begin(table, &hand);
-        if (result == SQLITE_OK) result = rst_hand_fetch(table, &key, &hand);
+        result = rst_row_slot_begin(table, &hand);
+        if (result == SQLITE_OK) result = rst_row_slot_fetch(table, &key, &hand);
         if (result == SQLITE_ROW && new_name == NULL) {
             rootstock_slice own = {hand.key.size, hand.key.data};
             result = rst_tree_remove(c, &table->tree, &own);
@@ -67,7 +68,7 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
             }
         }
         if (result == SQLITE_OK) result = behind(&hand.key, &next);
-        rst_hand_end(table, &hand);
+        rst_row_slot_end(table, &hand);
         if (result != SQLITE_OK) {
             rst_walker_close(&walker);
             rootstock_buffer_free(&next);
@@ -105,16 +106,17 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
         }
     }
     if (table->column_count > old->column_count && !generated) return SQLITE_OK; /* read_missing() serves old rows */
-    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
     while (code == ROOTSTOCK_OK) {
-        rst_hand before, after;
+        rst_row_slot before, after;
         rootstock_slice own, bytes;
-        int result = rst_hand_begin(old, &before), second = rst_hand_begin(table, &after); /* both are ended below */
+        /* both are ended below */
+        int result = rst_row_slot_begin(old, &before), second = rst_row_slot_begin(table, &after);
         if (result == SQLITE_OK) result = second;
         if (result == SQLITE_OK) result = rst_interrupted(c, ++rows);
-        if (result == SQLITE_OK) result = rst_hand_fetch(old, &key, &before);
+        if (result == SQLITE_OK) result = rst_row_slot_fetch(old, &key, &before);
         if (result == SQLITE_ROW) {
             result = SQLITE_OK;
             for (int i = 0; i < table->column_count; i++) {
@@ -124,7 +126,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
                     after.values[i] = table->columns[i].missing;
             }
             after.rowid = before.rowid;
-            if (generated) result = rst_twin_insert(table, after.values, after.rowid, 0, true, message);
+            if (generated) result = rst_validator_insert(table, after.values, after.rowid, 0, true, message);
             if (result == SQLITE_OK) {
                 unsigned char *encoded;
                 rootstock_value *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *listed);
@@ -151,11 +153,11 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
                 sqlite3_free(encoded);
                 sqlite3_free(listed);
             }
-            if (generated) rst_twin_clear(table);
+            if (generated) rst_validator_clear(table);
             if (result == SQLITE_OK) result = behind(&before.key, &next);
         }
-        rst_hand_end(old, &before);
-        rst_hand_end(table, &after);
+        rst_row_slot_end(old, &before);
+        rst_row_slot_end(table, &after);
         if (result != SQLITE_OK) {
             rst_walker_close(&walker);
             rootstock_buffer_free(&next);
@@ -174,18 +176,18 @@ int rst_rows_verify(rst_connection *c, rst_table *table, char **message) {
     rst_walker walker;
     rootstock_slice key, value;
     uint64_t rows = 0;
-    int code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    int code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
-        rst_hand hand;
-        int result = rst_hand_begin(table, &hand);
+        rst_row_slot hand;
+        int result = rst_row_slot_begin(table, &hand);
         if (result == SQLITE_OK) result = rst_interrupted(c, ++rows);
-        if (result == SQLITE_OK) result = rst_hand_fetch(table, &key, &hand);
+        if (result == SQLITE_OK) result = rst_row_slot_fetch(table, &key, &hand);
         if (result == SQLITE_ROW)
-            result = rst_twin_insert(table, hand.values, hand.rowid, CONFLICT_DEFAULT, false, message);
-        rst_twin_clear(table);
-        rst_hand_end(table, &hand);
+            result = rst_validator_insert(table, hand.values, hand.rowid, CONFLICT_DEFAULT, false, message);
+        rst_validator_clear(table);
+        rst_row_slot_end(table, &hand);
         if (result != SQLITE_OK) {
             rst_walker_close(&walker);
             if (result == SQLITE_CONSTRAINT_CHECK || result == SQLITE_CONSTRAINT_NOTNULL) {
@@ -216,15 +218,15 @@ int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **m
     table = rst_table_find(c, text);
     sqlite3_free(text);
     if (table == NULL) return SQLITE_OK;
-    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
     if (code == ROOTSTOCK_OK) {
-        rst_hand hand;
-        code = rst_hand_begin(table, &hand);
-        if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &hand);
-        if (code == SQLITE_ROW) code = rst_twin_lend(table, hand.values, hand.rowid, message);
-        rst_hand_end(table, &hand);
+        rst_row_slot hand;
+        code = rst_row_slot_begin(table, &hand);
+        if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &hand);
+        if (code == SQLITE_ROW) code = rst_validator_lend(table, hand.values, hand.rowid, message);
+        rst_row_slot_end(table, &hand);
         *lent = table;
     } else {
         code = code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);

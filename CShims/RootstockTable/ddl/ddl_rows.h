@@ -12,8 +12,8 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
 int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char **message);
 /* ALTER TABLE ADD COLUMN looks at every row where the table has a CHECK, the new column's or another. */
 int rst_rows_verify(rst_connection *c, rst_table *table, char **message);
-/* ALTER TABLE asks whether the table is empty; the twin is, so it is lent the table's first row. *lent: the table whose twin holds
-** it, or null. */
+/* ALTER TABLE asks whether the table is empty; the row validator is, so it is lent the table's first row. *lent: the
+** table whose row validator holds it, or null. */
 int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **message);
 
 #endif

@@ -1,9 +1,10 @@
 /*
 ** declare.c - loading the schema into memory and declaring it to SQLite.
 **
-** The catalog is the truth; c->tables and the mirror are made from it, and SQLite's own schema (the `:memory:` database of a
-** connection with a store) is brought in line: a virtual table for each table, a native view for each view. Invariant:
-** what is declared carries the SQL text it was declared from, so that only what changed is declared anew.
+** The catalog is the truth; c->tables and the schema database are made from it, and SQLite's own schema (the `:memory:`
+** database of a connection with a store) is brought in line: a virtual table for each table, a native view for each
+** view. Invariant: what is declared carries the SQL text it was declared from, so that only what changed is declared
+** anew.
 */
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
@@ -20,19 +21,20 @@
 
 enum { MANY_TABLES = 4 }; /* that are declared at once when a store is opened */
 
-/* carry: the tables there are describe c->loaded, and the mirror is the one that they were described by. */
+/* carry: the tables there are describe c->loaded, and the schema database is the one that they were described by. */
 static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool carry, rst_table **tables, int *count,
                            char **message) {
+    rst_schema *schema = schema_of(c);
     rst_changed_tables changed = {0};
-    int known = 0, code = carry ? rst_changed_tables_find(&c->loaded, catalog, &changed) : SQLITE_OK;
+    int known = 0, code = carry ? rst_changed_tables_find(&schema->loaded, catalog, &changed) : SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->type, "table") != 0) continue;
         /* Both are in the order of the catalog. */
-        while (carry && known < c->table_count && c->tables[known]->identifier < object->identifier) known++;
-        if (carry && known < c->table_count && c->tables[known]->identifier == object->identifier &&
-            strcmp(c->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name)) {
-            rst_table *table = c->tables[known];
+        while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
+        if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
+            strcmp(schema->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name)) {
+            rst_table *table = schema->tables[known];
             if (rst_table_is_unused(table)) {
                 table->references++;
                 tables[*count] = table;
@@ -49,6 +51,8 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool c
 }
 
 static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry, char **message) {
+    rst_rewriter *rewriter = rewriter_of(c);
+    rst_schema *schema = schema_of(c);
     rst_table **tables = NULL;
     int count = 0, code;
     tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
@@ -71,21 +75,21 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
         sqlite3_free(tables);
         return code;
     }
-    for (int i = 0; i < c->table_count; i++) {
-        rst_table *old = c->tables[i];
+    for (int i = 0; i < schema->table_count; i++) {
+        rst_table *old = schema->tables[i];
         rst_cursors_drop_spare(old);
-        rst_twin_finalize(old);
+        rst_validator_finalize(old);
         rst_triggers_free(old);
     }
     {
-        rst_table **old_tables = c->tables;
-        int old_count = c->table_count;
-        c->tables = tables;
-        c->table_count = count;
+        rst_table **old_tables = schema->tables;
+        int old_count = schema->table_count;
+        schema->tables = tables;
+        schema->table_count = count;
         rst_plans_note_running(c);
         /* Declared virtual tables whose text is unchanged go on with the new description. */
         int near = count;
-        for (rst_vtab *vtab = c->vtabs; vtab != NULL; vtab = vtab->next) {
+        for (rst_vtab *vtab = schema->vtabs; vtab != NULL; vtab = vtab->next) {
             rst_table *fresh = rst_table_find_near(c, vtab->table->declared_name, &near);
             if (fresh == NULL || fresh == vtab->table) continue;
             if (strcmp(fresh->sql, vtab->table->sql) != 0 || fresh->identifier != vtab->table->identifier) continue;
@@ -103,53 +107,54 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
         for (int i = 0; i < old_count; i++) rst_table_release(old_tables[i]);
         sqlite3_free(old_tables);
     }
-    c->has_expressions = c->has_exclusions = false;
-    for (int i = 0; i < c->table_count; i++) {
-        for (int k = 0; k < c->tables[i]->index_count; k++) {
-            const rst_index *index = &c->tables[i]->indexes[k];
-            c->has_exclusions |= rst_predicate_excludes(index->predicate);
-            for (int p = 0; p < index->part_count; p++) c->has_expressions |= index->parts[p].column == -2;
+    rewriter->has_expressions = rewriter->has_exclusions = false;
+    for (int i = 0; i < schema->table_count; i++) {
+        for (int k = 0; k < schema->tables[i]->index_count; k++) {
+            const rst_index *index = &schema->tables[i]->indexes[k];
+            rewriter->has_exclusions |= rst_partial_predicate_excludes(index->predicate);
+            for (int p = 0; p < index->part_count; p++) rewriter->has_expressions |= index->parts[p].column == -2;
         }
     }
-    c->epoch++;
-    c->schema_state++;
+    store_of(c)->epoch++;
+    planner_of(c)->schema_state++;
     return code;
 }
 
 int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
-    rootstock_transaction *transaction = c->writer, *own = NULL;
+    rst_store *store = store_of(c);
+    rootstock_transaction *transaction = store->writer, *own = NULL;
     rst_catalog catalog;
     int code;
-    c->catalog.open = false;
-    if (transaction == NULL && c->reader_live) transaction = c->reader;
+    store->catalog.open = false;
+    if (transaction == NULL && store->reader_live) transaction = store->reader;
     if (transaction == NULL) {
         /* A VACUUM of another connection may put a new file in the place of the one that was followed just now. */
         for (int follows = 0;; follows++) {
             code = rst_store_now(c, message);
             if (code != SQLITE_OK) return code;
-            code = c->engine->begin(c->shared->environment, 0, NULL, NULL, &own);
+            code = store->engine->begin(store->shared->environment, 0, NULL, NULL, &own);
             if (code == ROOTSTOCK_OK) break;
             if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_error(c, code, message);
         }
         transaction = own;
     }
     code = rst_catalog_read(c, transaction, &catalog, message);
-    if (code == SQLITE_OK && rebuild_mirror) code = rst_mirror_build(c, &catalog, message);
+    if (code == SQLITE_OK && rebuild_mirror) code = rst_schema_db_build(c, &catalog, message);
     if (code == SQLITE_OK) {
-        c->loading = transaction;
+        definitions_of(c)->loading = transaction;
         code = load_tables(c, &catalog, !rebuild_mirror, message);
-        c->loading = NULL;
+        definitions_of(c)->loading = NULL;
     }
     if (code == SQLITE_OK) {
-        c->generation = (uint64_t)catalog.generation;
-        c->schema_stale = false;
-        if (transaction == c->writer) c->writer_unseen = false;
-        rst_catalog_free(&c->loaded);
-        c->loaded = catalog;
+        store->generation = (uint64_t)catalog.generation;
+        store->schema_stale = false;
+        if (transaction == store->writer) store->writer_unseen = false;
+        rst_catalog_free(&schema_of(c)->loaded);
+        schema_of(c)->loaded = catalog;
         memset(&catalog, 0, sizeof catalog);
     }
     rst_catalog_free(&catalog);
-    if (own != NULL) c->engine->abort(own);
+    if (own != NULL) store->engine->abort(own);
     return code;
 }
 
@@ -160,29 +165,32 @@ static bool declared_same(const rst_declared *declared, const char *type, const 
 }
 
 static int undeclare(rst_connection *c, int number, char **message) {
-    rst_declared *declared = &c->declared[number];
+    rst_definitions *definitions = definitions_of(c);
+    rst_declared *declared = &definitions->declared[number];
     int code;
-    c->undeclaring = true;
+    definitions->undeclaring = true;
     if (strcmp(declared->type, "table") == 0)
         code = rst_execute(c, message, "DROP TABLE IF EXISTS main.\"%w\"", declared->name);
     else if (strcmp(declared->type, "view") == 0)
         code = rst_execute(c, message, "DROP VIEW IF EXISTS main.\"%w\"", declared->name);
     else
         code = rst_execute(c, message, "DROP TRIGGER IF EXISTS main.\"%w\"", declared->name);
-    c->undeclaring = false;
+    definitions->undeclaring = false;
     if (code != SQLITE_OK) return code;
     sqlite3_free(declared->name);
     sqlite3_free(declared->sql);
-    c->declared[number] = c->declared[--c->declared_count];
+    definitions->declared[number] = definitions->declared[--definitions->declared_count];
     return SQLITE_OK;
 }
 
 static int note_declared(rst_connection *c, const char *type, const char *name, const char *sql, int64_t identifier) {
-    rst_declared *more = sqlite3_realloc64(c->declared, ((sqlite3_uint64)c->declared_count + 1) * sizeof *more);
+    rst_definitions *definitions = definitions_of(c);
+    rst_declared *more =
+        sqlite3_realloc64(definitions->declared, ((sqlite3_uint64)definitions->declared_count + 1) * sizeof *more);
     rst_declared *declared;
     if (more == NULL) return SQLITE_NOMEM;
-    c->declared = more;
-    declared = &more[c->declared_count];
+    definitions->declared = more;
+    declared = &more[definitions->declared_count];
     declared->type = type;
     declared->name = sqlite3_mprintf("%s", name);
     declared->sql = sqlite3_mprintf("%s", sql);
@@ -192,7 +200,7 @@ static int note_declared(rst_connection *c, const char *type, const char *name, 
         sqlite3_free(declared->sql);
         return SQLITE_NOMEM;
     }
-    c->declared_count++;
+    definitions->declared_count++;
     return SQLITE_OK;
 }
 
@@ -202,9 +210,12 @@ int rst_declared_note(rst_connection *c, const rst_table *table) {
 
 /* *next: behind the one that was found last, for they are sought in the order in which they were declared. */
 static bool find_declared(const rst_connection *c, const char *type, const char *name, int *next) {
-    for (int n = 0; n < c->declared_count; n++) {
-        int i = (*next + n) % c->declared_count;
-        if (strcmp(c->declared[i].type, type) != 0 || sqlite3_stricmp(c->declared[i].name, name) != 0) continue;
+    rst_definitions *definitions = definitions_of(c);
+    for (int n = 0; n < definitions->declared_count; n++) {
+        int i = (*next + n) % definitions->declared_count;
+        if (strcmp(definitions->declared[i].type, type) != 0 ||
+            sqlite3_stricmp(definitions->declared[i].name, name) != 0)
+            continue;
         *next = i + 1;
         return true;
     }
@@ -223,18 +234,19 @@ static bool is_native(rst_connection *c, const rst_object *object) {
     return rst_table_find(c, object->table_name) == NULL;
 }
 
-/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. near: see rst_table_find_near. */
+/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. near: see
+** rst_table_find_near. */
 static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown, int *near) {
     *shown = false;
     if (strcmp(declared->type, "table") == 0) {
         const rst_table *table = rst_table_find_near(c, declared->name, near);
         if (table == NULL || !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
             return false;
-        *shown = rst_shown_stale(c, table);
+        *shown = rst_expression_column_stale(c, table);
         return true;
     }
-    for (int o = 0; o < c->loaded.count; o++) {
-        const rst_object *object = &c->loaded.objects[o];
+    for (int o = 0; o < schema_of(c)->loaded.count; o++) {
+        const rst_object *object = &schema_of(c)->loaded.objects[o];
         if (is_native(c, object) &&
             declared_same(declared, declared_type(object), object->name, object->sql, object->identifier))
             return true;
@@ -242,34 +254,40 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
     return false;
 }
 
-/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were, and what they
-** insert into a table names the columns that it had: where one of either goes, all triggers do, and are declared anew. */
+/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were,
+** and what they insert into a table names the columns that it had: where one of either goes, all triggers do, and are
+** declared anew. */
 static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
+    rst_definitions *definitions = definitions_of(c);
     bool views_go = false, triggers_go = false, shown;
-    int near = c->table_count, code = SQLITE_OK;
-    for (int i = 0; i < c->declared_count && !triggers_go; i++)
-        triggers_go = strcmp(c->declared[i].type, "trigger") == 0;
-    for (int i = c->declared_count - 1; triggers_go && i >= 0; i--) {
-        if (strcmp(c->declared[i].type, "table") == 0 && !is_current(c, &c->declared[i], &shown, &near)) break;
+    int near = schema_of(c)->table_count, code = SQLITE_OK;
+    for (int i = 0; i < definitions->declared_count && !triggers_go; i++)
+        triggers_go = strcmp(definitions->declared[i].type, "trigger") == 0;
+    for (int i = definitions->declared_count - 1; triggers_go && i >= 0; i--) {
+        if (strcmp(definitions->declared[i].type, "table") == 0 &&
+            !is_current(c, &definitions->declared[i], &shown, &near))
+            break;
         triggers_go = i > 0;
     }
-    near = c->table_count;
-    for (int i = 0; i < c->declared_count && !views_go; i++)
-        views_go = strcmp(c->declared[i].type, "view") == 0 && !is_current(c, &c->declared[i], &shown, &near);
+    near = schema_of(c)->table_count;
+    for (int i = 0; i < definitions->declared_count && !views_go; i++)
+        views_go = strcmp(definitions->declared[i].type, "view") == 0 &&
+                   !is_current(c, &definitions->declared[i], &shown, &near);
     triggers_go |= views_go;
     if (views_go) code = rst_kept_triggers_note(c, kept);
-    for (int i = c->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-        const rst_declared *declared = &c->declared[i];
+    for (int i = definitions->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
+        const rst_declared *declared = &definitions->declared[i];
         bool keep = is_current(c, declared, &shown, &near) && !(triggers_go && strcmp(declared->type, "trigger") == 0);
         if (keep && !shown) continue;
         code = undeclare(c, i, shown ? NULL : message);
         if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */
-        if (i > c->declared_count) i = c->declared_count;
+        if (i > definitions->declared_count) i = definitions->declared_count;
     }
     return code;
 }
 
-/* The text with the schema in front of a trigger's name: without it a view of temp would take the trigger of the store's view. */
+/* The text with the schema in front of a trigger's name: without it a view of temp would take the trigger of the
+** store's view. */
 static char *in_main(const char *sql) {
     const char *p = sql, *end = sql + strlen(sql), *behind;
     rst_token token = rst_token_next(&p, end), dot; /* CREATE */
@@ -287,7 +305,8 @@ static char *in_main(const char *sql) {
     return sqlite3_mprintf("%.*s main.%s", (int)(token.text - sql), sql, token.text);
 }
 
-/* Sets PRAGMA query_only, which SQLite does when the text is compiled: run, it would have every statement prepared anew. */
+/* Sets PRAGMA query_only, which SQLite does when the text is compiled: run, it would have every statement prepared
+** anew. */
 static int set_query_only(rst_connection *c, bool on) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(c->db, on ? "PRAGMA query_only=1" : "PRAGMA query_only=0", -1, &statement, NULL);
@@ -305,29 +324,31 @@ static int is_query_only(rst_connection *c, bool *on) {
 }
 
 static int declare(rst_connection *c, char **message) {
+    rst_definitions *definitions = definitions_of(c);
+    rst_schema *schema = schema_of(c);
     rst_kept_triggers kept = {0};
     int next = 0, code;
-    if (c->declared_count == 0 && c->opening && c->table_count >= MANY_TABLES) {
+    if (definitions->declared_count == 0 && definitions->opening && schema->table_count >= MANY_TABLES) {
         code = rst_declare_at_once(c, message);
         if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
     }
     code = undeclare_stale(c, &kept, message);
-    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
-        rst_table *table = c->tables[t];
+    for (int t = 0; t < schema->table_count && code == SQLITE_OK; t++) {
+        rst_table *table = schema->tables[t];
         if (find_declared(c, "table", table->declared_name, &next)) continue;
-        c->declaring = table;
+        definitions->declaring = table;
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
-                           c->engine_module);
-        c->declaring = NULL;
+                           definitions->engine_module);
+        definitions->declaring = NULL;
         if (code == SQLITE_OK) code = note_declared(c, "table", table->declared_name, table->sql, table->identifier);
     }
-    for (int o = 0; o < c->loaded.count && code == SQLITE_OK; o++) {
-        const rst_object *object = &c->loaded.objects[o];
+    for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
+        const rst_object *object = &schema->loaded.objects[o];
         char *sql = NULL;
         if (!is_native(c, object) || find_declared(c, declared_type(object), object->name, &next)) continue;
-        c->names_in_main = true;
+        rewriter_of(c)->names_in_main = true;
         code = rst_transform_object(c, object->sql, &sql, message);
-        c->names_in_main = false;
+        rewriter_of(c)->names_in_main = false;
         if (code == SQLITE_OK) {
             char *text = in_main(sql == NULL ? object->sql : sql);
             code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
@@ -343,13 +364,13 @@ static int declare(rst_connection *c, char **message) {
     return code;
 }
 
-/* What another connection has made of the schema is declared to one that may only read, too: its tables are SQLite's to write down. Who
-** changes the schema himself was refused before this. */
+/* What another connection has made of the schema is declared to one that may only read, too: its tables are SQLite's to
+** write down. Who changes the schema himself was refused before this. */
 int rst_schema_declare(rst_connection *c, char **message) {
     bool query_only = false;
     int code = SQLITE_OK;
-    if (c->sidecar) return SQLITE_OK;
-    if (!c->opening) code = is_query_only(c, &query_only);
+    if (schema_of(c)->sidecar) return SQLITE_OK;
+    if (!definitions_of(c)->opening) code = is_query_only(c, &query_only);
     if (code == SQLITE_OK && query_only) code = set_query_only(c, false);
     if (code == SQLITE_OK) code = declare(c, message);
     if (query_only) {
@@ -360,22 +381,24 @@ int rst_schema_declare(rst_connection *c, char **message) {
 }
 
 void rst_declared_forget(rst_connection *c) {
-    for (int i = 0; i < c->declared_count; i++) {
-        sqlite3_free(c->declared[i].name);
-        sqlite3_free(c->declared[i].sql);
+    rst_definitions *definitions = definitions_of(c);
+    for (int i = 0; i < definitions->declared_count; i++) {
+        sqlite3_free(definitions->declared[i].name);
+        sqlite3_free(definitions->declared[i].sql);
     }
-    sqlite3_free(c->declared);
-    c->declared = NULL;
-    c->declared_count = 0;
+    sqlite3_free(definitions->declared);
+    definitions->declared = NULL;
+    definitions->declared_count = 0;
 }
 
 /* After a rollback SQLite has its old schema back, of which we know only the names: read what is declared from it. */
 static int relearn_declared(rst_connection *c) {
-    rst_declared *old = c->declared;
-    int old_count = c->declared_count, code;
+    rst_definitions *definitions = definitions_of(c);
+    rst_declared *old = definitions->declared;
+    int old_count = definitions->declared_count, code;
     sqlite3_stmt *statement;
-    c->declared = NULL;
-    c->declared_count = 0;
+    definitions->declared = NULL;
+    definitions->declared_count = 0;
     code =
         sqlite3_prepare_v2(c->db, "SELECT type, name FROM main.sqlite_master WHERE type IN ('table','view','trigger')",
                            -1, &statement, NULL);
@@ -385,7 +408,7 @@ static int relearn_declared(rst_connection *c) {
             const char *name = (const char *)sqlite3_column_text(statement, 1);
             const char *sql = "?";
             int64_t identifier = -1;
-            if (sqlite3_strnicmp(name, "rootstock_marker", 16) == 0) continue;
+            if (sqlite3_strnicmp(name, "rootstock_txn", 16) == 0) continue;
             for (int i = 0; i < old_count; i++) {
                 if (strcmp(old[i].type, type) == 0 && sqlite3_stricmp(old[i].name, name) == 0) {
                     sql = old[i].sql;
@@ -411,24 +434,27 @@ static int relearn_declared(rst_connection *c) {
 }
 
 static int read_generation(rst_connection *c, int64_t *generation, uint64_t *identifier, char **message) {
-    rootstock_transaction *transaction = c->writer != NULL ? c->writer : c->reader_live ? c->reader : NULL;
+    rst_store *store = store_of(c);
+    rootstock_transaction *transaction = store->writer != NULL ? store->writer
+                                         : store->reader_live  ? store->reader
+                                                               : NULL;
     rst_catalog meta;
     int code;
     if (transaction == NULL) {
         /* A look through the pooled read transaction: a fresh one costs a hundred times as much. */
         code = rst_reader_begin(c, message);
         if (code != SQLITE_OK) return code;
-        *identifier = c->engine->transaction_identifier(c->reader);
-        if (*identifier == c->checked_transaction)
-            *generation = (int64_t)c->generation;
+        *identifier = store->engine->transaction_identifier(store->reader);
+        if (*identifier == store->checked_transaction)
+            *generation = (int64_t)store->generation;
         else {
-            code = rst_catalog_read_meta(c, c->reader, &meta, message);
+            code = rst_catalog_read_meta(c, store->reader, &meta, message);
             *generation = meta.generation;
         }
-        c->engine->reset(c->reader);
+        store->engine->reset(store->reader);
         return code;
     }
-    *identifier = c->writer != NULL ? 0 : c->engine->transaction_identifier(transaction);
+    *identifier = store->writer != NULL ? 0 : store->engine->transaction_identifier(transaction);
     code = rst_catalog_read_meta(c, transaction, &meta, message);
     *generation = meta.generation;
     return code;
@@ -445,71 +471,78 @@ int64_t rst_declared_version(rst_connection *c) {
 
 /* Tables that were declared without a collation which the application has registered by now are declared anew. */
 static void declare_collated(rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++) {
-        const rst_table *table = c->tables[i];
+    rst_definitions *definitions = definitions_of(c);
+    for (int i = 0; i < schema_of(c)->table_count; i++) {
+        const rst_table *table = schema_of(c)->tables[i];
         if (table->missing_collation == NULL || !rst_collation_known(c, table->missing_collation)) continue;
-        for (int n = 0; n < c->declared_count; n++) {
-            if (sqlite3_stricmp(c->declared[n].name, table->declared_name) == 0) c->declared[n].identifier = -1;
+        for (int n = 0; n < definitions->declared_count; n++) {
+            if (sqlite3_stricmp(definitions->declared[n].name, table->declared_name) == 0)
+                definitions->declared[n].identifier = -1;
         }
-        c->schema_stale = true;
+        store_of(c)->schema_stale = true;
     }
 }
 
 int rst_schema_refresh(rst_connection *c, char **message) {
+    rst_definitions *definitions = definitions_of(c);
+    rst_schema *schema = schema_of(c);
+    rst_store *store = store_of(c);
     int64_t generation = 0;
     uint64_t identifier = 0;
     int code;
-    if (c->shared == NULL) return SQLITE_OK;
-    if (c->interrupted) rst_interrupted_rollback(c, NULL);
-    if (c->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
-    if (c->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
-    if (c->declared_in_transaction) {
+    if (store->shared == NULL) return SQLITE_OK;
+    if (store->interrupted) rst_interrupted_rollback(c, NULL);
+    if (store->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
+    if (store->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
+    if (store->declared_in_transaction) {
         /* Has a ROLLBACK taken away what was declared since? */
-        if (rst_declared_version(c) != c->declared_version) c->schema_stale = true;
-        if (sqlite3_get_autocommit(c->db)) c->declared_in_transaction = false;
+        if (rst_declared_version(c) != definitions->declared_version) store->schema_stale = true;
+        if (sqlite3_get_autocommit(c->db)) store->declared_in_transaction = false;
     }
-    /* The twins' transaction lasts for good; out of memory ends it, and with it the twins. */
-    if (c->mirror != NULL && sqlite3_get_autocommit(c->mirror)) c->schema_stale = true;
-    if (!c->schema_stale && rst_temporary_hidden_changed(c)) {
+    /* The row validators' transaction lasts for good; out of memory ends it, and with it the row validators. */
+    if (schema->schema_db != NULL && sqlite3_get_autocommit(schema->schema_db)) store->schema_stale = true;
+    if (!store->schema_stale && rst_temporary_hidden_changed(c)) {
         code = rst_schema_declare(c, message);
         if (!sqlite3_get_autocommit(c->db)) { /* what a ROLLBACK takes away again */
-            c->declared_in_transaction = true;
-            c->declared_version = rst_declared_version(c);
+            store->declared_in_transaction = true;
+            definitions->declared_version = rst_declared_version(c);
         }
         if (code != SQLITE_OK) {
-            c->schema_stale = true;
+            store->schema_stale = true;
             return code;
         }
     }
-    if (!c->schema_stale) {
-        if (c->writer != NULL || c->reader_pinned) return SQLITE_OK; /* this transaction's snapshot was compared */
+    if (!store->schema_stale) {
+        /* this transaction's snapshot was compared */
+        if (store->writer != NULL || store->reader_pinned) return SQLITE_OK;
         code = rst_check_usable(c, message);
         if (code != SQLITE_OK) return code;
         if (rst_schema_is_current(c)) return SQLITE_OK;
         code = read_generation(c, &generation, &identifier, message);
         if (code != SQLITE_OK) return code;
-        if ((uint64_t)generation == c->generation) {
-            if (identifier != 0) c->checked_transaction = identifier;
-            if (c->triggers_epoch != c->epoch) return rst_triggers_load(c, message);
+        if ((uint64_t)generation == store->generation) {
+            if (identifier != 0) store->checked_transaction = identifier;
+            if (schema->triggers_epoch != store->epoch) return rst_triggers_load(c, message);
             return SQLITE_OK;
         }
-        c->schema_stale = true;
+        store->schema_stale = true;
     }
     rst_retired_vtabs_free(c); /* of the time before: those of now may still be in SQLite's hands */
     code = rst_temporary_triggers_read(c);
     if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = relearn_declared(c);
     if (code == SQLITE_OK) {
-        c->refreshing = true;
-        c->collations_missing = false;
-        for (int i = 0; i < c->table_count; i++) c->collations_missing |= c->tables[i]->missing_collation != NULL;
+        executor_of(c)->refreshing = true;
+        store->collations_missing = false;
+        for (int i = 0; i < schema->table_count; i++)
+            store->collations_missing |= schema->tables[i]->missing_collation != NULL;
         code = rst_schema_declare(c, message);
-        c->refreshing = false;
+        executor_of(c)->refreshing = false;
     }
-    if (code != SQLITE_OK) c->schema_stale = true;
+    if (code != SQLITE_OK) store->schema_stale = true;
     if (!sqlite3_get_autocommit(c->db)) {
-        c->declared_in_transaction = true;
-        c->declared_version = rst_declared_version(c);
+        store->declared_in_transaction = true;
+        definitions->declared_version = rst_declared_version(c);
     }
     return code;
 }

@@ -8,7 +8,8 @@
 
 int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message);
 int rst_declared_note(rst_connection *c, const rst_table *table);
-/* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done so, and nothing was. */
+/* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done
+** so, and nothing was. */
 int rst_declare_at_once(rst_connection *c, char **message);
 void rst_declared_forget(rst_connection *c);
 /* Of the declarations: it goes back with them. */

@@ -1,10 +1,11 @@
 /*
 ** declare_at_once.c - the tables of a store that is opened are declared to SQLite by the rows of its schema table.
 **
-** A CREATE VIRTUAL TABLE has SQLite search its schema table for what it wrote there, so that many take a time that grows with their square.
-** When a store is opened the connection's own schema is empty: rows that name all tables are written to another one in memory and copied
-** (a backup, which counts no changes and asks for nobody's leave), and SQLite connects each table as it connects those of a file.
-** Invariant: afterwards every table is connected, as after its CREATE: sqlite3_table_column_metadata and the like know its columns.
+** A CREATE VIRTUAL TABLE has SQLite search its schema table for what it wrote there, so that many take a time that
+** grows with their square. When a store is opened the connection's own schema is empty: rows that name all tables are
+** written to another one in memory and copied (a backup, which counts no changes and asks for nobody's leave), and
+** SQLite connects each table as it connects those of a file. Invariant: afterwards every table is connected, as after
+** its CREATE: sqlite3_table_column_metadata and the like know its columns.
 */
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
@@ -21,9 +22,9 @@ static int write_rows(rst_connection *c, sqlite3 *other) {
                                   "INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) VALUES "
                                   "('table', ?1, ?1, 0, printf('CREATE VIRTUAL TABLE \"%w\" USING \"%w\"', ?1, ?2))",
                                   -1, &insert, NULL);
-    for (int i = 0; i < c->table_count && code == SQLITE_OK; i++) {
-        code = sqlite3_bind_text(insert, 1, c->tables[i]->declared_name, -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, c->engine_module, -1, SQLITE_STATIC);
+    for (int i = 0; i < schema_of(c)->table_count && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_text(insert, 1, schema_of(c)->tables[i]->declared_name, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, definitions_of(c)->engine_module, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
         if (code == SQLITE_OK) code = sqlite3_reset(insert);
     }
@@ -32,14 +33,15 @@ static int write_rows(rst_connection *c, sqlite3 *other) {
 }
 
 static int load_image(rst_connection *c, sqlite3 *other, bool *listed) {
-    rst_image_row *rows = sqlite3_malloc64(((sqlite3_uint64)c->table_count + 1) * sizeof *rows);
+    rst_schema *schema = schema_of(c);
+    rst_image_row *rows = sqlite3_malloc64(((sqlite3_uint64)schema->table_count + 1) * sizeof *rows);
     unsigned char *image = NULL;
     size_t size;
     int count = 0;
     bool made = rows != NULL;
-    while (made && count < c->table_count) {
-        const char *name = c->tables[count]->declared_name;
-        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING \"%w\"", name, c->engine_module);
+    while (made && count < schema->table_count) {
+        const char *name = schema->tables[count]->declared_name;
+        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING \"%w\"", name, definitions_of(c)->engine_module);
         made = sql != NULL;
         if (made) rows[count] = (rst_image_row){count + 1, "table", name, name, sql, 0};
         count += made;
@@ -67,6 +69,7 @@ static int connect(rst_connection *c, const rst_table *table, char **message) {
 }
 
 int rst_declare_at_once(rst_connection *c, char **message) {
+    rst_schema *schema = schema_of(c);
     sqlite3 *other = NULL;
     sqlite3_backup *copy = NULL;
     bool listed = false;
@@ -83,9 +86,9 @@ int rst_declare_at_once(rst_connection *c, char **message) {
     }
     sqlite3_close(other);
     if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : SQLITE_NOTFOUND;
-    for (int i = 0; i < c->table_count && code == SQLITE_OK; i++) {
-        code = rst_declared_note(c, c->tables[i]);
-        if (code == SQLITE_OK) code = connect(c, c->tables[i], message);
+    for (int i = 0; i < schema->table_count && code == SQLITE_OK; i++) {
+        code = rst_declared_note(c, schema->tables[i]);
+        if (code == SQLITE_OK) code = connect(c, schema->tables[i], message);
     }
     return code;
 }

@@ -1,8 +1,8 @@
 /*
 ** maintain.c - REINDEX, ANALYZE, user_version and application_id.
 **
-** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's transaction
-** takes it with it or leaves it. Invariant: what fails leaves nothing behind.
+** Each runs inside a savepoint of its own and through a change that SQLite knows of (change_begin), so that the user's
+** transaction takes it with it or leaves it. Invariant: what fails leaves nothing behind.
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"
@@ -39,32 +39,34 @@ int rst_refuse_generated(const rst_table *table, const rst_statement_parts *part
 /* Begins a change that SQLite knows of as a write (see rst_ddl), inside a savepoint of that name. */
 int rst_change_begin(rst_connection *c, char **message) {
     int code;
-    c->saved_rowid = sqlite3_last_insert_rowid(c->db);
+    definitions_of(c)->saved_rowid = sqlite3_last_insert_rowid(c->db);
     code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
     if (code == SQLITE_OK) code = rst_change_join(c, message);
     /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
-    c->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
+    definitions_of(c)->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
     return code;
 }
 
 int rst_change_end(rst_connection *c, int code, char **message) {
+    rst_definitions *definitions = definitions_of(c);
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
     if (code == SQLITE_INTERRUPT) {
-        rst_interrupted_rollback(c, c->interruptible);
+        rst_interrupted_rollback(c, definitions->interruptible);
     } else if (code != SQLITE_OK) {
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock change\"");
         (void)rst_execute(c, NULL, "RELEASE \"rootstock change\"");
     }
-    if (c->interruptible != NULL) rst_statement_done(c, c->interruptible);
-    c->interruptible = NULL;
-    sqlite3_set_last_insert_rowid(c->db, c->saved_rowid);
+    if (definitions->interruptible != NULL) rst_statement_done(c, definitions->interruptible);
+    definitions->interruptible = NULL;
+    sqlite3_set_last_insert_rowid(c->db, definitions->saved_rowid);
     return code;
 }
 
 /* ---- REINDEX ---- */
 
 static int reindex(rst_connection *c, const char *sql, char **message) {
+    rst_schema *schema = schema_of(c);
     const char *p = sql, *end = sql + strlen(sql);
     rst_token name, dot;
     char *text = NULL;
@@ -73,17 +75,17 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
     name = rst_token_next(&p, end);
     dot = rst_token_next(&p, end);
     if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
-    if (sqlite3_exec(c->mirror, sql, NULL, NULL, NULL) != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
-        return sqlite3_extended_errcode(c->mirror);
+    if (sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
+        return sqlite3_extended_errcode(schema->schema_db);
     }
     if (name.type != TOKEN_END) {
         text = rst_token_name(&name);
         if (text == NULL) return SQLITE_NOMEM;
     }
     code = rst_change_begin(c, message);
-    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
-        rst_table *table = c->tables[t];
+    for (int t = 0; t < schema->table_count && code == SQLITE_OK; t++) {
+        rst_table *table = schema->tables[t];
         for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
             rst_index *index = &table->indexes[i];
             bool wanted =
@@ -120,7 +122,7 @@ static int index_statistics(rst_table *table, rst_index *index, char **text) {
     *text = NULL;
     if (distinct == NULL) return SQLITE_NOMEM;
     memset(distinct, 0, ((size_t)index->part_count + 1) * sizeof *distinct);
-    code = rst_walker_open(c, c->writer, &index->tree, &walker);
+    code = rst_walker_open(c, store_of(c)->writer, &index->tree, &walker);
     if (code != SQLITE_OK) {
         sqlite3_free(distinct);
         return code;
@@ -180,18 +182,19 @@ static void text_value(const char *text, rootstock_value *value) {
 /* By no statement: ANALYZE changes no row that SQLite counts. */
 static int write_statistics(rst_connection *c, const char *table, const char *index, const char *text, char **message) {
     rst_table *statistics = rst_table_find(c, "sqlite_stat1");
-    rst_hand row;
-    int code = statistics == NULL ? SQLITE_CORRUPT : rst_hand_begin(statistics, &row);
+    rst_row_slot row;
+    int code = statistics == NULL ? SQLITE_CORRUPT : rst_row_slot_begin(statistics, &row);
     if (code != SQLITE_OK) return code;
     text_value(table, &row.values[0]);
     text_value(index, &row.values[1]);
     text_value(text, &row.values[2]);
     code = rst_row_insert(statistics, &row, false, CONFLICT_DEFAULT, message);
-    rst_hand_end(statistics, &row);
+    rst_row_slot_end(statistics, &row);
     return code;
 }
 
-/* The figures of one index: of the table's key if it is that of a table WITHOUT ROWID, which goes by the table's name. */
+/* The figures of one index: of the table's key if it is that of a table WITHOUT ROWID, which goes by the table's
+** name. */
 static int analyze_index(rst_table *table, rst_index *index, const char *name, bool *any, char **message) {
     char *line = NULL;
     int code = index_statistics(table, index, &line);
@@ -206,17 +209,19 @@ static int analyze_index(rst_table *table, rst_index *index, const char *name, b
 /* text: null for all, or the name of the table or of one of its indexes. */
 static int analyze_table(rst_table *table, const char *text, char **message) {
     rst_connection *c = table->connection;
+    rst_store *store = store_of(c);
     bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0, any = false;
     rootstock_tree_statistics statistics;
     sqlite3_stmt *list = NULL;
     char *sql;
-    int result, code = rst_tree_ready(c, c->writer, &table->tree, false);
+    int result, code = rst_tree_ready(c, store->writer, &table->tree, false);
     if (code != SQLITE_OK) return code;
-    result = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    result = store->engine->tree_statistics(store->writer, table->tree.handle, &statistics);
     if (result != ROOTSTOCK_OK) return rst_map_error(c, result, message);
     if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
     sql = sqlite3_mprintf("PRAGMA main.index_list(%Q)", table->name);
-    if (code == SQLITE_OK) code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, sql, -1, &list, NULL);
+    if (code == SQLITE_OK)
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &list, NULL);
     sqlite3_free(sql);
     while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1),
@@ -248,7 +253,7 @@ static int analyze_table(rst_table *table, const char *text, char **message) {
 /* As SQLite: the tables in the order in which its own schema has them, each one's indexes from the newest on. */
 static int analyze_in_order(rst_connection *c, const char *text, char **message) {
     sqlite3_stmt *list = NULL;
-    int result, code = sqlite3_prepare_v2(c->mirror, "PRAGMA main.table_list", -1, &list, NULL);
+    int result, code = sqlite3_prepare_v2(schema_of(c)->schema_db, "PRAGMA main.table_list", -1, &list, NULL);
     while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1);
         rst_table *table = name == NULL ? NULL : rst_table_find(c, name);
@@ -262,6 +267,7 @@ static int analyze_in_order(rst_connection *c, const char *text, char **message)
 }
 
 static int analyze(rst_connection *c, const char *sql, char **message) {
+    rst_schema *schema = schema_of(c);
     const char *p = sql, *end = sql + strlen(sql);
     rst_token name, dot;
     char *text = NULL;
@@ -288,9 +294,9 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = analyze_in_order(c, text, message);
     if (code == SQLITE_OK) {
         /* Plans are made anew with the figures. */
-        c->epoch++;
-        code = rst_statistics_load(c, c->tables, c->table_count);
-        c->triggers_epoch = c->epoch;
+        store_of(c)->epoch++;
+        code = rst_statistics_load(c, schema->tables, schema->table_count);
+        schema->triggers_epoch = store_of(c)->epoch;
     }
     sqlite3_free(text);
     return rst_change_end(c, code, message);
@@ -305,7 +311,8 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
     rst_table *statistics = NULL;
     rst_walker walker;
     rootstock_slice key, value;
-    rootstock_transaction *transaction = c->loading != NULL ? c->loading : c->writer;
+    rootstock_transaction *transaction =
+        definitions_of(c)->loading != NULL ? definitions_of(c)->loading : store_of(c)->writer;
     int code;
     for (int i = 0; i < count; i++) {
         if (strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
@@ -377,7 +384,7 @@ static int meta_get(rst_connection *c, bool application, int64_t *value, char **
 static int meta_set(rst_connection *c, bool application, int64_t value, char **message) {
     rst_catalog meta;
     int code = rst_change_begin(c, message);
-    if (code == SQLITE_OK) code = rst_catalog_read_meta(c, c->writer, &meta, message);
+    if (code == SQLITE_OK) code = rst_catalog_read_meta(c, store_of(c)->writer, &meta, message);
     if (code == SQLITE_OK) {
         if (application)
             meta.application_id = (int32_t)value;
@@ -394,7 +401,7 @@ static void meta_function(sqlite3_context *context, int count, sqlite3_value **v
     char *message = NULL;
     int64_t value = 0;
     int code;
-    if (which == NULL || c->shared == NULL) return;
+    if (which == NULL || store_of(c)->shared == NULL) return;
     if (count == 2)
         code = meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
     else

@@ -1,10 +1,10 @@
 /*
-** schema_change.c - one change of the schema: run on the mirror, carried into the catalog and the trees.
+** schema_change.c - one change of the schema: run on the schema database, carried into the catalog and the trees.
 **
-** SQLite parses the statement on the mirror, refuses it in its own words, and rewrites whatever else the change touches (ALTER
-** TABLE). Then the mirror's schema before and after is compared (of a CREATE only what came), and the difference carried into
-** the catalog, the trees and the rows. Invariant: the catalog's objects are the mirror's sqlite_schema, row for row, plus
-** the number of each one's tree.
+** SQLite parses the statement on the schema database, refuses it in its own words, and rewrites whatever else the
+** change touches (ALTER TABLE). Then the schema database's schema before and after is compared (of a CREATE only what
+** came), and the difference carried into the catalog, the trees and the rows. Invariant: the catalog's objects are the
+** schema database's sqlite_schema, row for row, plus the number of each one's tree.
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"
@@ -42,9 +42,10 @@ static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
     sqlite3_stmt *statement;
     int code;
     memset(s, 0, sizeof *s);
-    code = sqlite3_prepare_v2(
-        c->mirror, "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 ORDER BY rowid", -1,
-        &statement, NULL);
+    code =
+        sqlite3_prepare_v2(schema_of(c)->schema_db,
+                           "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 ORDER BY rowid",
+                           -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     sqlite3_bind_int64(statement, 1, behind);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -64,8 +65,8 @@ static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
     return rst_call_code(sqlite3_finalize(statement));
 }
 
-/* A CREATE adds rows behind the last one and leaves the others alone, however many there are. *behind: the last one's rowid, or 0, below
-** all, where the statement may change any. */
+/* A CREATE adds rows behind the last one and leaves the others alone, however many there are. *behind: the last one's
+** rowid, or 0, below all, where the statement may change any. */
 static int untouched_rows(rst_connection *c, const char *sql, int64_t *behind) {
     const char *p = sql;
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
@@ -73,7 +74,7 @@ static int untouched_rows(rst_connection *c, const char *sql, int64_t *behind) {
     int code;
     *behind = 0;
     if (!rst_token_is(&verb, "CREATE")) return SQLITE_OK;
-    code = sqlite3_prepare_v2(c->mirror, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     if (sqlite3_step(statement) == SQLITE_ROW) *behind = sqlite3_column_int64(statement, 0);
     return rst_call_code(sqlite3_finalize(statement));
@@ -110,22 +111,23 @@ static bool same_text(const char *a, const char *b) {
 }
 
 static int mirror_run(rst_connection *c, const char *sql, char **message) {
+    rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(c->mirror, sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(schema->schema_db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         code = sqlite3_finalize(statement);
     }
     if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->mirror);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+        code = sqlite3_extended_errcode(schema->schema_db);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
     }
     return code;
 }
 
-/* What the application has set for its connection rules the change as well. before: what the mirror had, which it gets back, for a
-** schema that is there is read whatever a connection allows. */
+/* What the application has set for its connection rules the change as well. before: what the schema database had, which
+** it gets back, for a schema that is there is read whatever a connection allows. */
 enum { SETTING_COUNT = 4, LIMIT_COUNT = SQLITE_LIMIT_WORKER_THREADS + 1 };
 typedef struct mirror_settings {
     int flags[SETTING_COUNT], limits[LIMIT_COUNT];
@@ -134,30 +136,33 @@ static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TA
                                                  SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_FKEY};
 
 static void settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
+    rst_schema *schema = schema_of(c);
     const char *p = sql;
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
     for (int i = 0; i < SETTING_COUNT; i++) {
         int now = 0;
-        (void)sqlite3_db_config(c->mirror, setting_names[i], -1, &before->flags[i]);
+        (void)sqlite3_db_config(schema->schema_db, setting_names[i], -1, &before->flags[i]);
         (void)sqlite3_db_config(c->db, setting_names[i], -1, &now);
-        /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the twins' rows, and foreign.c looks at the store's. */
+        /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the row validators' rows, and foreign.c
+        ** looks at the store's. */
         if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&verb, "ALTER")) continue;
-        if (now != before->flags[i]) (void)sqlite3_db_config(c->mirror, setting_names[i], now, NULL);
+        if (now != before->flags[i]) (void)sqlite3_db_config(schema->schema_db, setting_names[i], now, NULL);
     }
-    for (int i = 0; i < LIMIT_COUNT; i++) before->limits[i] = sqlite3_limit(c->mirror, i, sqlite3_limit(c->db, i, -1));
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        before->limits[i] = sqlite3_limit(schema->schema_db, i, sqlite3_limit(c->db, i, -1));
 }
 
-static void settings_restore(sqlite3 *mirror, const mirror_settings *before) {
+static void settings_restore(sqlite3 *schema_db, const mirror_settings *before) {
     for (int i = 0; i < SETTING_COUNT; i++) {
         int now = 0;
-        (void)sqlite3_db_config(mirror, setting_names[i], -1, &now);
-        if (now != before->flags[i]) (void)sqlite3_db_config(mirror, setting_names[i], before->flags[i], NULL);
+        (void)sqlite3_db_config(schema_db, setting_names[i], -1, &now);
+        if (now != before->flags[i]) (void)sqlite3_db_config(schema_db, setting_names[i], before->flags[i], NULL);
     }
-    for (int i = 0; i < LIMIT_COUNT; i++) (void)sqlite3_limit(mirror, i, before->limits[i]);
+    for (int i = 0; i < LIMIT_COUNT; i++) (void)sqlite3_limit(schema_db, i, before->limits[i]);
 }
 
 static int apply(rst_connection *c, const snapshot *before, const snapshot *after, char **message) {
-    rst_catalog *catalog = &c->loaded;
+    rst_catalog *catalog = &schema_of(c)->loaded;
     int code = SQLITE_OK;
     /* What went. */
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
@@ -208,7 +213,7 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
     }
     if (code == SQLITE_OK) {
         rst_catalog meta;
-        code = rst_catalog_read_meta(c, c->writer, &meta, message);
+        code = rst_catalog_read_meta(c, store_of(c)->writer, &meta, message);
         /* Set by PRAGMA, perhaps through another connection, without a change of the schema. */
         catalog->user_version = meta.user_version;
         catalog->application_id = meta.application_id;
@@ -266,6 +271,8 @@ static int carry_data(rst_connection *c, const snapshot *before, const snapshot 
 }
 
 int rst_schema_change(rst_connection *c, const char *sql, char **message) {
+    rst_schema *schema = schema_of(c);
+    rst_store *store = store_of(c);
     snapshot before = {0}, after = {0};
     rst_table **old = NULL, *lent = NULL;
     int old_count = 0;
@@ -273,7 +280,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     rst_mark mark;
     int code;
     bool broken = false;
-    if (c->shared == NULL) return SQLITE_ERROR;
+    if (store->shared == NULL) return SQLITE_ERROR;
     mark = rst_mark_set(c);
     code = mirror_run(c, "SAVEPOINT change", message);
     if (code != SQLITE_OK) {
@@ -284,17 +291,19 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = snapshot_take(c, behind, &before);
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {
-        for (int i = 0; i < c->table_count; i++) rst_twin_rest(c->tables[i]);
-        code = rst_forwards_sync(c, c->mirror,
-                                 &c->forwards); /* the statement may name what the application has registered since */
+        for (int i = 0; i < schema->table_count; i++) rst_validator_rest(schema->tables[i]);
+        code = rst_function_proxies_sync(c, schema->schema_db,
+                                         /* the statement may name what the application has registered since */
+                                         &schema->function_proxies);
         if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
         if (code == SQLITE_OK) {
             mirror_settings settings;
             settings_follow(c, sql, &settings);
             code = mirror_run(c, sql, message);
-            settings_restore(c->mirror, &settings);
-            /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a transaction. */
+            settings_restore(schema->schema_db, &settings);
+            /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a
+            ** transaction. */
             broken = (code & 0xff) == SQLITE_CORRUPT;
         }
     }
@@ -314,16 +323,16 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         }
     }
     if (code == SQLITE_OK) {
-        old = sqlite3_malloc64(((sqlite3_uint64)c->table_count + 1) * sizeof *old);
+        old = sqlite3_malloc64(((sqlite3_uint64)schema->table_count + 1) * sizeof *old);
         if (old == NULL) code = SQLITE_NOMEM;
-        for (int i = 0; i < c->table_count && old != NULL; i++) {
-            old[i] = c->tables[i];
+        for (int i = 0; i < schema->table_count && old != NULL; i++) {
+            old[i] = schema->tables[i];
             old[i]->references++;
             old_count++;
         }
     }
     if (code == SQLITE_OK) {
-        c->schema_changed = true;
+        store->schema_changed = true;
         code = apply(c, &before, &after, message);
     }
     if (code == SQLITE_OK) code = rst_schema_load(c, false, message);
@@ -332,17 +341,17 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         code = mirror_run(c, "RELEASE change", NULL);
     } else {
         char *kept = NULL;
-        for (int i = 0; i < c->table_count; i++) rst_twin_finalize(c->tables[i]);
+        for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);
         (void)mirror_run(c, "ROLLBACK TO change", &kept);
         (void)mirror_run(c, "RELEASE change", &kept);
         sqlite3_free(kept);
         (void)rst_temporary_triggers_read(c);
         if (rst_mark_undo(c, mark) == SQLITE_OK && old != NULL) {
             int loaded = rst_schema_load(c, true, NULL);
-            if (loaded != SQLITE_OK) c->schema_stale = true;
+            if (loaded != SQLITE_OK) store->schema_stale = true;
         }
     }
-    if (broken) c->schema_stale = true;
+    if (broken) store->schema_stale = true;
     rst_mark_release(c, mark);
     for (int i = 0; i < old_count; i++) rst_table_release(old[i]);
     sqlite3_free(old);

@@ -1,10 +1,11 @@
 /*
 ** temporary.c - CREATE TEMP TRIGGER and DROP TRIGGER, where the trigger's table is the store's.
 **
-** SQLite takes no such trigger, so its text is kept in a temp view, which ROLLBACK, ROLLBACK TO and the connection's end undo and end
-** as they would the trigger. The mirror has the trigger itself while the schema changes: SQLite judges it there, rewrites it when its
-** table is altered, and drops it with it. Invariants: c->temporary_triggers are the texts of these views, oldest first; outside of
-** rst_temporary_triggers_lend .. rst_temporary_triggers_end the mirror has no temp trigger, for it would fire on the rows that are judged
+** SQLite takes no such trigger, so its text is kept in a temp view, which ROLLBACK, ROLLBACK TO and the connection's
+** end undo and end as they would the trigger. The schema database has the trigger itself while the schema changes:
+** SQLite judges it there, rewrites it when its table is altered, and drops it with it. Invariants:
+** c->temporary_triggers are the texts of these views, oldest first; outside of rst_temporary_triggers_lend ..
+** rst_temporary_triggers_end the schema database has no temp trigger, for it would fire on the rows that are judged
 ** there (SQLITE_DBCONFIG_ENABLE_TRIGGER turns off all others).
 */
 #include "ddl/ddl.h"
@@ -25,8 +26,8 @@ static char *trigger_name(const char *sql) {
 }
 
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
-    for (int i = 0; i < c->temporary_trigger_count; i++) {
-        char *other = trigger_name(c->temporary_triggers[i]);
+    for (int i = 0; i < rewriter_of(c)->temporary_trigger_count; i++) {
+        char *other = trigger_name(rewriter_of(c)->temporary_triggers[i]);
         bool same = other != NULL && rst_token_same_name(name, other);
         sqlite3_free(other);
         if (same) return i;
@@ -36,28 +37,32 @@ int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
 
 /* Takes the text over. */
 static int keep(rst_connection *c, char *text) {
+    rst_rewriter *rewriter = rewriter_of(c);
     char **more;
     if (text == NULL) return SQLITE_NOMEM;
-    more = sqlite3_realloc64(c->temporary_triggers, ((sqlite3_uint64)c->temporary_trigger_count + 1) * sizeof *more);
+    more = sqlite3_realloc64(rewriter->temporary_triggers,
+                             ((sqlite3_uint64)rewriter->temporary_trigger_count + 1) * sizeof *more);
     if (more == NULL) {
         sqlite3_free(text);
         return SQLITE_NOMEM;
     }
-    c->temporary_triggers = more;
-    more[c->temporary_trigger_count++] = text;
+    rewriter->temporary_triggers = more;
+    more[rewriter->temporary_trigger_count++] = text;
     return SQLITE_OK;
 }
 
 static void forget_all(rst_connection *c) {
-    while (c->temporary_trigger_count > 0) sqlite3_free(c->temporary_triggers[--c->temporary_trigger_count]);
+    rst_rewriter *rewriter = rewriter_of(c);
+    while (rewriter->temporary_trigger_count > 0)
+        sqlite3_free(rewriter->temporary_triggers[--rewriter->temporary_trigger_count]);
 }
 
 char *rst_temporary_triggers_listed(const rst_connection *c) {
     sqlite3_str *out = sqlite3_str_new(NULL);
     sqlite3_str_appendall(out,
                           "SELECT NULL AS type, NULL AS name, NULL AS tbl_name, 0 AS rootpage, NULL AS sql WHERE 0");
-    for (int i = 0; i < c->temporary_trigger_count; i++) {
-        const char *text = c->temporary_triggers[i], *p = text, *end = text + strlen(text);
+    for (int i = 0; i < rewriter_of(c)->temporary_trigger_count; i++) {
+        const char *text = rewriter_of(c)->temporary_triggers[i], *p = text, *end = text + strlen(text);
         rst_trigger_parsed parsed;
         (void)rst_token_next(&p, end); /* CREATE */
         (void)rst_token_next(&p, end); /* TEMP, which SQLite leaves out there */
@@ -72,7 +77,7 @@ char *rst_temporary_triggers_listed(const rst_connection *c) {
 int rst_temporary_triggers_read(rst_connection *c) {
     sqlite3_stmt *names, *text;
     int code;
-    if (!c->temporary_used) return SQLITE_OK;
+    if (!programs_of(c)->temporary_used) return SQLITE_OK;
     forget_all(c);
     code = sqlite3_prepare_v2(c->db,
                               "SELECT name FROM temp.sqlite_master WHERE type='view' AND name GLOB 'rootstock text *' "
@@ -88,28 +93,31 @@ int rst_temporary_triggers_read(rst_connection *c) {
         sqlite3_finalize(text);
     }
     sqlite3_finalize(names);
-    c->temporary_recorded = c->temporary_trigger_count;
-    c->temporary_changed = false;
+    definitions_of(c)->temporary_recorded = rewriter_of(c)->temporary_trigger_count;
+    definitions_of(c)->temporary_changed = false;
     return code;
 }
 
 /* The views hold the texts of now. */
 static int record_all(rst_connection *c, char **message) {
+    rst_definitions *definitions = definitions_of(c);
+    rst_rewriter *rewriter = rewriter_of(c);
     int code = SQLITE_OK;
-    for (int i = 0; i < c->temporary_recorded && code == SQLITE_OK; i++)
+    for (int i = 0; i < definitions->temporary_recorded && code == SQLITE_OK; i++)
         code = rst_execute(c, message, "DROP VIEW IF EXISTS temp.\"rootstock text %d\"", i);
-    for (int i = 0; i < c->temporary_trigger_count && code == SQLITE_OK; i++)
+    for (int i = 0; i < rewriter->temporary_trigger_count && code == SQLITE_OK; i++)
         code = rst_execute(c, message, "CREATE TEMP VIEW \"rootstock text %d\" AS SELECT %Q AS sql", i,
-                           c->temporary_triggers[i]);
-    c->temporary_recorded = c->temporary_trigger_count;
-    c->temporary_changed = false;
+                           rewriter->temporary_triggers[i]);
+    definitions->temporary_recorded = rewriter->temporary_trigger_count;
+    definitions->temporary_changed = false;
     return code;
 }
 
-/* The trigger's text as the mirror has it, with the TEMP that SQLite leaves out. *out null: it has none of that name. */
+/* The trigger's text as the schema database has it, with the TEMP that SQLite leaves out. *out null: it has none of
+** that name. */
 static int mirror_text(rst_connection *c, const char *name, char **out) {
     sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(c->mirror,
+    int code = sqlite3_prepare_v2(schema_of(c)->schema_db,
                                   "SELECT sql FROM sqlite_temp_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
                                   -1, &statement, NULL);
     *out = NULL;
@@ -126,33 +134,34 @@ static int mirror_text(rst_connection *c, const char *name, char **out) {
 }
 
 int rst_temporary_triggers_take(rst_connection *c) {
-    int count = c->temporary_trigger_count, kept = 0, code = SQLITE_OK;
+    rst_rewriter *rewriter = rewriter_of(c);
+    int count = rewriter->temporary_trigger_count, kept = 0, code = SQLITE_OK;
     for (int i = 0; i < count; i++) {
-        char *text = c->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
+        char *text = rewriter->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
         if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : mirror_text(c, name, &now);
         sqlite3_free(name);
         if (code != SQLITE_OK) {
-            c->temporary_triggers[kept++] = text; /* the statement fails, and all is read again */
+            rewriter->temporary_triggers[kept++] = text; /* the statement fails, and all is read again */
             continue;
         }
-        c->temporary_changed |= now == NULL || strcmp(now, text) != 0;
+        definitions_of(c)->temporary_changed |= now == NULL || strcmp(now, text) != 0;
         sqlite3_free(text);
-        if (now != NULL) c->temporary_triggers[kept++] = now;
+        if (now != NULL) rewriter->temporary_triggers[kept++] = now;
     }
-    c->temporary_trigger_count = kept;
+    rewriter->temporary_trigger_count = kept;
     return code == SQLITE_OK ? rst_temporary_triggers_end(c) : code;
 }
 
 int rst_temporary_triggers_follow(rst_connection *c, char **message) {
-    return c->temporary_changed ? record_all(c, message) : SQLITE_OK;
+    return definitions_of(c)->temporary_changed ? record_all(c, message) : SQLITE_OK;
 }
 
 /* What a ROLLBACK would take away again is looked at before each statement. */
 static int loaded(rst_connection *c, char **message) {
     int code = rst_triggers_load(c, message);
     if (code == SQLITE_OK && !sqlite3_get_autocommit(c->db)) {
-        c->declared_in_transaction = true;
-        c->declared_version = rst_declared_version(c);
+        store_of(c)->declared_in_transaction = true;
+        definitions_of(c)->declared_version = rst_declared_version(c);
     }
     return code;
 }
@@ -178,6 +187,7 @@ static bool is_conditional(const char *sql) {
 }
 
 static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
+    rst_schema *schema = schema_of(c);
     char *name = trigger_name(sql), *text = NULL;
     bool known = false;
     int code;
@@ -188,8 +198,8 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
         sqlite3_free(name);
         return code;
     }
-    for (int i = 0; i < c->temporary_trigger_count && !known; i++) {
-        char *other = trigger_name(c->temporary_triggers[i]);
+    for (int i = 0; i < rewriter_of(c)->temporary_trigger_count && !known; i++) {
+        char *other = trigger_name(rewriter_of(c)->temporary_triggers[i]);
         known = other != NULL && sqlite3_stricmp(other, name) == 0;
         sqlite3_free(other);
     }
@@ -198,10 +208,10 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
         return SQLITE_OK;
     }
     code = rst_temporary_triggers_lend(c);
-    if (code == SQLITE_OK) code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
+    if (code == SQLITE_OK) code = sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL);
     if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
-        code = sqlite3_extended_errcode(c->mirror);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
+        code = sqlite3_extended_errcode(schema->schema_db);
     }
     if (!known && code == SQLITE_OK) code = mirror_text(c, name, &text);
     sqlite3_free(name);
@@ -213,21 +223,22 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
         sqlite3_free(text);
         return code;
     }
-    c->temporary_used = true;
+    programs_of(c)->temporary_used = true;
     code = keep(c, text);
     if (code == SQLITE_OK) code = record_all(c, message);
     return code == SQLITE_OK ? loaded(c, message) : code;
 }
 
 static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
+    rst_rewriter *rewriter = rewriter_of(c);
     const char *p = name;
     rst_token token = rst_token_next(&p, name + strlen(name));
     int at = rst_temporary_trigger_find(c, &token), code = SQLITE_OK;
     if (at >= 0) {
-        sqlite3_free(c->temporary_triggers[at]);
-        for (int i = at + 1; i < c->temporary_trigger_count; i++)
-            c->temporary_triggers[i - 1] = c->temporary_triggers[i];
-        c->temporary_trigger_count--;
+        sqlite3_free(rewriter->temporary_triggers[at]);
+        for (int i = at + 1; i < rewriter->temporary_trigger_count; i++)
+            rewriter->temporary_triggers[i - 1] = rewriter->temporary_triggers[i];
+        rewriter->temporary_trigger_count--;
         code = record_all(c, message);
     }
     return code == SQLITE_OK ? loaded(c, message) : code;

@@ -12,14 +12,15 @@
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name);
 /* What temp holds, which a ROLLBACK may have changed. */
 int rst_temporary_triggers_read(rst_connection *c);
-/* After a change on the mirror, to which they were lent: notes texts that ALTER TABLE rewrote and triggers that went with their table, and
-** ends the loan. Where it fails, rst_temporary_triggers_read. */
+/* After a change on the schema database, to which they were lent: notes texts that ALTER TABLE rewrote and triggers
+** that went with their table, and ends the loan. Where it fails, rst_temporary_triggers_read. */
 int rst_temporary_triggers_take(rst_connection *c);
 /* A SELECT of them as rows of sqlite_temp_schema; from sqlite3_malloc, or null: no memory. */
 char *rst_temporary_triggers_listed(const rst_connection *c);
 /* Puts what was noted into temp. */
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
-/* temporary_objects.c. Before an ALTER TABLE runs on the mirror: temp's views, triggers and tables are put there. */
+/* temporary_objects.c. Before an ALTER TABLE runs on the schema database: temp's views, triggers and tables are put
+** there. */
 int rst_temporary_objects_lend(rst_connection *c, const char *sql);
 /* It has run: what became of them is noted, and they go. Where it failed, ROLLBACK TO takes them away. */
 int rst_temporary_objects_take(rst_connection *c);
@@ -31,8 +32,8 @@ char *rst_temporary_text(const char *sql);
 /* A text of the statement's row; from sqlite3_malloc, or null: no memory. */
 char *rst_column_copy(sqlite3_stmt *statement, int column);
 int rst_temporary_register(rst_connection *c);
-/* temporary_kept.c: the triggers that temp has, noted before views are declared anew, and made again where they went with one. Zeroed
-** before; freed with rst_kept_triggers_free, whatever came. */
+/* temporary_kept.c: the triggers that temp has, noted before views are declared anew, and made again where they went
+** with one. Zeroed before; freed with rst_kept_triggers_free, whatever came. */
 typedef struct rst_kept_trigger {
     char *name, *view, *sql;
 } rst_kept_trigger;

@@ -1,9 +1,9 @@
 /*
 ** temporary_kept.c - temp triggers of the store's views, over the views' being declared anew.
 **
-** SQLite drops a view's triggers with it, those in temp, too. A view whose text has become another one (ALTER TABLE has rewritten it,
-** here or in another connection) is declared anew, and natively stays what it is, with its triggers. Invariant: a trigger is made again
-** only if it is gone and its view is there.
+** SQLite drops a view's triggers with it, those in temp, too. A view whose text has become another one (ALTER TABLE has
+** rewritten it, here or in another connection) is declared anew, and natively stays what it is, with its triggers.
+** Invariant: a trigger is made again only if it is gone and its view is there.
 */
 #include "ddl/ddl.h"
 #include "ddl/temporary.h"

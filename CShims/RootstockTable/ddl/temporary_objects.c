@@ -1,9 +1,10 @@
 /*
-** temporary_objects.c - temp views, and triggers of temp tables and views, that name what ALTER TABLE changes in the store.
+** temporary_objects.c - temp views, and triggers of temp tables and views, that name what ALTER TABLE changes in the
+** store.
 **
-** SQLite rewrites them with the schema's own, or refuses the change because of them. So for an ALTER TABLE they are lent to the mirror,
-** with the temp tables that they name, and what it made of them is made in temp when the change is done. Invariant: outside of
-** rst_schema_change the mirror has no temp table and no temp view.
+** SQLite rewrites them with the schema's own, or refuses the change because of them. So for an ALTER TABLE they are
+** lent to the schema database, with the temp tables that they name, and what it made of them is made in temp when the
+** change is done. Invariant: outside of rst_schema_change the schema database has no temp table and no temp view.
 */
 #include "ddl/ddl.h"
 #include "ddl/temporary.h"
@@ -25,7 +26,7 @@ struct rst_temporary_objects {
 };
 
 void rst_temporary_objects_free(rst_connection *c) {
-    struct rst_temporary_objects *objects = c->temporary_objects;
+    struct rst_temporary_objects *objects = definitions_of(c)->temporary_objects;
     if (objects == NULL) return;
     for (int i = 0; i < objects->count; i++) {
         sqlite3_free(objects->list[i].type);
@@ -36,7 +37,7 @@ void rst_temporary_objects_free(rst_connection *c) {
     }
     sqlite3_free(objects->list);
     sqlite3_free(objects);
-    c->temporary_objects = NULL;
+    definitions_of(c)->temporary_objects = NULL;
 }
 
 static bool is(const temporary_object *object, const char *type) {
@@ -117,16 +118,18 @@ static bool adds_column(const char *sql) {
 }
 
 int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
+    rst_schema *schema = schema_of(c);
     const char *p = sql;
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
     struct rst_temporary_objects *objects;
     int code;
     rst_temporary_objects_free(c);
-    if (c->sidecar || !rst_token_is(&verb, "ALTER")) return SQLITE_OK; /* beside a native file SQLite does it itself */
+    /* beside a native file SQLite does it itself */
+    if (schema->sidecar || !rst_token_is(&verb, "ALTER")) return SQLITE_OK;
     objects = sqlite3_malloc64(sizeof *objects);
     if (objects == NULL) return SQLITE_NOMEM;
     memset(objects, 0, sizeof *objects);
-    c->temporary_objects = objects;
+    definitions_of(c)->temporary_objects = objects;
     objects->adds = adds_column(sql);
     code = read_objects(c, objects);
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
@@ -136,20 +139,21 @@ int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
         if (sqlite3_strnicmp(object->sql, "CREATE VIRTUAL", 14) == 0) continue;
         text = rst_temporary_text(object->sql);
         if (text == NULL) return SQLITE_NOMEM;
-        object->lent = sqlite3_exec(c->mirror, text, NULL, NULL, NULL) == SQLITE_OK;
+        object->lent = sqlite3_exec(schema->schema_db, text, NULL, NULL, NULL) == SQLITE_OK;
         sqlite3_free(text);
     }
-    /* What the connection understands and the mirror does not (a function, a module) would refuse the change for nothing. */
+    /* What the connection understands and the schema database does not (a function, a module) would refuse the change
+    ** for nothing. */
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];
         char *text;
         if (!object->lent || !is(object, "view")) continue;
         text = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", object->name);
         if (text == NULL) return SQLITE_NOMEM;
-        if (prepares(c->db, text) && !prepares(c->mirror, text)) {
+        if (prepares(c->db, text) && !prepares(schema->schema_db, text)) {
             char *drop = sqlite3_mprintf("DROP VIEW temp.\"%w\"", object->name);
             if (drop == NULL) code = SQLITE_NOMEM;
-            if (drop != NULL) (void)sqlite3_exec(c->mirror, drop, NULL, NULL, NULL);
+            if (drop != NULL) (void)sqlite3_exec(schema->schema_db, drop, NULL, NULL, NULL);
             sqlite3_free(drop);
             object->lent = false;
         }
@@ -159,12 +163,12 @@ int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
 }
 
 int rst_temporary_objects_take(rst_connection *c) {
-    struct rst_temporary_objects *objects = c->temporary_objects;
+    struct rst_temporary_objects *objects = definitions_of(c)->temporary_objects;
     sqlite3_stmt *statement;
     int code = SQLITE_OK;
     if (objects == NULL || objects->count == 0) return SQLITE_OK;
-    code = sqlite3_prepare_v2(c->mirror, "SELECT sql FROM sqlite_temp_master WHERE type=?1 AND name=?2", -1, &statement,
-                              NULL);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT sql FROM sqlite_temp_master WHERE type=?1 AND name=?2",
+                              -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];
@@ -186,7 +190,7 @@ int rst_temporary_objects_take(rst_connection *c) {
         char *drop;
         if (!object->lent) continue;
         drop = sqlite3_mprintf("DROP %s IF EXISTS temp.\"%w\"", object->type, object->name);
-        code = drop == NULL ? SQLITE_NOMEM : sqlite3_exec(c->mirror, drop, NULL, NULL, NULL);
+        code = drop == NULL ? SQLITE_NOMEM : sqlite3_exec(schema_of(c)->schema_db, drop, NULL, NULL, NULL);
         sqlite3_free(drop);
     }
     return code;
@@ -216,7 +220,7 @@ static int follow_columns(rst_connection *c, const temporary_object *trigger, ch
 }
 
 int rst_temporary_objects_follow(rst_connection *c, char **message) {
-    struct rst_temporary_objects *objects = c->temporary_objects;
+    struct rst_temporary_objects *objects = definitions_of(c)->temporary_objects;
     int code = SQLITE_OK;
     for (int i = 0; objects != NULL && i < objects->count && code == SQLITE_OK; i++) {
         const temporary_object *object = &objects->list[i];

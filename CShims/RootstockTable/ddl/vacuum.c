@@ -1,12 +1,12 @@
 /*
 ** vacuum.c - VACUUM, VACUUM INTO, and the backup of a store that is in use.
 **
-** VACUUM has the engine rewrite the store without free pages (rootstock_engine.compact); what the engine cannot do at all
-** there is nothing to do for. It holds the write lock, as SQLite's does, and needs no other statement of this connection to
-** be under way; readers of other connections and processes go on. Connections that find the store in another file
-** afterwards follow it at their next transaction (rst_store_follow).
-** What the application interrupts while it copies leaves the old store, and no copy.
-** Invariant: rows, rowids, schema and figures of ANALYZE are the same before and after, whatever happens on the way.
+** VACUUM has the engine rewrite the store without free pages (rootstock_engine.compact); what the engine cannot do at
+** all there is nothing to do for. It holds the write lock, as SQLite's does, and needs no other statement of this
+** connection to be under way; readers of other connections and processes go on. Connections that find the store in
+** another file afterwards follow it at their next transaction (rst_store_follow). What the application interrupts while
+** it copies leaves the old store, and no copy. Invariant: rows, rowids, schema and figures of ANALYZE are the same
+** before and after, whatever happens on the way.
 */
 #include "ddl/ddl.h"
 
@@ -28,7 +28,7 @@ static int check_vacuum(rst_connection *c, char **message) {
         rst_set_message(message, "cannot VACUUM from within a transaction");
         return SQLITE_ERROR;
     }
-    if (running_statements(c->db) > 1 || c->open_cursors > 0) {
+    if (running_statements(c->db) > 1 || store_of(c)->open_cursors > 0) {
         rst_set_message(message, "cannot VACUUM - SQL statements in progress");
         return SQLITE_ERROR;
     }
@@ -36,13 +36,14 @@ static int check_vacuum(rst_connection *c, char **message) {
 }
 
 static int vacuum(rst_connection *c, char **message) {
+    rst_store *store = store_of(c);
     int code = check_vacuum(c, message);
     if (code != SQLITE_OK) return code;
-    if (c->shared->options.read_only || c->read_only) {
+    if (store->shared->options.read_only || store->read_only) {
         rst_set_message(message, "attempt to write a readonly database");
         return SQLITE_READONLY;
     }
-    if (c->engine->compact == NULL) return SQLITE_OK;
+    if (store->engine->compact == NULL) return SQLITE_OK;
     code = rst_change_begin(c, message);
     if (code == SQLITE_OK) code = rst_write_compact(c, message);
     code = rst_change_end(c, code, message);
@@ -52,14 +53,15 @@ static int vacuum(rst_connection *c, char **message) {
 
 /* Whether something is at the path, be it a link that leads nowhere. */
 static int check_target(rst_connection *c, const char *path, char **message) {
+    rst_store *store = store_of(c);
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     int exists = 0, code;
     if (path[0] == '\0') {
-        rst_set_message(message, "a copy of %s needs a file name", c->shared->path);
+        rst_set_message(message, "a copy of %s needs a file name", store->shared->path);
         return SQLITE_CANTOPEN;
     }
-    if (c->engine->copy == NULL) {
-        rst_set_message(message, "engine %s has no files, and so no copies of them", c->engine->name);
+    if (store->engine->copy == NULL) {
+        rst_set_message(message, "engine %s has no files, and so no copies of them", store->engine->name);
         return SQLITE_ERROR;
     }
     code = vfs->xAccess(vfs, path, SQLITE_ACCESS_EXISTS, &exists);
@@ -76,7 +78,7 @@ static int copy(rst_connection *c, const char *path, char **message) {
         int result;
         code = rst_store_now(c, message);
         if (code != SQLITE_OK) break;
-        result = c->engine->copy(c->shared->environment, path, rst_stop, c);
+        result = store_of(c)->engine->copy(store_of(c)->shared->environment, path, rst_stop, c);
         if (result == ROOTSTOCK_OK) break;
         if (result != ROOTSTOCK_MOVED || follows > 100) code = rst_map_error(c, result, message);
     }
@@ -111,7 +113,7 @@ static void vacuum_function(sqlite3_context *context, int count, sqlite3_value *
     int code;
     UNUSED(count);
     UNUSED(values);
-    if (c->shared == NULL) return;
+    if (store_of(c)->shared == NULL) return;
     code = vacuum(c, &message); /* before message is read: the order of arguments is the compiler's */
     finish(context, c, code, message);
 }
@@ -122,7 +124,7 @@ static void vacuum_into_function(sqlite3_context *context, int count, sqlite3_va
     char *message = NULL;
     int code;
     UNUSED(count);
-    if (c->shared == NULL) return;
+    if (store_of(c)->shared == NULL) return;
     code = check_vacuum(c, &message);
     if (code == SQLITE_OK && sqlite3_value_type(values[0]) != SQLITE_TEXT) {
         rst_set_message(&message, "non-text filename");

@@ -1,17 +1,17 @@
 /*
 ** automatic.c - transient indexes: what SQLite calls automatic ones, on a store's tables.
 **
-** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end to end, each
-** row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one hash, in the order of the
-** scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write transaction its key, and
-** the entry is read again.
-** SQLite compares again each row that it gets (plan.c leaves omit at 0), so a row too many is harmless (automatic_hash.c).
-** Invariants: an index is used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written to since.
-** It is gone when the last cursor on its table is closed and no program runs, whose statements of one row each open theirs again. Where it cannot be made (no memory, too large, keys longer than the
-** engine's), the plan goes on scanning.
-** A look-up by a number in an index of texts, which goes through all of them (ranges.c), gets such an index, too, once they were as many as the tree has.
-** Where the scan has bounds that an outer loop gives, it goes on between them until as many rows as the tree has were gone by; the index
-** has no bounds then, and SQLite compares.
+** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end
+** to end, each row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one
+** hash, in the order of the scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write
+** transaction its key, and the entry is read again. SQLite compares again each row that it gets (plan.c leaves omit at
+** 0), so a row too many is harmless (automatic_hash.c). Invariants: an index is used in the very snapshot that it was
+** made in, or in the write transaction as long as the tree has not been written to since. It is gone when the last
+** cursor on its table is closed and no program runs, whose statements of one row each open theirs again. Where it
+** cannot be made (no memory, too large, keys longer than the engine's), the plan goes on scanning. A look-up by a
+** number in an index of texts, which goes through all of them (ranges.c), gets such an index, too, once they were as
+** many as the tree has. Where the scan has bounds that an outer loop gives, it goes on between them until as many rows
+** as the tree has were gone by; the index has no bounds then, and SQLite compares.
 */
 #include "executor/executor.h"
 #include "executor/change.h"
@@ -85,8 +85,10 @@ void rst_automatics_rest(rst_table *table) {
 }
 
 void rst_automatics_rest_all(rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++) {
-        if (c->tables[i]->automatics != NULL && c->tables[i]->open_cursors == 0) rst_automatics_rest(c->tables[i]);
+    rst_schema *schema = schema_of(c);
+    for (int i = 0; i < schema->table_count; i++) {
+        if (schema->tables[i]->automatics != NULL && schema->tables[i]->open_cursors == 0)
+            rst_automatics_rest(schema->tables[i]);
     }
 }
 
@@ -111,7 +113,7 @@ static uint64_t writes_of(const rst_cursor *k) {
 /* SQLITE_FULL, here and below: there is no room for one. */
 static int add_key(rst_transient *t, const rst_cursor *k) {
     const size_t size = k->entry_key.size, needed = t->keys.size + size;
-    if (size >= k->connection->long_key_limit || needed > TRANSIENT_BYTES) return SQLITE_FULL;
+    if (size >= store_of(k->connection)->long_key_limit || needed > TRANSIENT_BYTES) return SQLITE_FULL;
     if (needed > t->keys.capacity) {
         unsigned char *more = rst_realloc64_unwatched(t->keys.data, 2 * (sqlite3_uint64)needed + 4096);
         if (more == NULL) return SQLITE_FULL;
@@ -224,6 +226,7 @@ bool rst_automatic_pragma(rst_connection *c) {
 
 static int make(rst_cursor *k, rst_automatic *automatic) {
     rst_connection *c = k->connection;
+    rst_store *store = store_of(c);
     rst_transient *t;
     int code;
     if (!automatic->allowed && !rst_automatic_pragma(c)) {
@@ -237,9 +240,9 @@ static int make(rst_cursor *k, rst_automatic *automatic) {
     t->references = 1;
     t->of_writer = k->on_writer;
     t->transaction = k->transaction;
-    t->snapshot = c->snapshots;
-    t->epoch = c->epoch;
-    t->rewinds = c->rewinds;
+    t->snapshot = store->snapshots;
+    t->epoch = store->epoch;
+    t->rewinds = store->rewinds;
     t->writes = writes_of(k);
     code = fill(k, t);
     if (code != SQLITE_OK) {
@@ -261,15 +264,16 @@ static bool same_bytes(const rootstock_buffer *a, const rootstock_buffer *b) {
 /* Whether it shows what the cursor must see. */
 static bool holds(const rst_cursor *k, const rst_transient *t) {
     const rst_connection *c = k->connection;
+    rst_store *store = store_of(c);
     const rst_range *range = &k->ranges.range[0];
     if (t->of_writer != k->on_writer || t->transaction != k->transaction) return false;
     if (!k->plan->automatic_whole && !k->plan->automatic_spelled &&
         (range->has_high != t->has_high || !same_bytes(&range->low, &t->low) ||
          (t->has_high && !same_bytes(&range->high, &t->high))))
         return false;
-    if (t->of_writer) return t->rewinds == c->rewinds && t->writes == writes_of(k) && t->epoch == c->epoch;
+    if (t->of_writer) return t->rewinds == store->rewinds && t->writes == writes_of(k) && t->epoch == store->epoch;
     /* A cursor that is in it already keeps its snapshot alive; else the address may be another transaction's by now. */
-    return k->transient == t || (k->transaction == c->reader && t->snapshot == c->snapshots);
+    return k->transient == t || (k->transaction == store->reader && t->snapshot == store->snapshots);
 }
 
 /* ---- looking up ---- */
@@ -324,12 +328,13 @@ void rst_automatic_count(rst_cursor *k) {
     k->stepped = 0;
 }
 
-/* Whether the scans between bounds have gone by as many rows as the whole one has. SQLITE_NOTFOUND: not yet, and this one is counted. */
+/* Whether the scans between bounds have gone by as many rows as the whole one has. SQLITE_NOTFOUND: not yet, and this
+** one is counted. */
 static int has_stepped_enough(rst_cursor *k, rst_automatic *automatic) {
     rst_automatic_count(k);
     if (automatic->stepped >= automatic->enough) {
         rootstock_tree_statistics statistics;
-        int code = k->connection->engine->tree_statistics(k->transaction, tree_of(k)->handle, &statistics);
+        int code = store_of(k->connection)->engine->tree_statistics(k->transaction, tree_of(k)->handle, &statistics);
         if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
         automatic->enough = statistics.entries * automatic->wait;
         if (automatic->stepped >= automatic->enough) return SQLITE_OK;
@@ -400,8 +405,8 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
 }
 
 /*
-** Of a number that is looked up among texts. The rows of the number's hash are few; like the whole range they are copied and put in order,
-** so no index is left under the cursor.
+** Of a number that is looked up among texts. The rows of the number's hash are few; like the whole range they are
+** copied and put in order, so no index is left under the cursor.
 */
 int rst_automatic_candidates(rst_cursor *k, const rst_part *parts, sqlite3_value **values) {
     rst_automatic *automatic = state_of(k);

@@ -1,8 +1,8 @@
 /*
 ** automatic_hash.c - what rows of a transient index are found under.
 **
-** Invariant: values that some comparison finds equal, under whatever affinity it applies, have the same hash. A row too many is
-** harmless, because SQLite compares again; only a row too few would be wrong.
+** Invariant: values that some comparison finds equal, under whatever affinity it applies, have the same hash. A row too
+** many is harmless, because SQLite compares again; only a row too few would be wrong.
 */
 #include "executor/executor.h"
 #include "executor/change.h"
@@ -62,8 +62,8 @@ static int number_of(rst_connection *c, sqlite3_stmt **asks, rootstock_value *va
 }
 
 /*
-** One column more. A text that numeric affinity would make a number has the number's hash, because the other side's affinity may
-** do so; numbers are told apart as doubles only, and text as far as its collation tells it apart.
+** One column more. A text that numeric affinity would make a number has the number's hash, because the other side's
+** affinity may do so; numbers are told apart as doubles only, and text as far as its collation tells it apart.
 */
 static uint32_t hash_value(uint32_t hash, const rootstock_value *value, uint8_t collation) {
     const unsigned char *bytes = value->as.data;
@@ -93,8 +93,8 @@ static uint32_t hash_value(uint32_t hash, const rootstock_value *value, uint8_t 
 }
 
 /*
-** A real that a comparison makes a text has 15 digits: it is equal to texts of another number where these are not all that it has. SQLITE_NOTFOUND: so
-** it is.
+** A real that a comparison makes a text has 15 digits: it is equal to texts of another number where these are not all
+** that it has. SQLITE_NOTFOUND: so it is.
 */
 static int is_whole_text(rst_connection *c, double real) {
     char digits[32];

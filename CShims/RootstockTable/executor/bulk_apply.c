@@ -1,9 +1,9 @@
 /*
 ** bulk_apply.c - the rows that an UPDATE or DELETE of many has gathered are changed.
 **
-** A change on which nothing hangs is put straight into the row's bytes (row_patch.c), any other one takes the steps of change.c, as if
-** SQLite had handed the row to xUpdate. Invariant: rows are changed in the order of their keys; a row that is gone by its turn is passed
-** over.
+** A change on which nothing hangs is put straight into the row's bytes (update_fast.c), any other one takes the steps
+** of change.c, as if SQLite had handed the row to xUpdate. Invariant: rows are changed in the order of their keys; a
+** row that is gone by its turn is passed over.
 */
 #include "executor/executor.h"
 #include "executor/bulk_apply.h"
@@ -21,11 +21,11 @@ typedef struct place {
     size_t at;
 } place;
 
-size_t rst_mass_unpack(const rst_mass *mass, size_t place, rst_mass_row *row) {
-    const unsigned char *at = mass->rows.data + place;
+size_t rst_bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row) {
+    const unsigned char *at = bulk->rows.data + place;
     row->rowid = 0;
-    if (mass->table->without_rowid) {
-        at = rst_mass_unpack_sized(at, &row->key.data, &row->key.size);
+    if (bulk->table->without_rowid) {
+        at = rst_bulk_unpack_sized(at, &row->key.data, &row->key.size);
     } else {
         memcpy(&row->rowid, at, 8);
         at += 8;
@@ -33,18 +33,18 @@ size_t rst_mass_unpack(const rst_mass *mass, size_t place, rst_mass_row *row) {
         row->key.data = row->rowid_key;
         row->key.size = 8;
     }
-    for (int i = 0; i < mass->count; i++) {
+    for (int i = 0; i < bulk->count; i++) {
         rootstock_value *value = &row->values[i];
         value->type = *at++;
         value->size = 0;
         if (value->type == VALUE_TEXT || value->type == VALUE_BLOB) {
-            at = rst_mass_unpack_sized(at, &value->as.data, &value->size);
+            at = rst_bulk_unpack_sized(at, &value->as.data, &value->size);
         } else if (value->type != VALUE_NULL) {
             memcpy(&value->as, at, 8);
             at += 8;
         }
     }
-    return (size_t)(at - mass->rows.data);
+    return (size_t)(at - bulk->rows.data);
 }
 
 static int by_rowid(const void *left, const void *right) {
@@ -58,152 +58,156 @@ static int by_key(const void *left, const void *right) {
 }
 
 /* The rows' places, by their keys; from sqlite3_malloc. */
-static size_t *sorted_places(const rst_mass *mass) {
-    place *places = sqlite3_malloc64(mass->gathered * sizeof *places);
-    size_t *out = places == NULL ? NULL : sqlite3_malloc64(mass->gathered * sizeof *out);
+static size_t *sorted_places(const rst_bulk_change *bulk) {
+    place *places = sqlite3_malloc64(bulk->gathered * sizeof *places);
+    size_t *out = places == NULL ? NULL : sqlite3_malloc64(bulk->gathered * sizeof *out);
     size_t at = 0;
     if (out == NULL) {
         sqlite3_free(places);
         return NULL;
     }
-    for (uint64_t i = 0; i < mass->gathered; i++) {
-        rst_mass_row row;
+    for (uint64_t i = 0; i < bulk->gathered; i++) {
+        rst_bulk_row row;
         places[i].at = at;
-        at = rst_mass_unpack(mass, at, &row);
+        at = rst_bulk_unpack(bulk, at, &row);
         places[i].key = row.key.data;
         places[i].size = row.key.size;
         places[i].rowid = row.rowid;
     }
-    qsort(places, mass->gathered, sizeof *places, mass->table->without_rowid ? by_key : by_rowid);
-    for (uint64_t i = 0; i < mass->gathered; i++) out[i] = places[i].at;
+    qsort(places, bulk->gathered, sizeof *places, bulk->table->without_rowid ? by_key : by_rowid);
+    for (uint64_t i = 0; i < bulk->gathered; i++) out[i] = places[i].at;
     sqlite3_free(places);
     return out;
 }
 
 /* ---- one row ---- */
 
-static int update_row(rst_mass *mass, const rst_mass_row *values, char **message) {
-    rst_table *table = mass->table;
-    rst_hand old, row;
-    int code = rst_hand_begin(table, &old);
+static int update_row(rst_bulk_change *bulk, const rst_bulk_row *values, char **message) {
+    rst_table *table = bulk->table;
+    rst_row_slot old, row;
+    int code = rst_row_slot_begin(table, &old);
     if (code == SQLITE_OK)
-        code = rst_hand_begin(table, &row);
+        code = rst_row_slot_begin(table, &row);
     else
         memset(&row, 0, sizeof row), row.values = row.small;
-    if (code == SQLITE_OK) code = rst_hand_fetch(table, &values->key, &old);
+    if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &values->key, &old);
     if (code == SQLITE_ROW) {
         memcpy(row.values, old.values, (size_t)table->column_count * sizeof *row.values);
         row.rowid = old.rowid;
-        for (int i = 0; i < mass->count; i++) row.values[mass->columns[i]] = values->values[i];
-        code = rst_row_update(table, &old, &row, rst_program_conflict(table, CONFLICT_DEFAULT), mass->changed, message);
+        for (int i = 0; i < bulk->count; i++) row.values[bulk->columns[i]] = values->values[i];
+        code = rst_row_update(table, &old, &row, rst_program_conflict(table, CONFLICT_DEFAULT), bulk->changed, message);
     }
-    rst_hand_end(table, &old);
-    rst_hand_end(table, &row);
+    rst_row_slot_end(table, &old);
+    rst_row_slot_end(table, &row);
     return code;
 }
 
-static int delete_row(rst_mass *mass, const rst_mass_row *row, char **message) {
-    rst_table *table = mass->table;
-    rst_hand old;
-    int code = rst_hand_begin(table, &old);
-    if (code == SQLITE_OK) code = rst_hand_fetch(table, &row->key, &old);
+static int delete_row(rst_bulk_change *bulk, const rst_bulk_row *row, char **message) {
+    rst_table *table = bulk->table;
+    rst_row_slot old;
+    int code = rst_row_slot_begin(table, &old);
+    if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &row->key, &old);
     if (code == SQLITE_ROW) code = rst_row_delete(table, &old, false, message);
-    rst_hand_end(table, &old);
+    rst_row_slot_end(table, &old);
     return code;
 }
 
 /* The row's bytes with its new values. SQLITE_NOTFOUND: it takes the steps of change.c. */
-static int patch_row(rst_mass *mass, const rst_mass_row *row) {
-    rst_table *table = mass->table;
+static int patch_row(rst_bulk_change *bulk, const rst_bulk_row *row) {
+    rst_table *table = bulk->table;
     rootstock_value patches[24];
     uint32_t slots = 0;
     size_t extra = 0;
-    if (row->key.size >= table->connection->long_key_limit) return SQLITE_NOTFOUND;
-    for (int i = 0; i < mass->count; i++) {
-        int slot = table->slot[mass->columns[i]];
+    if (row->key.size >= store_of(table->connection)->long_key_limit) return SQLITE_NOTFOUND;
+    for (int i = 0; i < bulk->count; i++) {
+        int slot = table->slot[bulk->columns[i]];
         patches[slot] = row->values[i];
         slots |= (uint32_t)1 << slot;
         extra += row->values[i].size + 9;
     }
-    return rst_patch_put(table, &row->key, patches, slots, extra);
+    return rst_update_fast_put(table, &row->key, patches, slots, extra);
 }
 
 /* ---- all of them ---- */
 
-/* Nothing can refuse the statement any more. So where no savepoint but its own is open, the entries that go are not kept; should it be rolled back
-** to that one all the same, the transaction goes (undo.c). */
+/* Nothing can refuse the statement any more. So where no savepoint but its own is open, the entries that go are not
+** kept; should it be rolled back to that one all the same, the transaction goes (undo_log.c). */
 static int clear(rst_table *table) {
     rst_connection *c = table->connection;
-    const int marks = c->mark_count;
-    const bool alone = marks == 1 && c->forced_logging == 0;
+    rst_store *store = store_of(c);
+    const int marks = store->mark_count;
+    const bool alone = marks == 1 && store->forced_logging == 0;
     int code;
     if (alone) {
-        c->mark_count = 0;
-        c->unlogged = true;
+        store->mark_count = 0;
+        store->unlogged = true;
     }
     code = rst_clear_rows(table);
     if (code == SQLITE_OK) rst_observe(table, 0, 0, 0);
-    c->mark_count = marks;
+    store->mark_count = marks;
     return code;
 }
 
-/* Nor can anything refuse the rows of a DELETE, or of an UPDATE that puts bytes in their places, once all of them are gathered: what fails then ends
-** the transaction, as it does natively. A statement that was kept may meet a trigger or a foreign key that has come since, and these refuse. */
-static bool goes_unlogged(const rst_mass *mass, bool patches) {
-    const rst_connection *c = mass->connection;
-    return mass->last && (patches || (mass->deletes && !rst_needs_mark(mass->table))) && c->mark_count == 1 &&
-           c->forced_logging == 0;
+/* Nor can anything refuse the rows of a DELETE, or of an UPDATE that puts bytes in their places, once all of them are
+** gathered: what fails then ends the transaction, as it does natively. A statement that was kept may meet a trigger or
+** a foreign key that has come since, and these refuse. */
+static bool goes_unlogged(const rst_bulk_change *bulk, bool patches) {
+    const rst_connection *c = bulk->connection;
+    return bulk->last && (patches || (bulk->deletes && !rst_needs_mark(bulk->table))) && store_of(c)->mark_count == 1 &&
+           store_of(c)->forced_logging == 0;
 }
 
-int rst_mass_apply(rst_mass *mass, char **message) {
-    rst_table *table = mass->table;
+int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
+    rst_table *table = bulk->table;
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
+    rst_store *store = store_of(c);
     size_t *places = NULL, at = 0;
-    const int64_t immediate = c->immediate_violations;
+    const int64_t immediate = store->immediate_violations;
     bool patches, removes;
     int code, marks;
-    if (mass->gathered == 0) return SQLITE_OK;
+    if (bulk->gathered == 0) return SQLITE_OK;
     code = rst_write_begin(c, message);
     if (code != SQLITE_OK) return code;
-    if (mass->clears && !mass->singly) return clear(table);
-    if (!mass->ascending) {
-        places = sorted_places(mass);
+    if (bulk->clears && !bulk->singly) return clear(table);
+    if (!bulk->ascending) {
+        places = sorted_places(bulk);
         if (places == NULL) return SQLITE_NOMEM;
     }
-    patches = !mass->deletes && !mass->null && rst_patch_fits(table, mass->changed);
-    removes = mass->deletes && table->index_count == 0 && !rst_needs_mark(table);
-    marks = goes_unlogged(mass, patches) ? c->mark_count : 0;
+    patches = !bulk->deletes && !bulk->null && rst_update_fast_fits(table, bulk->changed);
+    removes = bulk->deletes && table->index_count == 0 && !rst_needs_mark(table);
+    marks = goes_unlogged(bulk, patches) ? store->mark_count : 0;
     if (marks > 0) {
-        c->mark_count = 0;
-        c->unlogged = true;
+        store->mark_count = 0;
+        store->unlogged = true;
     }
-    for (uint64_t i = 0; i < mass->gathered && code == SQLITE_OK; i++) {
-        rst_mass_row row;
+    for (uint64_t i = 0; i < bulk->gathered && code == SQLITE_OK; i++) {
+        rst_bulk_row row;
         if (places != NULL) at = places[i];
-        at = rst_mass_unpack(mass, at, &row);
-        c->last_mode = 0;
-        c->row_written = false;
-        if (c->trigger_depth == 0) c->raised = 0;
-        if (c->retired.data != NULL || c->retired_key.data != NULL) {
-            rootstock_buffer_free(&c->retired);
-            rootstock_buffer_free(&c->retired_key);
+        at = rst_bulk_unpack(bulk, at, &row);
+        executor->last_mode = 0;
+        executor->row_written = false;
+        if (rewriter_of(c)->trigger_depth == 0) executor->raised = 0;
+        if (executor->retired.data != NULL || executor->retired_key.data != NULL) {
+            rootstock_buffer_free(&executor->retired);
+            rootstock_buffer_free(&executor->retired_key);
         }
         code = SQLITE_NOTFOUND;
         if (patches) {
-            code = patch_row(mass, &row);
+            code = patch_row(bulk, &row);
         } else if (removes) {
             if (table->last_rowid_known && row.rowid == table->last_rowid) table->last_rowid_known = false;
             code = rst_tree_remove(c, &table->tree, &row.key);
         }
         if (code == SQLITE_NOTFOUND)
-            code = mass->deletes ? delete_row(mass, &row, message) : update_row(mass, &row, message);
+            code = bulk->deletes ? delete_row(bulk, &row, message) : update_row(bulk, &row, message);
         if (code == SQLITE_DONE) code = SQLITE_OK; /* it is gone */
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);
     }
-    if (marks > 0) c->mark_count = marks;
+    if (marks > 0) store->mark_count = marks;
     sqlite3_free(places);
-    if (code == SQLITE_OK && mass->singly && c->immediate_violations > immediate) {
-        c->immediate_violations = immediate;
+    if (code == SQLITE_OK && bulk->singly && store->immediate_violations > immediate) {
+        store->immediate_violations = immediate;
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }

@@ -1,5 +1,6 @@
 /*
-** bulk_apply.h - the rows that an UPDATE or DELETE of many has gathered, packed (program/bulk_change.c), and their change.
+** bulk_apply.h - the rows that an UPDATE or DELETE of many has gathered, packed (program/bulk_change.c), and their
+** change.
 */
 #ifndef ROOTSTOCK_EXECUTOR_BULK_APPLY_H
 #define ROOTSTOCK_EXECUTOR_BULK_APPLY_H
@@ -10,36 +11,36 @@
 #include <string.h>
 
 /* One such statement that is running. */
-typedef struct rst_mass {
-    struct rst_mass *outer; /* it runs inside of that one, in a function that its WHERE or SET calls */
+typedef struct rst_bulk_change {
+    struct rst_bulk_change *outer; /* it runs inside of that one, in a function that its WHERE or SET calls */
     rst_connection *connection;
     rst_table *table;
     bool deletes;
     bool clears; /* all rows go at once: SQLite only counts them */
     bool singly; /* they were to, but the statement was kept since before each of them means something to others */
     int count;   /* columns that an UPDATE sets */
-    int columns[MASS_COLUMNS];
+    int columns[BULK_COLUMNS];
     uint64_t changed;      /* their bits */
-    rootstock_buffer rows; /* packed: see mass.c */
+    rootstock_buffer rows; /* packed: see bulk_change.c */
     uint64_t gathered;
-    bool ascending;        /* the rows came in the order of their keys */
-    bool in_turns;         /* a part of the rows may be changed before the others are read */
-    bool last;             /* all rows are there: nothing of the statement comes behind their change */
-    bool null;             /* a NULL came for a NOT NULL column */
-    uint64_t last_place;   /* of the last row in `rows` */
-    struct rst_held *held; /* rowids that a condition asks for (mass_held.c) */
-} rst_mass;
+    bool ascending;             /* the rows came in the order of their keys */
+    bool in_turns;              /* a part of the rows may be changed before the others are read */
+    bool last;                  /* all rows are there: nothing of the statement comes behind their change */
+    bool null;                  /* a NULL came for a NOT NULL column */
+    uint64_t last_place;        /* of the last row in `rows` */
+    struct rst_bulk_held *held; /* rowids that a condition asks for (bulk_held.c) */
+} rst_bulk_change;
 
 /* What is packed of one row. */
-typedef struct rst_mass_row {
+typedef struct rst_bulk_row {
     rootstock_slice key;
     int64_t rowid;
     unsigned char rowid_key[8];
-    rootstock_value values[MASS_COLUMNS];
-} rst_mass_row;
+    rootstock_value values[BULK_COLUMNS];
+} rst_bulk_row;
 
 /* Bytes behind their length, as they are packed; what stands behind them. */
-static inline const unsigned char *rst_mass_unpack_sized(const unsigned char *at, const void **bytes, size_t *size) {
+static inline const unsigned char *rst_bulk_unpack_sized(const unsigned char *at, const void **bytes, size_t *size) {
     uint32_t count;
     memcpy(&count, at, sizeof count);
     *size = count;
@@ -47,8 +48,9 @@ static inline const unsigned char *rst_mass_unpack_sized(const unsigned char *at
     return at + sizeof count + count;
 }
 /* Unpacks the row at `place`; the place of the next one. */
-size_t rst_mass_unpack(const rst_mass *mass, size_t place, rst_mass_row *row);
-/* Changes the rows that were gathered. SQLITE_OK, or an extended code with *message; what was changed before it is the statement's to undo. */
-int rst_mass_apply(rst_mass *mass, char **message);
+size_t rst_bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row);
+/* Changes the rows that were gathered. SQLITE_OK, or an extended code with *message; what was changed before it is the
+** statement's to undo. */
+int rst_bulk_apply(rst_bulk_change *bulk, char **message);
 
 #endif

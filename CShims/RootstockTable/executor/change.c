@@ -1,9 +1,10 @@
 /*
 ** change.c - one row inserted, updated or deleted, with all that SQLite would do on a table of its own.
 **
-** Order, as SQLite's: BEFORE triggers, affinity and row constraints, the key, unique indexes, then the writes, foreign keys,
-** AFTER triggers. Nothing is written before every check that can refuse the row has passed (rows that REPLACE removes
-** excepted), and a failure behind that point undoes the row by an internal mark. Invariant: indexes and rows agree.
+** Order, as SQLite's: BEFORE triggers, affinity and row constraints, the key, unique indexes, then the writes, foreign
+** keys, AFTER triggers. Nothing is written before every check that can refuse the row has passed (rows that REPLACE
+** removes excepted), and a failure behind that point undoes the row by an internal mark. Invariant: indexes and rows
+** agree.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -16,17 +17,18 @@
 /* A REPLACE that can simply overwrite: nothing else hangs on the old row. */
 static bool plain_overwrite(rst_table *table, int conflict) {
     return conflict == SQLITE_REPLACE && table->index_count == 0 && table->triggers == NULL && !table->is_parent &&
-           table->foreign_key_count == 0 && table->connection->program == NULL && !rst_shadows_any(table);
+           table->foreign_key_count == 0 && schema_of(table->connection)->program == NULL && !rst_native_fk_any(table);
 }
 
 bool rst_fails_only(const rst_connection *c, int conflict, int code) {
+    rst_executor *executor = executor_of(c);
     if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID ||
         code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_CONSTRAINT_CHECK)
-        return (c->last_mode != 0 ? c->last_mode : conflict) == SQLITE_FAIL;
-    return code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL;
+        return (executor->last_mode != 0 ? executor->last_mode : conflict) == SQLITE_FAIL;
+    return code == SQLITE_CONSTRAINT_TRIGGER && executor->raised == SQLITE_FAIL;
 }
 
-int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
+int rst_mark_finish(rst_connection *c, rst_mark mark, int conflict, int code) {
     /* OR FAIL leaves what the row's BEFORE triggers did; the row itself is not written before it is checked. */
     bool kept = rst_fails_only(c, conflict, code) && (conflict >= 0 || code == SQLITE_CONSTRAINT_TRIGGER);
     if (code != SQLITE_OK && code != SQLITE_DONE &&
@@ -39,25 +41,26 @@ int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code) {
 }
 
 /* row: the one that an UPDATE makes of the old one, or null. */
-static int foreign_before(rst_table *table, const rst_hand *old, const rst_hand *row, uint64_t changed,
+static int foreign_before(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed,
                           char **message) {
     if (table->foreign_key_count == 0 || !table->is_parent) return SQLITE_OK;
     return rst_foreign_before(table, old->values, changed, row == NULL ? NULL : row->beyond, message);
 }
 
 /* Foreign keys: those between the store's tables, then those that SQLite keeps for us. */
-static int foreign_after(rst_table *table, const rst_hand *old, const rst_hand *row, uint64_t changed, char **message) {
+static int foreign_after(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed,
+                         char **message) {
     int code = SQLITE_OK;
     if (table->foreign_key_count > 0 || table->is_parent) {
         code = rst_foreign_after(table, old == NULL ? NULL : old->values, old == NULL ? 0 : old->rowid,
                                  row == NULL ? NULL : row->values, row == NULL ? 0 : row->rowid, changed,
                                  row == NULL ? NULL : row->beyond, message);
     }
-    if (code == SQLITE_OK && rst_shadows_any(table)) code = rst_shadows_after(table, old, row, message);
+    if (code == SQLITE_OK && rst_native_fk_any(table)) code = rst_native_fk_after(table, old, row, message);
     return code;
 }
 
-int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **message) {
+int rst_before_insert(rst_table *table, rst_row_slot *row, bool has_rowid, char **message) {
     int code;
     if (!has_rowid) row->rowid = -1;
     if (table->rowid_column >= 0) {
@@ -69,14 +72,15 @@ int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **me
     return code == SQLITE_OK ? rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message) : code;
 }
 
-int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message) {
+int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, char **message) {
     rst_connection *c = table->connection;
-    bool fired = c->before_fired; /* an UPSERT did it already */
+    rst_executor *executor = executor_of(c);
+    bool fired = executor->before_fired; /* an UPSERT did it already */
     const bool may_fail_late = rst_needs_mark(table), marked = may_fail_late || table->autoincrement;
     bool key_free = false, written;
     rst_mark mark = 0;
     int code = SQLITE_OK;
-    c->before_fired = false;
+    executor->before_fired = false;
     if (!table->without_rowid && !has_rowid && !rst_trigger_any(table, TRIGGER_INSERT)) {
         code = rst_rowid_next(table, &row->rowid, message);
         if (code != SQLITE_OK) return code;
@@ -102,14 +106,15 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         if (code != SQLITE_OK) code = rst_taken_before_type(table, row, NULL, conflict, TRIGGER_INSERT, code, message);
     }
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
-    if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = rst_row_learn_last_key(table);
+    if (code == SQLITE_OK && table->last_key_transaction != store_of(c)->writer_identifier)
+        code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
         code = rst_row_put(table, row, SIZE_MAX, false);
-        if (table->needs_mirror) rst_twin_clear(table);
+        if (table->needs_mirror) rst_validator_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
             table->last_rowid = row->rowid;
         if (code == SQLITE_OK) rst_observe(table, SQLITE_INSERT, row->rowid, row->rowid);
-        return marked ? rst_settle(c, mark, may_fail_late ? conflict : -1, code) : code;
+        return marked ? rst_mark_finish(c, mark, may_fail_late ? conflict : -1, code) : code;
     }
     if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
         code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &key_free, message);
@@ -122,13 +127,14 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
     }
     if (code == SQLITE_OK && table->index_count > 0)
         code = rst_row_change_entries(table, row, true, UINT64_MAX, message);
-    if (table->has_evaluated_index) rst_twin_clear(table);
+    if (table->has_evaluated_index) rst_validator_clear(table);
     if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
         table->last_rowid = row->rowid;
     }
     if (code == SQLITE_OK) rst_observe(table, SQLITE_INSERT, row->rowid, row->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, NULL, row, UINT64_MAX, message);
-    if (code == SQLITE_OK && c->program != NULL) code = c->program->row_changed(table, NULL, row, message);
+    if (code == SQLITE_OK && schema_of(c)->program != NULL)
+        code = schema_of(c)->program->row_changed(table, NULL, row, message);
     written = code == SQLITE_OK;
     if (code == SQLITE_OK && table->triggers != NULL) {
         /* The row is there: AFTER triggers see its rowid, and it stays the last one if they refuse. */
@@ -136,27 +142,28 @@ int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict
         code = rst_trigger_fire(table, false, TRIGGER_INSERT, NULL, row, 0, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
-    c->row_written = written;
+    executor->row_written = written;
     if (!marked) return code;
-    return rst_settle(c, mark, may_fail_late ? conflict : -1, code);
+    return rst_mark_finish(c, mark, may_fail_late ? conflict : -1, code);
 }
 
-int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message) {
+int rst_row_delete(rst_table *table, rst_row_slot *old, bool replacing, char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     bool marked = rst_needs_mark(table);
     bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c)), written;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
-    const int override = c->override_conflict;
+    const int override = executor->override_conflict;
     int code = SQLITE_OK;
     /* A DELETE has no OR of its own, and hands on none of a statement further out. */
-    c->override_conflict = replacing ? SQLITE_REPLACE : CONFLICT_DEFAULT;
+    executor->override_conflict = replacing ? SQLITE_REPLACE : CONFLICT_DEFAULT;
     if (triggers) {
         code = rst_trigger_fire(table, true, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_OK) {
             /* The trigger may have removed the row itself. */
             rootstock_slice key = {old->key.size, old->key.data}, value;
             rootstock_buffer hold = {0};
-            code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+            code = rst_tree_get(c, store_of(c)->writer, &table->tree, &key, &value, &hold);
             rootstock_buffer_free(&hold);
             code = code == SQLITE_ROW ? SQLITE_OK : code;
         }
@@ -166,20 +173,22 @@ int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **messa
     if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
     if (code == SQLITE_OK && !replacing) rst_observe(table, SQLITE_DELETE, old->rowid, old->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
-    if (code == SQLITE_OK && c->program != NULL && !replacing)
-        code = c->program->row_changed(table, old, NULL, message);
+    if (code == SQLITE_OK && schema_of(c)->program != NULL && !replacing)
+        code = schema_of(c)->program->row_changed(table, old, NULL, message);
     written = code == SQLITE_OK;
     if (code == SQLITE_OK && triggers) {
         code = rst_trigger_fire(table, false, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
-    c->row_written = written && !replacing;
-    c->override_conflict = override;
-    return marked ? rst_settle(c, mark, CONFLICT_DEFAULT, code) : code;
+    executor->row_written = written && !replacing;
+    executor->override_conflict = override;
+    return marked ? rst_mark_finish(c, mark, CONFLICT_DEFAULT, code) : code;
 }
 
-int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message) {
+int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,
+                   char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     bool marked = rst_needs_mark(table), known = false, same_key, written;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
@@ -190,9 +199,9 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         if (code == SQLITE_OK && rst_trigger_any(table, TRIGGER_UPDATE)) {
             /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
             rootstock_slice key = {old->key.size, old->key.data};
-            rst_hand again;
-            code = rst_hand_begin(table, &again);
-            if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &again);
+            rst_row_slot again;
+            code = rst_row_slot_begin(table, &again);
+            if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &again);
             if (code == SQLITE_ROW) {
                 rootstock_buffer swap;
                 code = SQLITE_OK;
@@ -203,14 +212,14 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
                 }
                 swap = old->hold;
                 old->hold = again.hold;
-                again.hold = c->retired;
-                c->retired = swap; /* row may still point into it: freed at the next change */
+                again.hold = executor->retired;
+                executor->retired = swap; /* row may still point into it: freed at the next change */
                 swap = old->key;
                 old->key = again.key;
-                again.key = c->retired_key;
-                c->retired_key = swap;
+                again.key = executor->retired_key;
+                executor->retired_key = swap;
             }
-            rst_hand_end(table, &again);
+            rst_row_slot_end(table, &again);
         }
     }
     if (code == SQLITE_OK) {
@@ -225,39 +234,40 @@ int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict,
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
         code = rst_row_put(table, row, SIZE_MAX, false);
-        if (table->needs_mirror) rst_twin_clear(table);
+        if (table->needs_mirror) rst_validator_clear(table);
     } else if (code == SQLITE_OK && same_key && !table->has_evaluated_index) {
         /* Only the entries that the set columns are part of. */
         code = rst_row_change_entries(table, old, false, changed, message);
         if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, false);
         if (code == SQLITE_OK) code = rst_row_change_entries(table, row, true, changed, message);
-        if (table->needs_mirror) rst_twin_clear(table);
+        if (table->needs_mirror) rst_validator_clear(table);
     } else if (code == SQLITE_OK) {
         /* The old row may be gone already: REPLACE can only remove others, so it is not. */
-        if (table->has_evaluated_index) rst_twin_clear(table);
+        if (table->has_evaluated_index) rst_validator_clear(table);
         code = rst_row_remove(table, old, message);
         if (code == SQLITE_OK) {
             bool twin = false;
-            code = rst_twin_begin_old(table, row, &twin, message);
+            code = rst_validator_begin_old(table, row, &twin, message);
             if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, false);
             if (code == SQLITE_OK) code = rst_row_change_entries(table, row, true, UINT64_MAX, message);
-            if (twin) rst_twin_clear(table);
+            if (twin) rst_validator_clear(table);
         }
         if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
             table->last_rowid = row->rowid;
         }
     } else if (table->has_evaluated_index) {
-        rst_twin_clear(table);
+        rst_validator_clear(table);
     }
     if (code == SQLITE_OK) rst_observe(table, SQLITE_UPDATE, row->rowid, old->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, old, row, changed, message);
-    if (code == SQLITE_OK && c->program != NULL) code = c->program->row_changed(table, old, row, message);
+    if (code == SQLITE_OK && schema_of(c)->program != NULL)
+        code = schema_of(c)->program->row_changed(table, old, row, message);
     written = code == SQLITE_OK;
     if (code == SQLITE_OK && table->triggers != NULL) {
         code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
-    c->row_written = written;
-    if (marked) code = rst_settle(c, mark, conflict, code);
+    executor->row_written = written;
+    if (marked) code = rst_mark_finish(c, mark, conflict, code);
     return code;
 }

@@ -8,7 +8,7 @@
 #include "rewriter/trigger_text.h"
 
 /* A row in hand: values (one per column), its rowid or key. The bytes are owned by hold, or by the caller. */
-typedef struct rst_hand {
+typedef struct rst_row_slot {
     rootstock_value *values;
     int64_t rowid;
     rootstock_buffer key;  /* logical key in the table's tree */
@@ -16,40 +16,41 @@ typedef struct rst_hand {
     uint64_t *beyond;      /* of a row that an UPDATE writes: which columns it sets (column_sets.h) */
     int64_t marks;         /* and what its text says that SQLite does not hand on: UPDATE_... */
     rootstock_value small[24];
-} rst_hand;
+} rst_row_slot;
 
-int rst_hand_begin(rst_table *table, rst_hand *hand);
-void rst_hand_end(rst_table *table, rst_hand *hand);
+int rst_row_slot_begin(rst_table *table, rst_row_slot *hand);
+void rst_row_slot_end(rst_table *table, rst_row_slot *hand);
 /* Copies the row under key out of the write transaction. SQLITE_ROW, SQLITE_DONE (absent) or an error. */
-int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand);
-/* The same from an entry of the table's tree as a walker gives it; only the columns of these bits are read, the last bit standing for
-** all behind it. SQLITE_OK or an error. */
-int rst_hand_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
-                  rst_hand *hand);
+int rst_row_slot_fetch(rst_table *table, const rootstock_slice *key, rst_row_slot *hand);
+/* The same from an entry of the table's tree as a walker gives it; only the columns of these bits are read, the last
+** bit standing for all behind it. SQLITE_OK or an error. */
+int rst_row_slot_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
+                      rst_row_slot *hand);
 /* Column of a stored row: from the logical key or the row's bytes. */
 int rst_stored_column(const rst_table *table, const rootstock_slice *key, const rootstock_row *row, int column,
                       rootstock_value *value, bool *has_nul, rootstock_buffer *scratch);
 
 /* The three changes. conflict: SQLITE_ROLLBACK .. SQLITE_REPLACE, or CONFLICT_DEFAULT. Each is whole or not at all.
 ** SQLITE_OK; SQLITE_DONE if IGNORE dropped it; an extended code with *message. */
-int rst_row_insert(rst_table *table, rst_hand *row, bool has_rowid, int conflict, char **message);
+int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, char **message);
 /* Fires the BEFORE INSERT triggers; then c->before_fired tells rst_row_insert that this is done. */
-int rst_before_insert(rst_table *table, rst_hand *row, bool has_rowid, char **message);
+int rst_before_insert(rst_table *table, rst_row_slot *row, bool has_rowid, char **message);
 /* Releases the mark, having undone what came after it if `code` is a failure that leaves nothing. */
-int rst_settle(rst_connection *c, rst_mark mark, int conflict, int code);
-int rst_row_update(rst_table *table, rst_hand *old, rst_hand *row, int conflict, uint64_t changed, char **message);
-int rst_row_delete(rst_table *table, rst_hand *old, bool replacing, char **message);
+int rst_mark_finish(rst_connection *c, rst_mark mark, int conflict, int code);
+int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,
+                   char **message);
+int rst_row_delete(rst_table *table, rst_row_slot *old, bool replacing, char **message);
 
 /* An automatic rowid, used up from now on. */
 int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
 /* SQLite enters an AUTOINCREMENT table into sqlite_sequence at its first INSERT, even of no rows. */
 int rst_sequence_touch(rst_table *table);
-/* Affinity is done; NOT NULL, and what the mirror judges, for an UPDATE of these columns. SQLITE_DONE: IGNORE dropped the row.
-** The values may move into row->hold. */
-int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
+/* Affinity is done; NOT NULL, and what the schema database judges, for an UPDATE of these columns. SQLITE_DONE: IGNORE
+** dropped the row. The values may move into row->hold. */
+int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,
                      char **message);
 /* The same for a new row. */
-static inline int rst_check_row(rst_table *table, rst_hand *row, int conflict, char **message) {
+static inline int rst_check_row(rst_table *table, rst_row_slot *row, int conflict, char **message) {
     return rst_check_update(table, NULL, row, conflict, UINT64_MAX, message);
 }
 
@@ -58,12 +59,13 @@ int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message
 
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */
-int rst_find_conflict(rst_table *table, int index, rst_hand *row, const rst_hand *except, rootstock_buffer *key,
+int rst_find_conflict(rst_table *table, int index, rst_row_slot *row, const rst_row_slot *except, rootstock_buffer *key,
                       char **message);
 
-/* Entry of index `number` for the row in hand: key, value (may be null), length of the columns' part of the key. With an
-** evaluated index the row must be in the twin. *included: false where a partial index leaves the row out. */
-int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
-                    size_t *prefix, bool *has_null, bool *included, char **message);
+/* Entry of index `number` for the row in hand: key, value (may be null), length of the columns' part of the key. With
+** an evaluated index the row must be in the row validator. *included: false where a partial index leaves the row
+** out. */
+int rst_index_entry(rst_table *table, int number, const rst_row_slot *hand, rootstock_buffer *key,
+                    rootstock_buffer *value, size_t *prefix, bool *has_null, bool *included, char **message);
 
 #endif

@@ -1,5 +1,6 @@
 /*
-** change_steps.h - the steps of one row's change: between update.c, change.c, row_check.c, row_write.c, rowids.c and hand.c.
+** change_steps.h - the steps of one row's change: between update.c, change.c, row_check.c, row_write.c, rowids.c and
+** row_slot.c.
 */
 #ifndef ROOTSTOCK_CHANGE_STEPS_H
 #define ROOTSTOCK_CHANGE_STEPS_H
@@ -10,18 +11,21 @@
 #include "executor/native_fk_table.h"
 #include "executor/trigger.h"
 
-/* ---- hand.c ---- */
-/* The twin's bytes go with it: the row in hand keeps its own. */
-int rst_hand_own_bytes(const rst_table *table, rst_hand *row);
-/* An empty buffer, with what room there is from earlier ones; and back. A row's change takes one, two or four: to allocate them anew would cost
-** more than the rest of a small row. */
+/* ---- row_slot.c ---- */
+/* The row validator's bytes go with it: the row in hand keeps its own. */
+int rst_row_slot_own_bytes(const rst_table *table, rst_row_slot *row);
+/* An empty buffer, with what room there is from earlier ones; and back. A row's change takes one, two or four: to
+** allocate them anew would cost more than the rest of a small row. */
 static inline rootstock_buffer rst_spare_take(rst_connection *c) {
-    return c->spare_count > 0 ? c->spares[--c->spare_count] : (rootstock_buffer){0};
+    return executor_of(c)->spare_count > 0 ? executor_of(c)->spares[--executor_of(c)->spare_count]
+                                           : (rootstock_buffer){0};
 }
 static inline void rst_spare_give(rst_connection *c, rootstock_buffer *buffer) {
     enum { KEPT_CAPACITY = 64 * 1024 };
-    if (buffer->capacity - 1 < KEPT_CAPACITY && c->spare_count < (int)(sizeof c->spares / sizeof c->spares[0])) {
-        c->spares[c->spare_count++] = (rootstock_buffer){.data = buffer->data, .capacity = buffer->capacity};
+    if (buffer->capacity - 1 < KEPT_CAPACITY &&
+        executor_of(c)->spare_count < (int)(sizeof executor_of(c)->spares / sizeof executor_of(c)->spares[0])) {
+        executor_of(c)->spares[executor_of(c)->spare_count++] =
+            (rootstock_buffer){.data = buffer->data, .capacity = buffer->capacity};
         *buffer = (rootstock_buffer){0};
     } else {
         rootstock_buffer_free(buffer);
@@ -35,72 +39,76 @@ int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);
 int rst_sequence_raise(rst_table *table, int64_t rowid);
 
 /* ---- update.c ---- */
-/* What the outcome of a change, of a row or of several, means for the transaction: broken, where no mark can undo what a failure left. */
+/* What the outcome of a change, of a row or of several, means for the transaction: broken, where no mark can undo what
+** a failure left. */
 void rst_change_ended(rst_table *table, int code);
 
-/* ---- row_patch.c ---- */
-/* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK; SQLITE_DONE, there is no
-** such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an error. */
-int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
-/* Whether a change of these columns, all within the first 24, is such a one, if their new values pass affinity and NOT NULL. */
-bool rst_patch_fits(rst_table *table, uint64_t changed);
-/* The row under the key with the values of these slots exchanged, which are as they are to be stored; extra: a bound of what they add to its bytes.
-** Codes as rst_row_patch. */
-int rst_patch_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
-                  size_t extra);
+/* ---- update_fast.c ---- */
+/* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK;
+** SQLITE_DONE, there is no such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an
+** error. */
+int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
+/* Whether a change of these columns, all within the first 24, is such a one, if their new values pass affinity and NOT
+** NULL. */
+bool rst_update_fast_fits(rst_table *table, uint64_t changed);
+/* The row under the key with the values of these slots exchanged, which are as they are to be stored; extra: a bound of
+** what they add to its bytes. Codes as rst_update_fast. */
+int rst_update_fast_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
+                        size_t extra);
 
-/* ---- row_entries.c ---- */
-/* The row under the key with the values of these slots exchanged, which are as they are to be stored, and its entries in the touched indexes (a
-** set of numbers); extra: a bound of what is added to the row's bytes. Codes as rst_row_patch. */
-int rst_patch_with_entries(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
-                           size_t extra, uint32_t touched);
+/* ---- update_fast_indexed.c ---- */
+/* The row under the key with the values of these slots exchanged, which are as they are to be stored, and its entries
+** in the touched indexes (a set of numbers); extra: a bound of what is added to the row's bytes. Codes as
+** rst_update_fast. */
+int rst_update_fast_indexed(rst_table *table, const rootstock_slice *key, const rootstock_value *patches,
+                            uint32_t slots, size_t extra, uint32_t touched);
 
-/* ---- row_add.c ---- */
-/* xUpdate's arguments of an INSERT into a table on which only plain indexes hang: as rst_row_insert, and *rowid; SQLITE_NOTFOUND, nothing
-** was done because the row is another one. */
-int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message);
+/* ---- insert_fast.c ---- */
+/* xUpdate's arguments of an INSERT into a table on which only plain indexes hang: as rst_row_insert, and *rowid;
+** SQLITE_NOTFOUND, nothing was done because the row is another one. */
+int rst_insert_fast(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message);
 
 /* ---- row_write.c ---- */
-/* Puts the row, appending where its key is the highest. sizes: what its texts and blobs come to, or SIZE_MAX. SQLITE_DONE: refuse_existing, and it is
-** there. */
-int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse_existing);
+/* Puts the row, appending where its key is the highest. sizes: what its texts and blobs come to, or SIZE_MAX.
+** SQLITE_DONE: refuse_existing, and it is there. */
+int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, bool refuse_existing);
 /* The tree's last key as of now, so that ascending inserts can append. Asked once a transaction. */
 int rst_row_learn_last_key(rst_table *table);
 /* Adds (or removes) the row's entries: of every index, or of those that a change of these columns touches. */
-int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message);
-/* Puts an old row into the twin. */
-int rst_twin_put_old(rst_table *table, const rst_hand *hand, char **message);
+int rst_row_change_entries(rst_table *table, const rst_row_slot *hand, bool add, uint64_t changed, char **message);
+/* Puts an old row into the row validator. */
+int rst_validator_put_old(rst_table *table, const rst_row_slot *hand, char **message);
 /* The same if indexes need it there. */
-static inline int rst_twin_begin_old(rst_table *table, const rst_hand *hand, bool *used, char **message) {
+static inline int rst_validator_begin_old(rst_table *table, const rst_row_slot *hand, bool *used, char **message) {
     *used = table->has_evaluated_index;
-    return *used ? rst_twin_put_old(table, hand, message) : SQLITE_OK;
+    return *used ? rst_validator_put_old(table, hand, message) : SQLITE_OK;
 }
 /* The row and its entries. */
-int rst_row_remove(rst_table *table, const rst_hand *old, char **message);
+int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message);
 
 /* ---- row_check.c ---- */
-/* A unique constraint (an index's number, or -1: the key's) failed under `mode`, which does not replace: SQLITE_DONE for
-** IGNORE, else the constraint's code and words. */
+/* A unique constraint (an index's number, or -1: the key's) failed under `mode`, which does not replace: SQLITE_DONE
+** for IGNORE, else the constraint's code and words. */
 int rst_refuse(const rst_table *table, int number, int mode, char **message);
-/* Key and unique indexes: first those that refuse, then those that replace. SQLITE_DONE: passed over, or gone with a row that was
-** replaced. *key_known_free: the key was chosen because no row has it, or has been found so. */
-int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+/* Key and unique indexes: first those that refuse, then those that replace. SQLITE_DONE: passed over, or gone with a
+** row that was replaced. *key_known_free: the key was chosen because no row has it, or has been found so. */
+int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, uint64_t changed,
                      bool *key_known_free, char **message);
 /* BEFORE triggers see the generated columns of the row to be. */
-int rst_complete_generated(rst_table *table, rst_hand *row, char **message);
-/* STRICT, as SQLite asks it before BEFORE triggers; otherwise the mirror finds it. */
-int rst_check_types(rst_table *table, const rst_hand *row, char **message);
-/* A rowid that is taken comes before a type that does not fit, where no CHECK and no trigger has asked for the types: the code
-** that is told of the two. */
-int rst_taken_before_type(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, int event, int code,
-                          char **message);
+int rst_complete_generated(rst_table *table, rst_row_slot *row, char **message);
+/* STRICT, as SQLite asks it before BEFORE triggers; otherwise the schema database finds it. */
+int rst_check_types(rst_table *table, const rst_row_slot *row, char **message);
+/* A rowid that is taken comes before a type that does not fit, where no CHECK and no trigger has asked for the types:
+** the code that is told of the two. */
+int rst_taken_before_type(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, int event,
+                          int code, char **message);
 
-/* Before a row of the table is written: refused while a row of it is being updated and this comes of the triggers of one that
-** the update replaces. */
+/* Before a row of the table is written: refused while a row of it is being updated and this comes of the triggers of
+** one that the update replaces. */
 static inline int rst_check_pinned(const rst_table *table, char **message) {
     if (table->pinned == 0) return SQLITE_OK;
     rst_set_message(message, "constraint failed");
-    table->connection->last_mode = SQLITE_ABORT;
+    executor_of(table->connection)->last_mode = SQLITE_ABORT;
     return SQLITE_CONSTRAINT_PINNED;
 }
 
@@ -118,16 +126,16 @@ static inline bool rst_has_before(const rst_table *table, int event) {
     return false;
 }
 
-/* Whether a row's change may have to be undone once its writes have begun. Without these nothing can refuse it then but a failure
-** of the engine or of memory, and the transaction is marked broken (rst_update). */
+/* Whether a row's change may have to be undone once its writes have begun. Without these nothing can refuse it then but
+** a failure of the engine or of memory, and the transaction is marked broken (rst_update). */
 static inline bool rst_needs_mark(rst_table *table) {
-    return table->triggers != NULL || rst_shadows_any(table) || rst_is_observed(table) ||
+    return table->triggers != NULL || rst_native_fk_any(table) || rst_is_observed(table) ||
            ((table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(table->connection));
 }
 
 /* row_limit.c */
 /* Whether the row is longer than SQLITE_LIMIT_LENGTH allows. size: of its bytes here. */
-bool rst_row_is_too_big(const rst_table *table, const rst_hand *hand, size_t size);
+bool rst_row_is_too_big(const rst_table *table, const rst_row_slot *hand, size_t size);
 /* False: it is not, nor is what any index has of it. */
 static inline bool rst_row_may_be_too_big(const rst_table *table, size_t size) {
     return 2 * size + 9 * ((size_t)table->column_count + 2) >

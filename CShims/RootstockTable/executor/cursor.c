@@ -35,9 +35,9 @@ void rst_cursors_drop_spare(rst_table *table) {
 }
 
 /*
-** The first cursor of a statement finds a schema that another connection changed: declare it anew and let SQLite prepare the
-** statement again. Here no row was given yet, and no cursor holds a table (see table_destroy for what SQLite still does
-** with this one).
+** The first cursor of a statement finds a schema that another connection changed: declare it anew and let SQLite
+** prepare the statement again. Here no row was given yet, and no cursor holds a table (see table_destroy for what
+** SQLite still does with this one).
 */
 static int renew_schema(rst_connection *c, rootstock_transaction **transaction) {
     bool is_writer;
@@ -47,20 +47,21 @@ static int renew_schema(rst_connection *c, rootstock_transaction **transaction) 
     code = rst_read_begin_renewing(c, transaction, &is_writer, NULL);
     if (code == SQLITE_OK) return SQLITE_OK; /* the cursor keeps the snapshot */
     *transaction = NULL;
-    /* Declared anew by half (an interrupt, no memory): the tables are others already, and nothing planned for the old ones may run. Any
-    ** other failure the statement's own begin will say. */
-    return code == SQLITE_SCHEMA || c->schema_stale ? code : SQLITE_OK;
+    /* Declared anew by half (an interrupt, no memory): the tables are others already, and nothing planned for the old
+    ** ones may run. Any other failure the statement's own begin will say. */
+    return code == SQLITE_SCHEMA || store_of(c)->schema_stale ? code : SQLITE_OK;
 }
 
 /*
-** SQLite opens a cursor anew (a recursive step, a subquery of a row) before it closes the one before, which may be the last one that reads.
-** So a cursor holds the snapshot from when it is opened: the statement goes on in it, and with the transient indexes made there.
-** If that fails, the filter says why.
+** SQLite opens a cursor anew (a recursive step, a subquery of a row) before it closes the one before, which may be the
+** last one that reads. So a cursor holds the snapshot from when it is opened: the statement goes on in it, and with the
+** transient indexes made there. If that fails, the filter says why.
 */
 static rootstock_transaction *join_snapshot(rst_connection *c) {
+    rst_store *store = store_of(c);
     rootstock_transaction *transaction;
     bool is_writer;
-    if (c->writer != NULL || !c->reader_live || c->open_cursors == 0) return NULL;
+    if (store->writer != NULL || !store->reader_live || store->open_cursors == 0) return NULL;
     return rst_read_begin(c, &transaction, &is_writer, NULL) == SQLITE_OK ? transaction : NULL;
 }
 
@@ -136,7 +137,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->next_spare = NULL;
     table->references++;
     table->open_cursors++;
-    table->connection->all_cursors++;
+    executor_of(table->connection)->all_cursors++;
     k->plan = NULL;
     k->repeated = NULL;
     k->repeat_misses = 0;
@@ -148,7 +149,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->on_writer = false;
     k->detached = false;
     k->walker_fresh = false;
-    k->opened_epoch = table->connection->epoch;
+    k->opened_epoch = store_of(table->connection)->epoch;
     k->eof = true;
     *out = &k->base;
     return SQLITE_OK;
@@ -164,8 +165,9 @@ static void unlink_live(rst_cursor *k) {
 
 /* The write transaction ends: its cursors give their engine cursors back and remember where they stood. */
 void rst_cursors_detach(rst_connection *c) {
-    while (c->writer_cursors != NULL) {
-        rst_cursor *k = c->writer_cursors;
+    rst_store *store = store_of(c);
+    while (store->writer_cursors != NULL) {
+        rst_cursor *k = store->writer_cursors;
         unlink_live(k);
         if (k->borrowed && rst_cursor_keep_entry(k) != SQLITE_OK) {
             k->entry_key.size = k->entry_value.size = 0;
@@ -176,7 +178,7 @@ void rst_cursors_detach(rst_connection *c) {
         k->detached = true;
         if (!k->holds) {
             k->holds = true;
-            c->held++;
+            store->held++;
         }
         k->walking = false;
         k->began = false;
@@ -199,7 +201,7 @@ void rst_cursor_stop(rst_cursor *k) {
     k->borrowed = false;
     k->detached = false;
     if (k->walker_tree != NULL &&
-        (k->walker.run != NULL || k->on_writer || (k->began && k->transaction != k->connection->reader))) {
+        (k->walker.run != NULL || k->on_writer || (k->began && k->transaction != store_of(k->connection)->reader))) {
         rst_walker_close(&k->walker);
         k->walker_tree = NULL;
     }
@@ -223,8 +225,8 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_table *table = k->table;
     rst_cursor_stop(k);
     table->open_cursors--;
-    k->connection->all_cursors--;
-    if (table->automatics != NULL && table->open_cursors == 0 && k->connection->programs_running == 0)
+    executor_of(k->connection)->all_cursors--;
+    if (table->automatics != NULL && table->open_cursors == 0 && executor_of(k->connection)->programs_running == 0)
         rst_automatics_rest(table);
     if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536 && k->list.room <= 8192) {
         k->next_spare = table->spare_cursors;
@@ -244,7 +246,8 @@ int rst_cursor_fail(rst_cursor *k, int engine_code) {
 
 int rst_cursor_corrupt(rst_cursor *k, const char *what) {
     sqlite3_free(k->base.pVtab->zErrMsg);
-    k->base.pVtab->zErrMsg = sqlite3_mprintf("%s: table %s: %s", k->connection->shared->path, k->table->name, what);
+    k->base.pVtab->zErrMsg =
+        sqlite3_mprintf("%s: table %s: %s", store_of(k->connection)->shared->path, k->table->name, what);
     return SQLITE_CORRUPT_VTAB;
 }
 
@@ -269,14 +272,15 @@ int rst_cursor_attach(rst_cursor *k, rst_tree *tree) {
 
 void rst_cursor_begun(rst_cursor *k) {
     rst_connection *c = k->connection;
+    rst_store *store = store_of(c);
     k->began = true;
     k->detached = false;
     k->walker_fresh = false;
     if (!k->on_writer) return;
-    k->live_next = c->writer_cursors;
-    k->live_link = &c->writer_cursors;
+    k->live_next = store->writer_cursors;
+    k->live_link = &store->writer_cursors;
     if (k->live_next != NULL) k->live_next->live_link = &k->live_next;
-    c->writer_cursors = k;
+    store->writer_cursors = k;
 }
 
 int rst_cursor_rejoin(rst_cursor *k) {
@@ -310,7 +314,7 @@ int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transacti
     bool first = rst_reads_first(c);
     int code = rst_read_begin(c, transaction, is_writer, message);
     if (code == SQLITE_SCHEMA && first) {
-        int refreshed = c->schema_hooks->refresh(c, NULL);
+        int refreshed = schema_of(c)->schema_hooks->refresh(c, NULL);
         if (refreshed != SQLITE_OK) code = refreshed;
     }
     return code;

@@ -1,8 +1,9 @@
 /*
-** cursor.h - what the files of the table's cursors share: the cursor, and the inline steps of the rows that most scans give.
+** cursor.h - what the files of the table's cursors share: the cursor, and the inline steps of the rows that most scans
+** give.
 **
 ** cursor.c opens, closes and detaches, cursor_filter.c finds the first row, cursor_walk.c goes from row to row,
-** cursor_candidates.c sorts where the tree's order is not the one asked for, cursor_entry.c reads index entries and
+** scan_sort.c sorts where the tree's order is not the one asked for, cursor_entry.c reads index entries and
 ** cursor_column.c gives the columns. What runs once a row stands in one file with its caller, or inline here.
 */
 #ifndef ROOTSTOCK_CURSOR_H
@@ -16,7 +17,7 @@ typedef struct rst_candidate {
     size_t key_size, value_size, order_from;
 } rst_candidate;
 
-/* Rows found ahead of the walk through an index (cursor_ahead.c). */
+/* Rows found ahead of the walk through an index (scan_prefetch.c). */
 enum { AHEAD_LIMIT = 16 };
 typedef struct rst_ahead {
     uint32_t count, at; /* keys[at], the next one's: its rowid, where it stands in the index entry */
@@ -33,7 +34,7 @@ typedef struct rst_rowid_list {
     unsigned char keys[AHEAD_LIMIT][8]; /* of those looked up ahead */
 } rst_rowid_list;
 
-/* What leaves a row out of the walk: its value beside one of xFilter's (cursor_reject.c). */
+/* What leaves a row out of the walk: its value beside one of xFilter's (scan_filter.c). */
 typedef struct rst_reject {
     int place;           /* the value's slot in a row, or its part of an index entry */
     unsigned char keeps; /* KEEPS_... */
@@ -65,7 +66,7 @@ typedef struct rst_cursor {
     int range; /* the one under way */
     bool eof;
     bool stable; /* key and value stay where they are as long as the snapshot does */
-    /* What the last look-up of at most one row was for (cursor_repeat.c). */
+    /* What the last look-up of at most one row was for (scan_memo.c). */
     const rst_plan *repeated; /* null: it cannot be repeated */
     uint32_t repeat_misses;   /* look-ups in a row that were not for the same */
     bool repeat_found, repeat_is_text;
@@ -107,7 +108,8 @@ typedef struct rst_cursor {
     uint64_t opened_epoch; /* the connection's when it was opened: `table` is the description of then */
     bool holds;            /* counted in the connection's `held`: open since before its last write transaction ended */
     bool
-        row_gone; /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
+        /* the entry's row was deleted in this write transaction since the cursor came here: its columns are NULL */
+        row_gone;
     struct rst_transient *transient; /* the transient index that gives the rows, or null */
     uint32_t transient_place;        /* ... and the row's place in it */
     uint32_t stepped;                /* rows gone by between bounds that a transient index would do without */
@@ -119,7 +121,7 @@ typedef struct rst_cursor {
     uint32_t rest;                /* how many are not looked at where hardly any is rejected */
     uint32_t unlooked;            /* ... and how many of these are to come */
     rootstock_buffer reject_texts;
-    int top_limit, top_count; /* rows that the heap has room for, and has; 0: all are SQLite's to sort (cursor_top.c) */
+    int top_limit, top_count;  /* rows that the heap has room for, and has; 0: all are SQLite's to sort (scan_topn.c) */
     rootstock_buffer top_heap; /* rst_top_words */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
     unsigned char usual_header; /* first byte of a row of the usual shape ... */
@@ -130,14 +132,15 @@ typedef struct rst_cursor {
     int16_t reaches[]; /* in a row: the slot, or PLACE_... */
 } rst_cursor;
 
-/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; wherever column_slowly finds it; and from PLACE_PART
-** downwards a part of the key, whose first is PLACE_PART. */
+/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; wherever column_slowly finds
+** it; and from PLACE_PART downwards a part of the key, whose first is PLACE_PART. */
 enum { PLACE_ROWID = -1, PLACE_ROW = -2, PLACE_KEY = -3, PLACE_ELSEWHERE = -4, PLACE_PART = -5 };
 
 /*
-** What is under the cursor, for rst_cursor_column. USUAL: a compact row with as many columns as the table writes now and offsets of
-** one byte, whose parts stand at fixed distances. NARROW: another compact row of at most 30 columns, laid open in `row`. ENTRY: an
-** index entry whose key gives its columns. COPIED beside one of these: in a write transaction. UNKNOWN: column_slowly finds out.
+** What is under the cursor, for rst_cursor_column. USUAL: a compact row with as many columns as the table writes now
+** and offsets of one byte, whose parts stand at fixed distances. NARROW: another compact row of at most 30 columns,
+** laid open in `row`. ENTRY: an index entry whose key gives its columns. COPIED beside one of these: in a write
+** transaction. UNKNOWN: column_slowly finds out.
 */
 enum { COLUMNS_UNKNOWN = 0, COLUMNS_USUAL = 1, COLUMNS_NARROW = 2, COLUMNS_ENTRY = 3, COLUMNS_COPIED = 4 };
 
@@ -153,16 +156,16 @@ int rst_cursor_attach(rst_cursor *k, rst_tree *tree);
 /* The cursor holds a snapshot, or reads in the write transaction, from here to rst_cursor_stop. */
 void rst_cursor_begun(rst_cursor *k);
 void rst_cursor_stop(rst_cursor *k);
-/* Goes on after the transaction under the cursor ended. SQLITE_OK: the next row is a step away; SQLITE_ROW: the cursor is on it
-** already; SQLITE_DONE: there is none. */
+/* Goes on after the transaction under the cursor ended. SQLITE_OK: the next row is a step away; SQLITE_ROW: the cursor
+** is on it already; SQLITE_DONE: there is none. */
 int rst_cursor_reattach(rst_cursor *k);
 /* The part of it that begins the new snapshot. */
 int rst_cursor_rejoin(rst_cursor *k);
 
 /* ---- cursor_walk.c ---- */
-/* In a write transaction the engine's bytes hold only until the next write, and an outer cursor of a join is read again after
-** writes: there the cursor keeps its own of the entry under it, at once or before the write (rst_cursors_keep). SQLITE_OK or
-** SQLITE_NOMEM. */
+/* In a write transaction the engine's bytes hold only until the next write, and an outer cursor of a join is read again
+** after writes: there the cursor keeps its own of the entry under it, at once or before the write (rst_cursors_keep).
+** SQLITE_OK or SQLITE_NOMEM. */
 int rst_cursor_keep_entry(rst_cursor *k);
 /* The same for a row that was looked up by its key. */
 int rst_cursor_keep_row(rst_cursor *k);
@@ -171,8 +174,9 @@ int rst_cursor_enter_range(rst_cursor *k);
 /* A scan without columns only counted: it is put where it stands, because a row is asked for after all. */
 int rst_cursor_stop_counting(rst_cursor *k);
 
-/* ---- cursor_reject.c ---- */
-/* The walk has its first row: from here on rows are left out. Moves on from this one if it is to be. A code of SQLite's. */
+/* ---- scan_filter.c ---- */
+/* The walk has its first row: from here on rows are left out. Moves on from this one if it is to be. A code of
+** SQLite's. */
 int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values);
 /* Whether a comparison is false of the row under the cursor, or NULL, for certain. */
 bool rst_cursor_is_rejected(const rst_cursor *k);
@@ -184,10 +188,10 @@ int rst_cursor_next_kept(rst_cursor *k);
 /* Reaches the table's row from the index entry (cursor_entry.c). */
 int rst_cursor_locate(rst_cursor *k);
 
-/* ---- cursor_top.c ---- */
+/* ---- scan_topn.c ---- */
 /* The walk's rows are sorted for the first of them: from here on top_limit says how many these are, or 0. */
 void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values);
-/* In cursor_top_text.c: whether WHERE has no term that SQLite tells nobody. */
+/* In scan_topn_text.c: whether WHERE has no term that SQLite tells nobody. */
 bool rst_cursor_knows_where(const rst_cursor *k);
 /* Of an index: reaches the row under the cursor, for the two below. */
 static inline int rst_cursor_reach_row(rst_cursor *k) {
@@ -198,18 +202,18 @@ bool rst_cursor_is_behind(const rst_cursor *k);
 /* The row under the cursor is given to SQLite. */
 void rst_cursor_note_top(rst_cursor *k);
 
-/* ---- cursor_repeat.c ---- */
+/* ---- scan_memo.c ---- */
 enum { REPEAT_MISSES = 16 };
 /* Whether the look-up that begins is for what k->repeated was for. */
 bool rst_cursor_repeats(rst_cursor *k, sqlite3_value *value);
 /* A look-up of at most one row ended, the second or a later one of its plan: the next one may be for the same. */
 void rst_cursor_may_repeat(rst_cursor *k, sqlite3_value *value);
 
-/* ---- cursor_skip.c ---- */
+/* ---- scan_offset.c ---- */
 /* From the first row on, goes by as many as an OFFSET says. A code of SQLite's. */
 int rst_cursor_skip(rst_cursor *k, sqlite3_value *offset);
 
-/* ---- cursor_candidates.c ---- */
+/* ---- scan_sort.c ---- */
 /* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
 int rst_cursor_collect(rst_cursor *k, const rst_part *parts);
 /* The entry under the cursor is one of them; all are known, and the first one is due. */
@@ -233,24 +237,26 @@ void rst_automatic_leave(rst_cursor *k);
 void rst_automatics_rest(rst_table *table);
 
 /* ---- automatic_hash.c ---- */
-/* Of the values that arrived. SQLITE_DONE: nothing equals them; SQLITE_NOTFOUND: they may equal values of another
-** hash. That is a real of more than 15 digits against a TEXT column: without an affinity of its own it becomes the text of the first of them. */
+/* Of the values that arrived. SQLITE_DONE: nothing equals them; SQLITE_NOTFOUND: they may equal values of another hash.
+** That is a real of more than 15 digits against a TEXT column: without an affinity of its own it becomes the text of
+** the first of them. */
 int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash);
 /* Of the row under the cursor. *asks: a statement for numbers, null at first, the connection's. */
 int rst_automatic_hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash);
 
-/* ---- cursor_ahead.c ---- */
+/* ---- scan_prefetch.c ---- */
 /* Nothing is known ahead: a filter begins. */
 static inline void rst_ahead_reset(rst_ahead *ahead) {
     ahead->count = ahead->at = ahead->last = 0;
     ahead->wait = 2;
 }
-/* Of an index entry in a read snapshot of a table with rowids: found_value is the row that found_key is the rowid of. SQLITE_ROW,
-** SQLITE_DONE if there is none, or a code. */
+/* Of an index entry in a read snapshot of a table with rowids: found_value is the row that found_key is the rowid of.
+** SQLITE_ROW, SQLITE_DONE if there is none, or a code. */
 int rst_cursor_find(rst_cursor *k);
 /* Whether several rows are found at once for this cursor. */
 static inline bool rst_ahead_can(const rst_cursor *k) {
-    return !k->on_writer && k->connection->engine->get_several != NULL && k->connection->second_look > 0;
+    return !k->on_writer && store_of(k->connection)->engine->get_several != NULL &&
+           store_of(k->connection)->second_look > 0;
 }
 /* How many are due next. */
 static inline uint32_t rst_ahead_step(rst_ahead *ahead) {
@@ -274,7 +280,8 @@ int rst_cursor_list_next(rst_cursor *k);
 /* ---- cursor_entry.c ---- */
 /* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
 int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key);
-/* A column of the primary key WITHOUT ROWID, from the row's key behind the entry's columns. SQLITE_NOTFOUND if only the row can tell. */
+/* A column of the primary key WITHOUT ROWID, from the row's key behind the entry's columns. SQLITE_NOTFOUND if only the
+** row can tell. */
 int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value);
 /* What the index entry holds of a part of the index. */
 int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value);
@@ -282,8 +289,8 @@ int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value);
 int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value);
 
 /*
-** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, where it stays until the cursor
-** moves. Any other row, malformed ones too, is left to column_slowly. `lifetime` is known.
+** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, where it stays until the
+** cursor moves. Any other row, malformed ones too, is left to column_slowly. `lifetime` is known.
 */
 static inline void rst_cursor_look(rst_cursor *k, bool copied) {
     const unsigned char *bytes = k->row_value->data;
@@ -350,13 +357,14 @@ static inline void rst_cursor_noted(rst_cursor *k) {
         k->row_gone = false;
         k->entry_row_open = false;
         k->lifetime = k->stable ? SQLITE_STATIC : SQLITE_TRANSIENT;
-        if (k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit &&
+        if (k->walker.run == NULL && k->entry_key.size < store_of(k->connection)->long_key_limit &&
             k->entry_value.size == k->exact_entry_size) {
             k->shape = k->on_writer ? COLUMNS_ENTRY | COLUMNS_COPIED : COLUMNS_ENTRY;
         }
     } else {
         k->row_located = true;
-        if (k->walker.run == NULL && k->entry_key.size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
+        if (k->walker.run == NULL && k->entry_key.size < store_of(k->connection)->long_key_limit)
+            rst_cursor_open_quickly(k);
     }
 }
 

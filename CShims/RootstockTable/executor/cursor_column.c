@@ -1,9 +1,10 @@
 /*
 ** cursor_column.c - xColumn and xRowid: results from the bytes under the cursor.
 **
-** Row bytes are decoded column by column, only those asked for. In a read snapshot results are handed to SQLite as pointers into
-** the engine's memory (SQLITE_STATIC); in a write transaction, and for keys that had to be put together, they are copied.
-** Invariant: only bytes that stay where they are until the snapshot ends are ever handed over as static.
+** Row bytes are decoded column by column, only those asked for. In a read snapshot results are handed to SQLite as
+** pointers into the engine's memory (SQLITE_STATIC); in a write transaction, and for keys that had to be put together,
+** they are copied. Invariant: only bytes that stay where they are until the snapshot ends are ever handed over as
+** static.
 */
 #include "executor/executor.h"
 #include "executor/change.h"
@@ -13,7 +14,8 @@
 
 #include <string.h>
 
-/* terminated: a text that ends before a NUL and has none inside. Given by its terminator, SQLite need not copy it to put one there. */
+/* terminated: a text that ends before a NUL and has none inside. Given by its terminator, SQLite need not copy it to
+** put one there. */
 static void result(sqlite3_context *context, const rootstock_value *value, bool stable, bool terminated) {
     switch (value->type) {
     case VALUE_INTEGER: sqlite3_result_int64(context, value->as.integer); break;
@@ -40,8 +42,8 @@ static void result(sqlite3_context *context, const rootstock_value *value, bool 
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column);
 
 /*
-** The part-th of a key's parts, if it and those before it are NULLs, numbers, texts and blobs that stand as they are. False: it is longer
-** to tell.
+** The part-th of a key's parts, if it and those before it are NULLs, numbers, texts and blobs that stand as they are.
+** False: it is longer to tell.
 */
 static inline bool give_part(const rst_cursor *k, sqlite3_context *context, const rst_part *parts,
                              const unsigned char *bytes, size_t left, int part) {
@@ -87,8 +89,8 @@ static inline bool give_part(const rst_cursor *k, sqlite3_context *context, cons
 }
 
 /*
-** A column of an index entry: the rowid, and NULLs, numbers, texts and blobs that stand behind nothing but such. All that is longer to tell
-** is left to column_slowly.
+** A column of an index entry: the rowid, and NULLs, numbers, texts and blobs that stand behind nothing but such. All
+** that is longer to tell is left to column_slowly.
 */
 __attribute__((noinline)) static int column_of_entry(rst_cursor *k, sqlite3_context *context, int column) {
     const rst_part *parts = k->table->indexes[k->plan->index].parts;
@@ -130,8 +132,8 @@ __attribute__((noinline)) static int column_apart(rst_cursor *k, sqlite3_context
     return column_slowly(k, context, column);
 }
 
-/* A value of a row from its type and its bytes. False: it is malformed, or one of the few that are longer to tell. In place, so that
-** nothing is live across SQLite's calls and no register has to be saved. */
+/* A value of a row from its type and its bytes. False: it is malformed, or one of the few that are longer to tell. In
+** place, so that nothing is live across SQLite's calls and no register has to be saved. */
 __attribute__((always_inline)) static inline bool give(const rst_cursor *k, sqlite3_context *context, int type,
                                                        const unsigned char *data, size_t size) {
     int64_t integer;
@@ -144,7 +146,7 @@ __attribute__((always_inline)) static inline bool give(const rst_cursor *k, sqli
         if (size == 0 || data[size - 1] != 0) return false;
         /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
         if (k->single && k->lifetime == SQLITE_TRANSIENT)
-            rst_texts_result(k->connection, context, data, size);
+            rst_text_arena_result(k->connection, context, data, size);
         else
             sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
         return true;
@@ -218,7 +220,7 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 
 /* An indexed expression. */
 static int column_of_expression(rst_cursor *k, sqlite3_context *context, int column) {
-    const rst_shown *shown = rst_shown_at(k->table, column);
+    const rst_expression_column *shown = rst_expression_column_at(k->table, column);
     sqlite3_int64 rowid;
     int code;
     if (shown == NULL) return SQLITE_OK;
@@ -226,7 +228,7 @@ static int column_of_expression(rst_cursor *k, sqlite3_context *context, int col
         const rst_index *index = &k->table->indexes[k->plan->index];
         for (int p = 0; p < index->part_count; p++) {
             rootstock_value value;
-            if (!rst_shown_is(shown, &index->parts[p])) continue;
+            if (!rst_expression_column_is(shown, &index->parts[p])) continue;
             code = rst_cursor_entry_part(k, p, &value);
             if (code != SQLITE_OK)
                 return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed index entry") : code;
@@ -235,7 +237,7 @@ static int column_of_expression(rst_cursor *k, sqlite3_context *context, int col
         }
     }
     code = rst_cursor_rowid(&k->base, &rowid);
-    return code == SQLITE_OK ? rst_shown_result(k->table, shown, rowid, context) : code;
+    return code == SQLITE_OK ? rst_expression_column_result(k->table, shown, rowid, context) : code;
 }
 
 static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {

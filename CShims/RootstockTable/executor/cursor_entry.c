@@ -1,9 +1,9 @@
 /*
 ** cursor_entry.c - what an index entry gives: its columns, and the way to the table's row.
 **
-** An entry's key holds its columns and then the row's key; where the key cannot give a value back as it was, the entry's value
-** holds it. Invariant: an entry without its row is corruption, except in a write transaction that deleted the row since the
-** cursor came here, and there its columns are NULL, as SQLite shows them.
+** An entry's key holds its columns and then the row's key; where the key cannot give a value back as it was, the
+** entry's value holds it. Invariant: an entry without its row is corruption, except in a write transaction that deleted
+** the row since the cursor came here, and there its columns are NULL, as SQLite shows them.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
@@ -100,7 +100,7 @@ int rst_cursor_locate(rst_cursor *k) {
     k->row_open = false;
     k->shape = COLUMNS_UNKNOWN;
     code = rst_cursor_keep_row(k);
-    if (code == SQLITE_OK && k->row_key->size < k->connection->long_key_limit) rst_cursor_open_quickly(k);
+    if (code == SQLITE_OK && k->row_key->size < store_of(k->connection)->long_key_limit) rst_cursor_open_quickly(k);
     return code;
 }
 
@@ -120,8 +120,8 @@ int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value) {
                                 &k->scratch);
 }
 
-/* Whether a value decoded from a primary key's column is the one that was written. Its class is told by the column's affinity, unless
-** that leaves integers and whole reals apart; what a collation folds is lost. */
+/* Whether a value decoded from a primary key's column is the one that was written. Its class is told by the column's
+** affinity, unless that leaves integers and whole reals apart; what a collation folds is lost. */
 static bool is_certain(const rst_column *column, const rst_part *part, const rootstock_value *value) {
     double number;
     switch (value->type) {

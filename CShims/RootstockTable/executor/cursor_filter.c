@@ -1,8 +1,8 @@
 /*
 ** cursor_filter.c - xFilter: from a plan and the values that arrived to the first row.
 **
-** A plan that means one key is one look-up, a scan that nobody reads from is the tree's count, and everything else is a list
-** of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
+** A plan that means one key is one look-up, a scan that nobody reads from is the tree's count, and everything else is a
+** list of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -143,8 +143,9 @@ static int seek_key(rst_cursor *k) {
     int code;
     k->entry_key.size = k->seek.size;
     k->entry_key.data = k->seek.data;
-    if (k->walker.run == NULL && k->seek.size < k->connection->second_look) {
-        code = k->connection->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
+    if (k->walker.run == NULL && k->seek.size < store_of(k->connection)->second_look) {
+        code = store_of(k->connection)
+                   ->engine->cursor_move(k->walker.cursor, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
     } else {
         code = rst_walker_move(&k->walker, ROOTSTOCK_EXACT, &k->entry_key, &k->entry_value);
     }
@@ -217,12 +218,13 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
 static int clear_table(rst_cursor *k) {
     rst_table *table = k->table;
     rst_connection *c = k->connection;
+    rst_store *store = store_of(c);
     rootstock_tree_statistics statistics;
     int code;
-    if (c->writer == NULL || !k->on_writer) return SQLITE_MISUSE;
-    code = rst_tree_ready(c, c->writer, &table->tree, false);
+    if (store->writer == NULL || !k->on_writer) return SQLITE_MISUSE;
+    code = rst_tree_ready(c, store->writer, &table->tree, false);
     if (code != SQLITE_OK) return code;
-    code = c->engine->tree_statistics(c->writer, table->tree.handle, &statistics);
+    code = store->engine->tree_statistics(store->writer, table->tree.handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
     code = rst_clear_rows(table);
     if (code != SQLITE_OK) return code;
@@ -240,7 +242,7 @@ static int begin(rst_cursor *k) {
     char *message = NULL;
     int code;
     if (k->began) rst_cursor_stop(k);
-    if (k->walker_tree != NULL && c->writer != NULL) {
+    if (k->walker_tree != NULL && store_of(c)->writer != NULL) {
         /* The engine cursor belongs to the reader; a write transaction needs its own. */
         rst_walker_close(&k->walker);
         k->walker_tree = NULL;
@@ -257,7 +259,7 @@ static int count_rows(rst_cursor *k) {
     rootstock_tree_statistics statistics;
     int code = rst_tree_ready(c, k->transaction, &k->table->tree, false);
     if (code != SQLITE_OK) return code;
-    code = c->engine->tree_statistics(k->transaction, k->table->tree.handle, &statistics);
+    code = store_of(c)->engine->tree_statistics(k->transaction, k->table->tree.handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
     k->remaining = statistics.entries;
     k->counted = 0;
@@ -295,7 +297,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     k->walking = !k->on_writer || plan->source != PLAN_INDEX;
     code = enter(k, values);
     if (plan->unique && code == SQLITE_OK && !k->eof && !k->on_writer && k->walker.run == NULL &&
-        k->entry_key.size < k->connection->second_look) {
+        k->entry_key.size < store_of(k->connection)->second_look) {
         k->single = true; /* there is no other entry of that key: none is looked for */
         k->walking = false;
     }
@@ -311,7 +313,8 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     if (plan == NULL) plan = rst_plan_carried(k->connection, table, number);
     if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
     if (k->repeated != NULL) {
-        if (k->repeated == plan && k->connection->writer == NULL && rst_cursor_repeats(k, values[0])) return SQLITE_OK;
+        if (k->repeated == plan && store_of(k->connection)->writer == NULL && rst_cursor_repeats(k, values[0]))
+            return SQLITE_OK;
         k->repeated = NULL;
     }
     /* Not the first look-up of a join's inner table. */
@@ -338,13 +341,14 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         k->eof = k->image == NULL;
         return SQLITE_OK;
     }
-    if (!k->began || (k->connection->writer != NULL) != k->on_writer) {
+    if (!k->began || (store_of(k->connection)->writer != NULL) != k->on_writer) {
         int code = begin(k);
         if (code != SQLITE_OK) return code;
     }
     table->clearing = 0;
     if (plan->hinted && plan->source != PLAN_CLEAR) {
-        /* Where OR is run branch by branch, SQLite compares the hidden column with the hint once more, above the branches. */
+        /* Where OR is run branch by branch, SQLite compares the hidden column with the hint once more, above the
+        ** branches. */
         const void *hint = sqlite3_value_text(values[count - 1]);
         int code;
         k->hint.size = 0;

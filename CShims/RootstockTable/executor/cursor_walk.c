@@ -1,9 +1,9 @@
 /*
 ** cursor_walk.c - xNext and xEof: from row to row through the ranges of a plan.
 **
-** A cursor walks one tree (the table's or an index's). In a read snapshot a step is one call of the engine, and the row's
-** bytes stay where the engine has them: the snapshot outlives the statement's last use of them. In a write transaction they
-** hold only until the next write, before which the cursor copies them.
+** A cursor walks one tree (the table's or an index's). In a read snapshot a step is one call of the engine, and the
+** row's bytes stay where the engine has them: the snapshot outlives the statement's last use of them. In a write
+** transaction they hold only until the next write, before which the cursor copies them.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
@@ -23,7 +23,7 @@ int rst_cursor_keep_entry(rst_cursor *k) {
 }
 
 int rst_cursors_keep(rst_connection *c) {
-    for (rst_cursor *k = c->writer_cursors; k != NULL; k = k->live_next) {
+    for (rst_cursor *k = store_of(c)->writer_cursors; k != NULL; k = k->live_next) {
         if (!k->borrowed) continue;
         if (rst_cursor_keep_entry(k) != SQLITE_OK) return SQLITE_NOMEM;
         k->borrowed = false;
@@ -87,8 +87,8 @@ static int leave_range(rst_cursor *k, int code) {
     return rst_cursor_enter_range(k);
 }
 
-/* Rows that are not the tree's next entry, entries of long keys, write transactions. Not inlined, as moved is not: the common row
-** should save no registers for it. */
+/* Rows that are not the tree's next entry, entries of long keys, write transactions. Not inlined, as moved is not: the
+** common row should save no registers for it. */
 __attribute__((noinline)) static int next_slowly(rst_cursor *k) {
     int code;
     k->borrowed = false; /* what is under the cursor is left */
@@ -130,7 +130,7 @@ __attribute__((noinline)) static int next_slowly(rst_cursor *k) {
 
 /* What next_slowly does after its move, for a move that the hot path made. */
 __attribute__((noinline)) static int moved(rst_cursor *k, int code) {
-    if (code == ROOTSTOCK_OK && k->entry_key.size >= k->connection->second_look) {
+    if (code == ROOTSTOCK_OK && k->entry_key.size >= store_of(k->connection)->second_look) {
         code = rst_walker_slow_move(&k->walker, (rootstock_move)(k->plan->descending ? 101 : 100), &k->entry_key,
                                     &k->entry_value);
     }
@@ -147,8 +147,8 @@ __attribute__((always_inline)) static inline int step(rst_cursor *k) {
         return SQLITE_OK;
     }
     k->borrowed = false;
-    code = k->connection->engine->cursor_move(k->walker.cursor, k->move, &k->entry_key, &k->entry_value);
-    if (code != ROOTSTOCK_OK || k->entry_key.size >= k->connection->second_look ||
+    code = store_of(k->connection)->engine->cursor_move(k->walker.cursor, k->move, &k->entry_key, &k->entry_value);
+    if (code != ROOTSTOCK_OK || k->entry_key.size >= store_of(k->connection)->second_look ||
         (!k->unbounded && rst_cursor_beyond(k))) {
         return moved(k, code);
     }
@@ -203,8 +203,8 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
 }
 
 /*
-** colUsed does not tell count(*) from a scan of rowids: a scan without columns counts, and is put where it stands when a row is
-** asked for after all.
+** colUsed does not tell count(*) from a scan of rowids: a scan without columns counts, and is put where it stands when
+** a row is asked for after all.
 */
 int rst_cursor_stop_counting(rst_cursor *k) {
     rst_table *table = k->table;

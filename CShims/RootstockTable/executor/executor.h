@@ -5,6 +5,7 @@
 #define ROOTSTOCK_EXECUTOR_EXECUTOR_H
 
 #include "planner/planner.h"
+#include "executor/executor_part.h"
 
 /* ---- cursor.c and scan_*.c ---- */
 int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out);
@@ -16,8 +17,8 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
-/* Before a change in the write transaction, while c->writer_cursors is not null: what cursors show of the engine's bytes they copy.
-** SQLITE_OK or SQLITE_NOMEM. */
+/* Before a change in the write transaction, while c->writer_cursors is not null: what cursors show of the engine's
+** bytes they copy. SQLITE_OK or SQLITE_NOMEM. */
 int rst_cursors_keep(rst_connection *c);
 
 /* ---- automatic.c ---- */
@@ -35,15 +36,17 @@ int rst_index_key(rst_table *table, int number, const rootstock_value *values, c
 int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key);
 int rst_index_fill(rst_table *table, int number, char **message);
 
-int rst_shadow_register(rst_connection *c);
-/* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared anew. */
+int rst_native_fk_register(rst_connection *c);
+/* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared
+** anew. */
 static inline bool rst_reads_first(const rst_connection *c) {
-    return (c->writer == NULL || c->writer_unseen) && !c->reader_live && c->open_cursors == 0 && !c->refreshing &&
-           c->trigger_depth == 0 && c->program == NULL && !c->sidecar;
+    return (store_of(c)->writer == NULL || store_of(c)->writer_unseen) && !store_of(c)->reader_live &&
+           store_of(c)->open_cursors == 0 && !executor_of(c)->refreshing && rewriter_of(c)->trigger_depth == 0 &&
+           schema_of(c)->program == NULL && !schema_of(c)->sidecar;
 }
-/* The same where a statement reads first: if another connection changed the schema, it is declared anew before SQLITE_SCHEMA is
-** returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet, and no cursor holds a
-** table. If that fails, its code: tables that a caller found before are gone by then. */
+/* The same where a statement reads first: if another connection changed the schema, it is declared anew before
+** SQLITE_SCHEMA is returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet,
+** and no cursor holds a table. If that fails, its code: tables that a caller found before are gone by then. */
 int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 
 #endif

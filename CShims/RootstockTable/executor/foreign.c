@@ -1,9 +1,10 @@
 /*
 ** foreign.c - foreign keys between the tables of a store, while PRAGMA foreign_keys is on.
 **
-** As SQLite does it: each violation that a row's change makes is counted, each that it cures is counted down; immediate ones
-** must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does. RESTRICT fails at
-** once, actions run as statements on the child, so that its triggers, indexes and own foreign keys follow.
+** As SQLite does it: each violation that a row's change makes is counted, each that it cures is counted down; immediate
+** ones must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does.
+** RESTRICT fails at once, actions run as statements on the child, so that its triggers, indexes and own foreign keys
+** follow.
 */
 #include "executor/executor.h"
 #include "catalog/column_sets.h"
@@ -50,7 +51,7 @@ static void count_violations(rst_connection *c, const rst_foreign_key *foreign, 
     if (change == 0) return;
     by_pragma = rst_foreign_all_deferred(c);
     if (by_pragma) rst_foreign_count_by_pragma(c);
-    counter = foreign->deferred || by_pragma ? &c->deferred_violations : &c->immediate_violations;
+    counter = foreign->deferred || by_pragma ? &store_of(c)->deferred_violations : &store_of(c)->immediate_violations;
     *counter += change;
     if (*counter < 0) *counter = 0;
 }
@@ -105,9 +106,9 @@ static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, 
 }
 
 /*
-** Whether the parent of the new row is there. own: the key refers to the table itself, and the change sets its columns. By now the row
-** stands in the table; SQLite asks before it does, and to see whether the row is its own parent it compares the values as they
-** are, whatever the collation (a rowid it makes a number first).
+** Whether the parent of the new row is there. own: the key refers to the table itself, and the change sets its columns.
+** By now the row stands in the table; SQLite asks before it does, and to see whether the row is its own parent it
+** compares the values as they are, whatever the collation (a rowid it makes a number first).
 */
 static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                       const rootstock_value *values, bool own, bool *exists, char **message) {
@@ -127,15 +128,19 @@ static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_tab
     return code;
 }
 
-/* Whether the new row is all that the statement can do: what it violates is refused at once, even if it cures as much. */
+/* Whether the new row is all that the statement can do: what it violates is refused at once, even if it cures as
+** much. */
 static bool is_single(const rst_table *table, const rootstock_value *old_values) {
     const rst_connection *c = table->connection;
-    if (old_values != NULL || c->trigger_depth > 0 || c->settling > 0 || c->sidecar) return false;
-    return c->program == NULL || (c->program->table == table && c->program->code->single_insert);
+    rst_schema *schema = schema_of(c);
+    if (old_values != NULL || rewriter_of(c)->trigger_depth > 0 || executor_of(c)->settling > 0 || schema->sidecar)
+        return false;
+    return schema->program == NULL || (schema->program->table == table && schema->program->code->single_insert);
 }
 
 static int check_child(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                        const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
+    rst_executor *executor = executor_of(c);
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
@@ -154,18 +159,19 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             if (!touched && (!own || !rst_foreign_sets_any(table, changed, beyond))) continue;
         }
         if (parent == NULL) {
-            if (c->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
-            if (new_values == NULL || c->sidecar) continue;                       /* a native one: shadow.c */
-            rst_set_message(message, "no such table: %s.%s", c->schema, foreign->parent);
+            if (executor->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
+            /* a native one: native foreign-key table.c */
+            if (new_values == NULL || schema_of(c)->sidecar) continue;
+            rst_set_message(message, "no such table: %s.%s", executor->schema, foreign->parent);
             return SQLITE_ERROR;
         }
         code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
-        if (code == SQLITE_ERROR && c->dropping_rows) {
+        if (code == SQLITE_ERROR && executor->dropping_rows) {
             rst_forget_message(message);
             continue;
         }
         if (code != SQLITE_OK) return code;
-        if (old_counts && (rst_foreign_deferred(c) > 0 || c->immediate_violations > 0)) {
+        if (old_counts && (rst_foreign_deferred(c) > 0 || store_of(c)->immediate_violations > 0)) {
             code = rst_foreign_parent_exists(c, foreign, parent, columns, old_values, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, -1);
@@ -174,7 +180,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists, message);
             if (code != SQLITE_OK) return code;
             if (!exists && is_single(table, old_values) && !foreign->deferred && !rst_foreign_all_deferred(c)) {
-                c->last_mode = SQLITE_ABORT; /* whatever the statement's OR */
+                executor->last_mode = SQLITE_ABORT; /* whatever the statement's OR */
                 rst_set_message(message, "FOREIGN KEY constraint failed");
                 return SQLITE_CONSTRAINT_FOREIGNKEY;
             }
@@ -184,8 +190,8 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
     return SQLITE_OK;
 }
 
-/* How many children refer to the key, without the new row (or null) of a table that refers to itself: that was looked at as a child
-** (check_child). */
+/* How many children refer to the key, without the new row (or null) of a table that refers to itself: that was looked
+** at as a child (check_child). */
 static int count_others(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
                         const int *columns, const rootstock_value *key, const rootstock_value *new_values,
                         sqlite3_int64 *count, char **message) {
@@ -201,8 +207,8 @@ static int count_others(rst_connection *c, rst_table *child, const rst_foreign_k
     return code;
 }
 
-/* What a change of the parent's row leaves behind, for one key that refers to it. Every child that loses its parent is counted, whatever
-** the action: what that does to the child is counted down again as any other change of it. */
+/* What a change of the parent's row leaves behind, for one key that refers to it. Every child that loses its parent is
+** counted, whatever the action: what that does to the child is counted down again as any other change of it. */
 static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *table,
                          const int *columns, const rootstock_value *old_values, const rootstock_value *new_values,
                          char **message) {
@@ -214,7 +220,7 @@ static int count_orphans(rst_connection *c, rst_table *child, const rst_foreign_
         count_violations(c, foreign, count);
     }
     if (new_values != NULL && !any_null(new_values, columns, foreign->column_count) &&
-        (rst_foreign_deferred(c) > 0 || c->immediate_violations > 0)) {
+        (rst_foreign_deferred(c) > 0 || store_of(c)->immediate_violations > 0)) {
         code = count_others(c, child, foreign, table, columns, new_values, new_values, &count, message);
         if (code != SQLITE_OK) return code;
         count_violations(c, foreign, -count);
@@ -270,14 +276,15 @@ static bool sets_parent_key(const rst_table *table, const rst_foreign_key *forei
 
 bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
     const rst_connection *c = table->connection;
+    rst_schema *schema = schema_of(c);
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         for (int k = 0; k < foreign->column_count; k++)
             if (rst_columns_has(changed, beyond, foreign->child_columns[k])) return true;
     }
-    for (int t = 0; table->is_parent && t < c->table_count; t++) {
-        for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
-            const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
+    for (int t = 0; table->is_parent && t < schema->table_count; t++) {
+        for (int i = 0; i < schema->tables[t]->foreign_key_count; i++) {
+            const rst_foreign_key *foreign = &schema->tables[t]->foreign_keys[i];
             if (sqlite3_stricmp(foreign->parent, table->name) == 0 && sets_parent_key(table, foreign, changed, beyond))
                 return true;
         }
@@ -289,8 +296,8 @@ bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                         const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
     for (int turn = 0; turn < 2; turn++) {
-        for (int t = c->table_count - 1; t >= 0; t--) {
-            rst_table *child = c->tables[t];
+        for (int t = schema_of(c)->table_count - 1; t >= 0; t--) {
+            rst_table *child = schema_of(c)->tables[t];
             for (int i = 0; i < child->foreign_key_count; i++) {
                 const rst_foreign_key *foreign = &child->foreign_keys[i];
                 const int *columns;
@@ -298,10 +305,11 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
                 if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
                 code = rst_foreign_parent_columns(child, foreign, table, &columns, message);
                 if (code != SQLITE_OK) {
-                    /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other columns. */
+                    /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other
+                    ** columns. */
                     if (old_values == NULL ||
                         (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
-                        (code == SQLITE_ERROR && c->dropping_rows)) {
+                        (code == SQLITE_ERROR && executor_of(c)->dropping_rows)) {
                         rst_forget_message(message);
                         continue;
                     }
@@ -323,7 +331,7 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
 int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint64_t changed, const uint64_t *beyond,
                        char **message) {
     rst_connection *c = table->connection;
-    if (rst_foreign_deferred(c) == 0 && c->immediate_violations == 0) return SQLITE_OK;
+    if (rst_foreign_deferred(c) == 0 && store_of(c)->immediate_violations == 0) return SQLITE_OK;
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
     if (changed != UINT64_MAX && !rst_foreign_sets_any(table, changed, beyond)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {
@@ -361,8 +369,10 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
 }
 
 static bool is_view(const rst_connection *c, const char *name) {
-    for (int i = 0; i < c->loaded.count; i++) {
-        if (strcmp(c->loaded.objects[i].type, "view") == 0 && sqlite3_stricmp(c->loaded.objects[i].name, name) == 0)
+    rst_schema *schema = schema_of(c);
+    for (int i = 0; i < schema->loaded.count; i++) {
+        if (strcmp(schema->loaded.objects[i].type, "view") == 0 &&
+            sqlite3_stricmp(schema->loaded.objects[i].name, name) == 0)
             return true;
     }
     return false;
@@ -371,6 +381,7 @@ static bool is_view(const rst_connection *c, const char *name) {
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
+    rst_schema *schema = schema_of(c);
     const int *columns;
     bool all = changed == UINT64_MAX, looked_at = false;
     if (!all && !rst_foreign_sets_any(table, changed, NULL)) return SQLITE_OK;
@@ -394,14 +405,14 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
     /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
     looked_at &= !all;
     /* The newest is looked at first. */
-    for (int t = c->table_count - 1; table->is_parent && t >= 0; t--) {
-        for (int i = 0; i < c->tables[t]->foreign_key_count; i++) {
-            const rst_foreign_key *foreign = &c->tables[t]->foreign_keys[i];
+    for (int t = schema->table_count - 1; table->is_parent && t >= 0; t--) {
+        for (int i = 0; i < schema->tables[t]->foreign_key_count; i++) {
+            const rst_foreign_key *foreign = &schema->tables[t]->foreign_keys[i];
             int code;
             if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
             if (!looked_at && deferred_only && !foreign->deferred && !rst_foreign_all_deferred(c)) continue;
             if (!all && !looked_at && !sets_parent_key(table, foreign, changed, NULL)) continue;
-            code = rst_foreign_parent_columns(c->tables[t], foreign, table, &columns, message);
+            code = rst_foreign_parent_columns(schema->tables[t], foreign, table, &columns, message);
             if (code != SQLITE_OK) return code;
         }
     }

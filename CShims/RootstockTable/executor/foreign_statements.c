@@ -1,8 +1,9 @@
 /*
-** foreign_statements.c - what foreign keys ask and do by SQL: is the parent there, how many children are there, and the actions.
+** foreign_statements.c - what foreign keys ask and do by SQL: is the parent there, how many children are there, and the
+** actions.
 **
-** Invariant: the parent column's affinity and collation decide each comparison, as on native tables; an action is run under ABORT, as
-** a trigger of its own depth.
+** Invariant: the parent column's affinity and collation decide each comparison, as on native tables; an action is run
+** under ABORT, as a trigger of its own depth.
 */
 #include "executor/executor.h"
 #include "executor/program_state.h"
@@ -69,9 +70,10 @@ int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign,
 
 static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *values, const int *columns, int count,
                const rootstock_value *more, const int *more_columns, sqlite3_int64 *result, char **message) {
+    rst_schema *schema = schema_of(c);
     char *sql = sqlite3_str_finish(text);
     sqlite3_stmt *statement = NULL;
-    struct rst_program *program = c->program;
+    struct rst_program *program = schema->program;
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
     /* What acts may fire and act further; to SQLite it is a trigger like any other. */
@@ -87,15 +89,15 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
             code = rst_bind(statement, count + k + 1, &more[more_columns[k]]);
         }
         const int64_t changes = result == NULL ? rst_changes_keep(c) : 0;
-        c->program = NULL;
-        c->trigger_depth++;
+        schema->program = NULL;
+        rewriter_of(c)->trigger_depth++;
         while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
             if (result != NULL) *result = sqlite3_column_int64(statement, 0);
             code = SQLITE_OK;
         }
-        c->trigger_depth--;
-        c->keeps_failed = false; /* it has failed by now, and is rolled back */
-        c->program = program;
+        rewriter_of(c)->trigger_depth--;
+        store_of(c)->keeps_failed = false; /* it has failed by now, and is rolled back */
+        schema->program = program;
         if (code != SQLITE_OK && code != SQLITE_DONE) { /* a value that could not be bound included */
             code = sqlite3_extended_errcode(c->db);
             rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -111,14 +113,15 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
     return code;
 }
 
-/* Before the k-th comparison. In groups: SQLite refuses an expression that is 1000 deep, and 1000 terms in a row are. */
+/* Before the k-th comparison. In groups: SQLite refuses an expression that is 1000 deep, and 1000 terms in a row
+** are. */
 static void append_conjunction(sqlite3_str *text, int k) {
     sqlite3_str_appendall(text, k == 0 ? " WHERE (" : k % 32 == 0 ? ") AND (" : " AND ");
 }
 
 static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_foreign_key *foreign,
                           const rst_table *parent, const int *columns) {
-    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, parent->declared_name);
+    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", executor_of(c)->schema, parent->declared_name);
     for (int k = 0; k < foreign->column_count; k++) {
         append_conjunction(text, k);
         sqlite3_str_appendf(text, "\"%w\"=?%d", parent->columns[columns[k]].name, k + 1);
@@ -138,8 +141,8 @@ int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign,
     return code;
 }
 
-/* The comparison has the parent column's affinity and collation. acting: only its collation, because an action is to SQLite a trigger of
-** the parent's, and OLD.column has no affinity there but for the rowid. */
+/* The comparison has the parent column's affinity and collation. acting: only its collation, because an action is to
+** SQLite a trigger of the parent's, and OLD.column has no affinity there but for the rowid. */
 static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
                             const rst_table *parent, const int *columns, const rootstock_value *values, bool acting) {
     for (int k = 0; k < foreign->column_count; k++) {
@@ -163,7 +166,7 @@ int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_forei
                             char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     *count = 0;
-    sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", c->schema, child->declared_name);
+    sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", executor_of(c)->schema, child->declared_name);
     append_children(text, child, foreign, parent, columns, values, acting);
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
 }
@@ -182,7 +185,7 @@ int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst
     }
     text = sqlite3_str_new(NULL);
     if (as_child) {
-        sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", c->schema, table->declared_name);
+        sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", executor_of(c)->schema, table->declared_name);
         append_children(text, table, foreign, table, columns, key, false);
     } else {
         append_parent(text, c, foreign, table, columns);
@@ -199,13 +202,14 @@ int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst
 int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                     const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
                     char **message) {
+    rst_executor *executor = executor_of(c);
     sqlite3_str *text = sqlite3_str_new(NULL);
     bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
-    int override = c->override_conflict, code;
+    int override = executor->override_conflict, code;
     if (action == ACTION_CASCADE && fresh == NULL) {
-        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", c->schema, child->declared_name);
+        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", executor->schema, child->declared_name);
     } else {
-        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", c->schema, child->declared_name);
+        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", executor->schema, child->declared_name);
         for (int k = 0; k < foreign->column_count; k++) {
             const rst_column *column = &child->columns[foreign->child_columns[k]];
             sqlite3_str_appendf(text, "%s\"%w\"=", k > 0 ? "," : "", column->name);
@@ -218,19 +222,20 @@ int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *
         }
     }
     append_children(text, child, foreign, parent, columns, old, true);
-    /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses say. */
-    c->override_conflict = SQLITE_ABORT;
+    /* SQLite compiles an action as a trigger under ABORT, whatever the statement's OR and the child's own clauses
+    ** say. */
+    executor->override_conflict = SQLITE_ABORT;
     code = run(c, text, old, columns, foreign->column_count, cascade_update ? fresh : NULL, columns, NULL, message);
-    c->override_conflict = override;
-    if (code != SQLITE_OK && c->nested_error != 0) {
+    executor->override_conflict = override;
+    if (code != SQLITE_OK && executor->nested_error != 0) {
         code = rst_nested_error_take(c, message);
     }
-    if (code == SQLITE_CONSTRAINT_TRIGGER && c->raised == SQLITE_FAIL && !foreign->deferred &&
+    if (code == SQLITE_CONSTRAINT_TRIGGER && executor->raised == SQLITE_FAIL && !foreign->deferred &&
         !rst_foreign_all_deferred(c)) {
         /* RAISE(FAIL) keeps what was done, but the child still refers to what is gone. */
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
-    if (code != SQLITE_OK && code != SQLITE_CONSTRAINT_TRIGGER) c->last_mode = SQLITE_ABORT;
+    if (code != SQLITE_OK && code != SQLITE_CONSTRAINT_TRIGGER) executor->last_mode = SQLITE_ABORT;
     return code;
 }

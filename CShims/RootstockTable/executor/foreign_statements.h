@@ -1,23 +1,26 @@
 /*
-** foreign_statements.h - the statements of foreign keys, between foreign.c, which counts, and foreign_statements.c, which asks and acts.
+** foreign_statements.h - the statements of foreign keys, between foreign.c, which counts, and foreign_statements.c,
+** which asks and acts.
 */
 #ifndef ROOTSTOCK_FOREIGN_STATEMENTS_H
 #define ROOTSTOCK_FOREIGN_STATEMENTS_H
 
 #include "executor/foreign.h"
 
-/* The parent's columns, in the order of the key; *columns belongs to the key. SQLITE_ERROR with SQLite's words if there is no such key. */
+/* The parent's columns, in the order of the key; *columns belongs to the key. SQLITE_ERROR with SQLite's words if there
+** is no such key. */
 int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int **columns,
                                char **message);
 /* Whether the parent of these child values is there. */
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                               const rootstock_value *values, bool *exists, char **message);
-/* How many children refer to these parent values; acting: by the comparison that finds them for an action, RESTRICT among them. */
+/* How many children refer to these parent values; acting: by the comparison that finds them for an action, RESTRICT
+** among them. */
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                             const int *columns, const rootstock_value *values, bool acting, sqlite3_int64 *count,
                             char **message);
-/* Whether that row of a table which refers to itself, looked at alone, is one of the children of the parent values in `key`
-** (as_child), or else the parent of the child values in `key`; by the same comparison. */
+/* Whether that row of a table which refers to itself, looked at alone, is one of the children of the parent values in
+** `key` (as_child), or else the parent of the child values in `key`; by the same comparison. */
 int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
                           const rootstock_value *row, const rootstock_value *key, bool as_child, bool *itself,
                           char **message);

@@ -1,9 +1,10 @@
 /*
 ** indexes.c - entries of secondary indexes: their keys and values, finding what stands in the way, filling.
 **
-** Entry key: the index's columns, then the row's key (8 bytes of rowid, or the encoded primary key). Entry value: for WITHOUT
-** ROWID tables 4 bytes with the length of the columns' part; then, only if some column cannot be read back exactly from
-** the key, a row (rows.h) of the columns' values. Invariant: the entry of a row is a function of the row alone.
+** Entry key: the index's columns, then the row's key (8 bytes of rowid, or the encoded primary key). Entry value: for
+** WITHOUT ROWID tables 4 bytes with the length of the columns' part; then, only if some column cannot be read back
+** exactly from the key, a row (rows.h) of the columns' values. Invariant: the entry of a row is a function of the row
+** alone.
 */
 #include "executor/executor.h"
 #include "executor/change.h"
@@ -43,9 +44,9 @@ static rootstock_value part_value(const rst_table *table, const rst_part *part, 
     return value;
 }
 
-/* Entry of `number` for the row in hand. With an evaluated index the row must be in the twin. */
-int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstock_buffer *key, rootstock_buffer *value,
-                    size_t *prefix, bool *has_null, bool *included, char **message) {
+/* Entry of `number` for the row in hand. With an evaluated index the row must be in the row validator. */
+int rst_index_entry(rst_table *table, int number, const rst_row_slot *hand, rootstock_buffer *key,
+                    rootstock_buffer *value, size_t *prefix, bool *has_null, bool *included, char **message) {
     const rst_index *index = &table->indexes[number];
     rootstock_value parts_small[16], *parts = parts_small;
     bool exact = true;
@@ -59,7 +60,7 @@ int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstoc
         if (parts == NULL) return SQLITE_NOMEM;
     }
     if (index->evaluated) {
-        code = rst_twin_index(table, number, parts, included, message);
+        code = rst_validator_index(table, number, parts, included, message);
         for (int p = 0; p < index->part_count; p++) {
             if (index->parts[p].column >= 0 || index->parts[p].column == -1) {
                 parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
@@ -98,11 +99,11 @@ int rst_index_entry(rst_table *table, int number, const rst_hand *hand, rootstoc
 
 /* Key of the row whose entry begins with the first `prefix` bytes of key, if it is another than `except`. */
 static int entry_in_the_way(rst_table *table, rst_index *index, const rootstock_buffer *key, size_t prefix,
-                            const rst_hand *except, rootstock_buffer *row_key) {
+                            const rst_row_slot *except, rootstock_buffer *row_key) {
     rst_connection *c = table->connection;
     rst_walker walker;
     rootstock_slice at = {prefix, key->data}, value;
-    int code = rst_walker_open(c, c->writer, &index->tree, &walker);
+    int code = rst_walker_open(c, store_of(c)->writer, &index->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
     for (;;) {
@@ -130,8 +131,8 @@ static int entry_in_the_way(rst_table *table, rst_index *index, const rootstock_
     return code;
 }
 
-int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_hand *except, rootstock_buffer *found,
-                      char **message) {
+int rst_find_conflict(rst_table *table, int number, rst_row_slot *row, const rst_row_slot *except,
+                      rootstock_buffer *found, char **message) {
     rst_connection *c = table->connection;
     if (number < 0) {
         rootstock_slice key = {row->key.size, row->key.data}, value;
@@ -141,7 +142,7 @@ int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_han
             memcmp(except->key.data, row->key.data, row->key.size) == 0) {
             return SQLITE_DONE;
         }
-        code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+        code = rst_tree_get(c, store_of(c)->writer, &table->tree, &key, &value, &hold);
         rootstock_buffer_free(&hold);
         if (code == SQLITE_ROW && found != NULL) {
             found->size = 0;
@@ -155,10 +156,11 @@ int rst_find_conflict(rst_table *table, int number, rst_hand *row, const rst_han
         size_t prefix = 0;
         int code;
         if (!index->unique) return SQLITE_DONE;
-        code = rst_index_entry(table, number, row, &c->key_scratch, NULL, &prefix, &has_null, &included, message);
+        code = rst_index_entry(table, number, row, &executor_of(c)->key_scratch, NULL, &prefix, &has_null, &included,
+                               message);
         if (code != SQLITE_OK) return code;
         if (!included || has_null) return SQLITE_DONE;
-        return entry_in_the_way(table, index, &c->key_scratch, prefix, except, found);
+        return entry_in_the_way(table, index, &executor_of(c)->key_scratch, prefix, except, found);
     }
 }
 
@@ -209,7 +211,7 @@ static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bo
                 code = SQLITE_OK;
             }
         }
-        if (append && key.size < c->long_key_limit) {
+        if (append && key.size < store_of(c)->long_key_limit) {
             code = rst_put(c, &index->tree, &key, &value, ROOTSTOCK_PUT_APPEND);
             if (code != SQLITE_DONE) continue;
             append = false;
@@ -221,7 +223,8 @@ static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bo
     return code;
 }
 
-/* The columns that the index's entries are made of, as bits (the last stands for all behind it); all where the twin makes them. */
+/* The columns that the index's entries are made of, as bits (the last stands for all behind it); all where the row
+** validator makes them. */
 static uint64_t index_columns(const rst_table *table, const rst_index *index) {
     uint64_t columns = 0;
     if (index->evaluated) return UINT64_MAX;
@@ -233,24 +236,24 @@ static uint64_t index_columns(const rst_table *table, const rst_index *index) {
     return columns;
 }
 
-/* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so that pages
-** are written once and full; what does not fit into memory comes in several sorted runs. */
+/* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so
+** that pages are written once and full; what does not fit into memory comes in several sorted runs. */
 int rst_index_fill(rst_table *table, int number, char **message) {
     rst_connection *c = table->connection;
     rst_index *index = &table->indexes[number];
     rst_walker walker;
-    rst_hand hand;
+    rst_row_slot hand;
     rootstock_buffer key = {0}, value = {0};
     rst_gathering g = {0};
     uint64_t columns = index_columns(table, index);
     rootstock_slice at, bytes;
     uint64_t rows = 0;
     bool first = true;
-    int result = SQLITE_OK, code = rst_hand_begin(table, &hand);
+    int result = SQLITE_OK, code = rst_row_slot_begin(table, &hand);
     if (code != SQLITE_OK) return code;
-    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
     if (code != SQLITE_OK) {
-        rst_hand_end(table, &hand);
+        rst_row_slot_end(table, &hand);
         return code;
     }
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &at, &bytes); code == ROOTSTOCK_OK && result == SQLITE_OK;
@@ -258,13 +261,13 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         bool has_null, included = false;
         size_t prefix = 0;
         result = rst_interrupted(c, ++rows);
-        if (result == SQLITE_OK) result = rst_hand_read(table, &at, &bytes, columns, &hand);
+        if (result == SQLITE_OK) result = rst_row_slot_read(table, &at, &bytes, columns, &hand);
         if (result == SQLITE_OK && index->evaluated)
-            result = rst_twin_insert(table, hand.values, hand.rowid, 0, true, message);
+            result = rst_validator_insert(table, hand.values, hand.rowid, 0, true, message);
         if (result == SQLITE_OK) {
             result = rst_index_entry(table, number, &hand, &key, &value, &prefix, &has_null, &included, message);
         }
-        if (index->evaluated) rst_twin_clear(table);
+        if (index->evaluated) rst_validator_clear(table);
         if (result != SQLITE_OK || !included) continue;
         result = rst_gather(&g, &key, &value, prefix, has_null);
         if (result == SQLITE_OK && g.bytes.size > GATHER_BYTES) {
@@ -275,7 +278,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     if (result == SQLITE_OK && code != ROOTSTOCK_NOT_FOUND) result = rst_map_error(c, code, message);
     rst_walker_close(&walker);
     if (result == SQLITE_OK) result = gathered_put(table, index, &g, first, message);
-    rst_hand_end(table, &hand);
+    rst_row_slot_end(table, &hand);
     rootstock_buffer_free(&key);
     rootstock_buffer_free(&value);
     rst_gathering_free(&g);

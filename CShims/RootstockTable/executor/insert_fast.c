@@ -1,9 +1,11 @@
 /*
-** insert_fast.c - an INSERT into a table on which nothing hangs but plain indexes: from xUpdate's values to the row in one pass.
+** insert_fast.c - an INSERT into a table on which nothing hangs but plain indexes: from xUpdate's values to the row in
+** one pass.
 **
-** No trigger, foreign key that is enforced, shadow, CHECK, generated column, AUTOINCREMENT, UPSERT or RETURNING has a say in such a row, and each of its values
-** is stored as it came, or as the real that an integer becomes. Whatever is longer to tell is left to the steps of change.c, before
-** anything is done. Invariant: what is put are the bytes that those would put, and what refuses it is what would refuse it there.
+** No trigger, foreign key that is enforced, native foreign-key table, CHECK, generated column, AUTOINCREMENT, UPSERT or
+** RETURNING has a say in such a row, and each of its values is stored as it came, or as the real that an integer
+** becomes. Whatever is longer to tell is left to the steps of change.c, before anything is done. Invariant: what is put
+** are the bytes that those would put, and what refuses it is what would refuse it there.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -11,7 +13,7 @@
 
 /* Whether a row of the table can be for us at all. */
 static inline bool is_plain(rst_table *table) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     if (program == NULL) {
         if ((table->foreign_key_count > 0 || table->is_parent) && rst_foreign_enabled(table->connection)) return false;
     } else if (program->table != table || program->looks_at_keys || program->code->kind != KIND_INSERT ||
@@ -19,12 +21,12 @@ static inline bool is_plain(rst_table *table) {
         return false;
     }
     return table->triggers == NULL && !rst_is_observed(table) && table->row_concerns == 0 && table->pinned == 0 &&
-           table->column_count <= 24 && !rst_shadows_any(table);
+           table->column_count <= 24 && !rst_native_fk_any(table);
 }
 
-/* The value as the column stores it. False: it takes longer. Text is asked for as a blob, which needs no terminator: for its sake SQLite
-** would copy text that was bound with its length. It is UTF-8, because the control file is, and SQLite attaches none of another
-** encoding than the connection's. */
+/* The value as the column stores it. False: it takes longer. Text is asked for as a blob, which needs no terminator:
+** for its sake SQLite would copy text that was bound with its length. It is UTF-8, because the control file is, and
+** SQLite attaches none of another encoding than the connection's. */
 static inline bool take(sqlite3_value *from, const rst_column *column, rootstock_value *to) {
     const char affinity = column->affinity;
     to->size = 0;
@@ -56,8 +58,9 @@ static inline bool take(sqlite3_value *from, const rst_column *column, rootstock
     return bytes != NULL || to->size == 0;
 }
 
-/* The key of a row with a rowid: given by the statement, or automatic (*free: no row has it). SQLITE_NOTFOUND: it takes longer. */
-static int choose_rowid(rst_table *table, sqlite3_value **values, rst_hand *row, bool *free, char **message) {
+/* The key of a row with a rowid: given by the statement, or automatic (*free: no row has it). SQLITE_NOTFOUND: it takes
+** longer. */
+static int choose_rowid(rst_table *table, sqlite3_value **values, rst_row_slot *row, bool *free, char **message) {
     const int column = table->rowid_column;
     sqlite3_value *source = column >= 0 ? values[2 + column] : values[1];
     int type = sqlite3_value_type(source), code = SQLITE_OK;
@@ -80,10 +83,11 @@ static inline bool has_unique_index(const rst_table *table) {
     return false;
 }
 
-int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+int rst_insert_fast(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     const int mode = rst_mode_of(conflict, table->rowid_on_conflict);
-    rst_hand row;
+    rst_row_slot row;
     unsigned char bytes[8];
     bool free = false;
     const rst_column *columns = table->columns;
@@ -91,7 +95,8 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
     size_t sizes = 0;
     int code = SQLITE_OK;
     if (!is_plain(table) ||
-        (mode == SQLITE_REPLACE && (conflict != SQLITE_REPLACE || table->index_count > 0 || c->program != NULL)) ||
+        (mode == SQLITE_REPLACE &&
+         (conflict != SQLITE_REPLACE || table->index_count > 0 || schema_of(c)->program != NULL)) ||
         sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) == SQLITE_INTEGER)
         return SQLITE_NOTFOUND;
     row.values = row.small;
@@ -110,8 +115,9 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
         rootstock_rowid_encode(row.rowid, bytes);
         row.key = (rootstock_buffer){bytes, sizeof bytes, sizeof bytes};
     }
-    c->before_fired = c->upsert_updated = false;
-    if (code == SQLITE_OK && table->last_key_transaction != c->writer_identifier) code = rst_row_learn_last_key(table);
+    executor->before_fired = executor->upsert_updated = false;
+    if (code == SQLITE_OK && table->last_key_transaction != store_of(c)->writer_identifier)
+        code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && mode == SQLITE_REPLACE) {
         code = rst_row_put(table, &row, sizes, false); /* nothing hangs on a row that was there */
     } else if (code == SQLITE_OK) {
@@ -122,7 +128,7 @@ int rst_row_add(rst_table *table, sqlite3_value **values, int conflict, sqlite3_
         }
         if (code == SQLITE_OK && table->index_count > 0)
             code = rst_row_change_entries(table, &row, true, UINT64_MAX, message);
-        c->row_written = code == SQLITE_OK;
+        executor->row_written = code == SQLITE_OK;
     }
     if (table->without_rowid) {
         rst_spare_give(c, &row.key);

@@ -1,7 +1,9 @@
 /*
-** native_fk_schema.c - shadows made, dropped and renamed with the table that they belong to (shadow.c).
+** native_fk_schema.c - native foreign-key tables made, dropped and renamed with the table that they belong to (native
+** foreign-key table.c).
 **
-** Invariant: what a shadow's triggers do to the store table is what the foreign key's actions say, and nothing else.
+** Invariant: what a native foreign-key table's triggers do to the store table is what the foreign key's actions say,
+** and nothing else.
 */
 #include "executor/executor.h"
 #include "executor/native_fk_parts.h"
@@ -11,7 +13,7 @@
 
 #include <string.h>
 
-bool rst_shadow_is_keys(const char *argument) {
+bool rst_native_fk_is_keys(const char *argument) {
     while (*argument == ' ' || *argument == '\n' || *argument == '\t') argument++;
     if (sqlite3_strnicmp(argument, "native_keys", 11) != 0) return false;
     argument += 11;
@@ -28,12 +30,12 @@ static void append_column(sqlite3_str *text, const rst_table *table, const char 
         sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation_name);
 }
 
-static void append_names(sqlite3_str *text, const rst_table *table, const rst_shadow *shadow) {
+static void append_names(sqlite3_str *text, const rst_table *table, const rst_native_fk_table *shadow) {
     for (int k = 0; k < shadow->count; k++)
         sqlite3_str_appendf(text, "%s\"%w\"", k > 0 ? "," : "", table->columns[shadow->columns[k]].name);
 }
 
-/* WHERE of the store's row that a shadow's row, OLD, stands for. */
+/* WHERE of the store's row that a native foreign-key table's row, OLD, stands for. */
 static void append_where(sqlite3_str *text, const rst_table *table) {
     if (!table->without_rowid) {
         sqlite3_str_appendf(text, " WHERE \"%w\"=old.\"rootstock 1\"", rst_rowid_name(table));
@@ -49,11 +51,12 @@ static const char *action_word(rst_action action) {
     switch (action) {
     case ACTION_RESTRICT: return "RESTRICT";
     case ACTION_NONE: return "NO ACTION";
-    default: return "CASCADE"; /* to the shadow; what becomes of the store's row its triggers say */
+    default: return "CASCADE"; /* to the native foreign-key table; what becomes of the store's row its triggers say */
     }
 }
 
-static int create_trigger(rst_table *table, const rst_shadow *shadow, bool delete, rst_action action, char **message) {
+static int create_trigger(rst_table *table, const rst_native_fk_table *shadow, bool delete, rst_action action,
+                          char **message) {
     rst_connection *c = table->connection;
     const rst_foreign_key *foreign = &table->foreign_keys[shadow->foreign];
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -64,8 +67,8 @@ static int create_trigger(rst_table *table, const rst_shadow *shadow, bool delet
         return SQLITE_OK;
     }
     sqlite3_str_appendf(text, "CREATE TRIGGER \"%w\".\"%w_%s\" AFTER %s ON \"%w\" WHEN rootstock_foreign_acts() BEGIN ",
-                        c->schema, shadow->name, delete ? "delete" : "update", delete ? "DELETE" : "UPDATE",
-                        shadow->name);
+                        executor_of(c)->schema, shadow->name, delete ? "delete" : "update",
+                        delete ? "DELETE" : "UPDATE", shadow->name);
     if (action == ACTION_CASCADE && delete) {
         sqlite3_str_appendf(text, "DELETE FROM \"%w\"", table->name);
     } else {
@@ -90,10 +93,10 @@ static int create_trigger(rst_table *table, const rst_shadow *shadow, bool delet
     return code;
 }
 
-static int create_shadow(rst_table *table, const rst_shadow *shadow, char **message) {
+static int create_shadow(rst_table *table, const rst_native_fk_table *shadow, char **message) {
     rst_connection *c = table->connection;
     sqlite3_str *text = sqlite3_str_new(NULL);
-    int first = rst_shadow_key_columns(table), code;
+    int first = rst_native_fk_key_columns(table), code;
     char *sql;
     if (!table->without_rowid && rst_rowid_name(table) == NULL) {
         rst_set_message(message,
@@ -102,7 +105,7 @@ static int create_shadow(rst_table *table, const rst_shadow *shadow, char **mess
         sqlite3_free(sqlite3_str_finish(text));
         return SQLITE_ERROR;
     }
-    sqlite3_str_appendf(text, "CREATE TABLE \"%w\".\"%w\"(", c->schema, shadow->name);
+    sqlite3_str_appendf(text, "CREATE TABLE \"%w\".\"%w\"(", executor_of(c)->schema, shadow->name);
     if (!table->without_rowid) {
         sqlite3_str_appendall(text, "\"rootstock 1\" INTEGER PRIMARY KEY");
     } else {
@@ -145,7 +148,8 @@ static int create_shadow(rst_table *table, const rst_shadow *shadow, char **mess
     sqlite3_free(sql);
     if (code != SQLITE_OK || shadow->foreign < 0) return code;
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "CREATE INDEX \"%w\".\"%w_index\" ON \"%w\"(", c->schema, shadow->name, shadow->name);
+    sqlite3_str_appendf(text, "CREATE INDEX \"%w\".\"%w_index\" ON \"%w\"(", executor_of(c)->schema, shadow->name,
+                        shadow->name);
     append_names(text, table, shadow);
     sqlite3_str_appendall(text, ")");
     sql = sqlite3_str_finish(text);
@@ -196,42 +200,43 @@ static int read_keys(rst_table *table, const char *argument, char **message) {
         return SQLITE_ERROR;
     }
     {
-        rst_shadow *shadow = rst_shadow_add(table, -1, count);
+        rst_native_fk_table *shadow = rst_native_fk_table_add(table, -1, count);
         if (shadow == NULL) return SQLITE_NOMEM;
         memcpy(shadow->columns, columns, (size_t)count * sizeof *columns);
     }
     return SQLITE_OK;
 }
 
-int rst_shadows_create(rst_table *table, const char *keys, char **message) {
+int rst_native_fk_create(rst_table *table, const char *keys, char **message) {
     int code;
-    if (!table->connection->sidecar) {
+    if (!schema_of(table->connection)->sidecar) {
         if (keys == NULL) return SQLITE_OK;
         rst_set_message(message, "native_keys belongs to tables beside a native database file");
         return SQLITE_ERROR;
     }
     code =
-        rst_shadows_load(table); /* the foreign keys to native tables; a leftover of the name shows when it is made */
+        rst_native_fk_load(table); /* the foreign keys to native tables; a leftover of the name shows when it is made */
     if (code == SQLITE_OK && keys != NULL) code = read_keys(table, keys, message);
     for (int i = 0; i < table->shadow_count && code == SQLITE_OK; i++)
         code = create_shadow(table, &table->shadows[i], message);
-    rst_shadows_free(table);
+    rst_native_fk_free(table);
     return code;
 }
 
-int rst_shadows_drop(rst_table *table, char **message) {
+int rst_native_fk_drop(rst_table *table, char **message) {
     rst_connection *c = table->connection;
-    int code = rst_shadows_load(table);
+    int code = rst_native_fk_load(table);
     for (int i = 0; i < table->shadow_count && code == SQLITE_OK; i++)
-        code = rst_execute(c, message, "DROP TABLE IF EXISTS \"%w\".\"%w\"", c->schema, table->shadows[i].name);
+        code = rst_execute(c, message, "DROP TABLE IF EXISTS \"%w\".\"%w\"", executor_of(c)->schema,
+                           table->shadows[i].name);
     return code;
 }
 
-int rst_shadows_rename(rst_table *table, const char *name, char **message) {
+int rst_native_fk_rename(rst_table *table, const char *name, char **message) {
     rst_connection *c = table->connection;
-    int code = rst_shadows_load(table);
+    int code = rst_native_fk_load(table);
     for (int i = 0; i < table->shadow_count && code == SQLITE_OK; i++) {
-        code = rst_execute(c, message, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"", c->schema,
+        code = rst_execute(c, message, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"", executor_of(c)->schema,
                            table->shadows[i].name, name, table->shadows[i].name + strlen(table->name));
     }
     return code;

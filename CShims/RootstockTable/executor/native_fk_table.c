@@ -1,13 +1,14 @@
 /*
 ** native_fk_table.c - foreign keys between a table of a sidecar and a native table of the same database file.
 **
-** SQLite enforces foreign keys between native tables only. So a store table that refers to a native one has a native shadow,
-** `<table>_foreign<n>`, with one row for each of its rows that refers to something: SQLite checks, defers and acts on that one,
-** and its triggers carry the actions over to the store table. A store table that native ones are to refer to is created with
-** native_keys(column ...) and has the shadow `<table>_keys`, which they name in REFERENCES.
-** Both begin with the row's own key: the rowid, or the primary key's columns. They lie in the database file, so a
-** connection without the module cannot change the parent past them: their triggers call a function that it does not have.
-** Invariant: after every change of a row its shadows hold what it holds, whether PRAGMA foreign_keys is on or not.
+** SQLite enforces foreign keys between native tables only. So a store table that refers to a native one has a native
+** native foreign-key table, `<table>_foreign<n>`, with one row for each of its rows that refers to something: SQLite
+** checks, defers and acts on that one, and its triggers carry the actions over to the store table. A store table that
+** native ones are to refer to is created with native_keys(column ...) and has the native foreign-key table
+** `<table>_keys`, which they name in REFERENCES. Both begin with the row's own key: the rowid, or the primary key's
+** columns. They lie in the database file, so a connection without the module cannot change the parent past them: their
+** triggers call a function that it does not have. Invariant: after every change of a row its native foreign-key tables
+** hold what it holds, whether PRAGMA foreign_keys is on or not.
 */
 #include "executor/executor.h"
 #include "executor/native_fk_parts.h"
@@ -16,7 +17,7 @@
 
 #include <string.h>
 
-void rst_shadows_free(rst_table *table) {
+void rst_native_fk_free(rst_table *table) {
     for (int i = 0; i < table->shadow_count; i++) {
         sqlite3_free(table->shadows[i].name);
         sqlite3_free(table->shadows[i].columns);
@@ -27,9 +28,10 @@ void rst_shadows_free(rst_table *table) {
     table->shadows_known = false;
 }
 
-rst_shadow *rst_shadow_add(rst_table *table, int foreign, int count) {
-    rst_shadow *more = sqlite3_realloc64(table->shadows, ((sqlite3_uint64)table->shadow_count + 1) * sizeof *more);
-    rst_shadow *shadow;
+rst_native_fk_table *rst_native_fk_table_add(rst_table *table, int foreign, int count) {
+    rst_native_fk_table *more =
+        sqlite3_realloc64(table->shadows, ((sqlite3_uint64)table->shadow_count + 1) * sizeof *more);
+    rst_native_fk_table *shadow;
     if (more == NULL) return NULL;
     table->shadows = more;
     shadow = &more[table->shadow_count];
@@ -44,7 +46,8 @@ rst_shadow *rst_shadow_add(rst_table *table, int foreign, int count) {
 }
 
 static bool exists(const rst_connection *c, const char *name) {
-    return sqlite3_table_column_metadata(c->db, c->schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+    return sqlite3_table_column_metadata(c->db, executor_of(c)->schema, name, NULL, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
 }
 
 /* The columns of `<table>_keys` are the parent's. */
@@ -52,9 +55,9 @@ static int load_keys(rst_table *table) {
     rst_connection *c = table->connection;
     sqlite3_stmt *statement = NULL;
     char *name = sqlite3_mprintf("%s_keys", table->name), *sql;
-    int first = rst_shadow_key_columns(table), count, code = SQLITE_OK;
+    int first = rst_native_fk_key_columns(table), count, code = SQLITE_OK;
     if (name == NULL) return SQLITE_NOMEM;
-    sql = exists(c, name) ? sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", c->schema, name) : NULL;
+    sql = exists(c, name) ? sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", executor_of(c)->schema, name) : NULL;
     sqlite3_free(name);
     if (sql == NULL) return SQLITE_OK;
     code = sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
@@ -63,7 +66,7 @@ static int load_keys(rst_table *table) {
     count = sqlite3_column_count(statement) - first;
     /* A table of the user's that happens to bear the name is none of ours. */
     if (count > 0 && strncmp(sqlite3_column_name(statement, 0), "rootstock ", 10) == 0) {
-        rst_shadow *shadow = rst_shadow_add(table, -1, count);
+        rst_native_fk_table *shadow = rst_native_fk_table_add(table, -1, count);
         if (shadow == NULL) code = SQLITE_NOMEM;
         for (int k = 0; k < count && shadow != NULL; k++) {
             shadow->columns[k] = -1;
@@ -78,18 +81,18 @@ static int load_keys(rst_table *table) {
     return code;
 }
 
-int rst_shadows_load(rst_table *table) {
+int rst_native_fk_load(rst_table *table) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK;
     if (table->shadows_known) return SQLITE_OK;
-    rst_shadows_free(table);
-    if (c->sidecar) {
+    rst_native_fk_free(table);
+    if (schema_of(c)->sidecar) {
         /* The foreign keys first: what native children's actions do when a key goes cannot be taken back row by row. */
         for (int i = 0; i < table->foreign_key_count && code == SQLITE_OK; i++) {
             const rst_foreign_key *foreign = &table->foreign_keys[i];
-            rst_shadow *shadow;
+            rst_native_fk_table *shadow;
             if (rst_table_find(c, foreign->parent) != NULL) continue;
-            shadow = rst_shadow_add(table, i, foreign->column_count);
+            shadow = rst_native_fk_table_add(table, i, foreign->column_count);
             if (shadow == NULL) return SQLITE_NOMEM;
             memcpy(shadow->columns, foreign->child_columns, (size_t)foreign->column_count * sizeof *shadow->columns);
             shadow->missing = !exists(c, shadow->name);
@@ -100,12 +103,12 @@ int rst_shadows_load(rst_table *table) {
     return code;
 }
 
-bool rst_shadows_learn(rst_table *table) {
-    if (rst_shadows_load(table) != SQLITE_OK) return true;
+bool rst_native_fk_learn(rst_table *table) {
+    if (rst_native_fk_load(table) != SQLITE_OK) return true;
     return table->shadow_count > 0;
 }
 
-static int bind_key(const rst_table *table, sqlite3_stmt *statement, int *number, const rst_hand *hand) {
+static int bind_key(const rst_table *table, sqlite3_stmt *statement, int *number, const rst_row_slot *hand) {
     int code = SQLITE_OK;
     if (!table->without_rowid) return sqlite3_bind_int64(statement, (*number)++, hand->rowid);
     for (int k = 0; k < table->key_count && code == SQLITE_OK; k++)
@@ -114,11 +117,11 @@ static int bind_key(const rst_table *table, sqlite3_stmt *statement, int *number
 }
 
 static void append_key(sqlite3_str *text, const rst_table *table, const char *between, const char *after) {
-    for (int k = 0; k < rst_shadow_key_columns(table); k++)
+    for (int k = 0; k < rst_native_fk_key_columns(table); k++)
         sqlite3_str_appendf(text, "%s\"rootstock %d\"%s", k > 0 ? between : "", k + 1, after);
 }
 
-static bool refers(const rst_shadow *shadow, const rst_hand *hand) {
+static bool refers(const rst_native_fk_table *shadow, const rst_row_slot *hand) {
     if (hand == NULL) return false;
     for (int k = 0; k < shadow->count && shadow->foreign >= 0; k++) {
         if (hand->values[shadow->columns[k]].type == VALUE_NULL) return false;
@@ -126,9 +129,10 @@ static bool refers(const rst_shadow *shadow, const rst_hand *hand) {
     return true;
 }
 
-static int change(rst_table *table, const rst_shadow *shadow, const rst_hand *old, const rst_hand *row,
+static int change(rst_table *table, const rst_native_fk_table *shadow, const rst_row_slot *old, const rst_row_slot *row,
                   char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     sqlite3_stmt *statement = NULL;
     bool had = refers(shadow, old), has = refers(shadow, row);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
@@ -138,18 +142,18 @@ static int change(rst_table *table, const rst_shadow *shadow, const rst_hand *ol
     if (!had && !has) return SQLITE_OK;
     text = sqlite3_str_new(NULL);
     if (has && had) {
-        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", c->schema, shadow->name);
+        sqlite3_str_appendf(text, "UPDATE \"%w\".\"%w\" SET ", executor->schema, shadow->name);
         append_key(text, table, ",", "=?");
         for (int k = 0; k < shadow->count; k++)
             sqlite3_str_appendf(text, ",\"%w\"=?", table->columns[shadow->columns[k]].name);
         sqlite3_str_appendall(text, " WHERE ");
         append_key(text, table, " AND ", "=?");
     } else if (has) {
-        sqlite3_str_appendf(text, "INSERT INTO \"%w\".\"%w\" VALUES(?", c->schema, shadow->name);
-        for (int k = 1; k < rst_shadow_key_columns(table) + shadow->count; k++) sqlite3_str_appendall(text, ",?");
+        sqlite3_str_appendf(text, "INSERT INTO \"%w\".\"%w\" VALUES(?", executor->schema, shadow->name);
+        for (int k = 1; k < rst_native_fk_key_columns(table) + shadow->count; k++) sqlite3_str_appendall(text, ",?");
         sqlite3_str_appendall(text, ")");
     } else {
-        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\" WHERE ", c->schema, shadow->name);
+        sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\" WHERE ", executor->schema, shadow->name);
         append_key(text, table, " AND ", "=?");
     }
     sql = sqlite3_str_finish(text);
@@ -163,12 +167,13 @@ static int change(rst_table *table, const rst_shadow *shadow, const rst_hand *ol
     }
     if (code == SQLITE_OK && had) code = bind_key(table, statement, &number, old);
     if (code == SQLITE_OK) {
-        bool upkeep = c->shadow_upkeep;
-        /* Of a foreign key's shadow; what follows on one of keys are native children's own actions, and theirs. */
-        c->shadow_upkeep = shadow->foreign >= 0;
+        bool upkeep = executor->shadow_upkeep;
+        /* Of a foreign key's native foreign-key table; what follows on one of keys are native children's own actions,
+        ** and theirs. */
+        executor->shadow_upkeep = shadow->foreign >= 0;
         sqlite3_step(statement);
         code = sqlite3_reset(statement);
-        c->shadow_upkeep = upkeep;
+        executor->shadow_upkeep = upkeep;
     }
     if (code != SQLITE_OK) {
         code = sqlite3_extended_errcode(c->db);
@@ -179,7 +184,8 @@ static int change(rst_table *table, const rst_shadow *shadow, const rst_hand *ol
     return code;
 }
 
-static bool same_row(const rst_table *table, const rst_shadow *shadow, const rst_hand *old, const rst_hand *row) {
+static bool same_row(const rst_table *table, const rst_native_fk_table *shadow, const rst_row_slot *old,
+                     const rst_row_slot *row) {
     if (old == NULL || row == NULL || old->rowid != row->rowid) return false;
     for (int k = 0; k < shadow->count; k++) {
         if (!rst_value_same(&old->values[shadow->columns[k]], &row->values[shadow->columns[k]])) return false;
@@ -190,10 +196,10 @@ static bool same_row(const rst_table *table, const rst_shadow *shadow, const rst
     return true;
 }
 
-int rst_shadows_after(rst_table *table, const rst_hand *old, const rst_hand *row, char **message) {
-    int code = rst_shadows_load(table), done = 0;
+int rst_native_fk_after(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, char **message) {
+    int code = rst_native_fk_load(table), done = 0;
     for (; done < table->shadow_count && code == SQLITE_OK; done++) {
-        const rst_shadow *shadow = &table->shadows[done];
+        const rst_native_fk_table *shadow = &table->shadows[done];
         if (shadow->missing) {
             rst_set_message(message,
                             "table %s_%s is missing, which keeps the foreign keys between %s and native tables: create "
@@ -205,19 +211,20 @@ int rst_shadows_after(rst_table *table, const rst_hand *old, const rst_hand *row
         code = change(table, shadow, old, row, message);
         if (code != SQLITE_OK) break;
     }
-    /* The row's own change will be undone: so are those of its shadows that were made. */
+    /* The row's own change will be undone: so are those of its native foreign-key tables that were made. */
     while (code != SQLITE_OK && --done >= 0) (void)change(table, &table->shadows[done], row, old, NULL);
     return code;
 }
 
-/* rootstock_foreign_acts(): whether a change of a shadow comes from SQLite's foreign keys, not from the module. */
+/* rootstock_foreign_acts(): whether a change of a native foreign-key table comes from SQLite's foreign keys, not from
+** the module. */
 static void acts_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     UNUSED(count);
     UNUSED(values);
-    sqlite3_result_int(context, !c->shadow_upkeep);
+    sqlite3_result_int(context, !executor_of(c)->shadow_upkeep);
 }
 
-int rst_shadow_register(rst_connection *c) {
+int rst_native_fk_register(rst_connection *c) {
     return rst_function(c, "rootstock_foreign_acts", 0, SQLITE_INNOCUOUS, acts_function);
 }

@@ -23,16 +23,18 @@ void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values
 }
 
 int rst_program_conflict(rst_table *table, int told) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     if (program == NULL || program->table != table) {
         /* Inside a trigger the outer statement's OR overrides the inner one's. */
-        return table->connection->override_conflict != 0 ? table->connection->override_conflict : told;
+        return executor_of(table->connection)->override_conflict != 0
+                   ? executor_of(table->connection)->override_conflict
+                   : told;
     }
     return program->code->conflict;
 }
 
 uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     bool known = program != NULL && program->table == table &&
                  (program->code->set_columns != 0 || program->code->set_rowid_names != 0);
     *beyond = known ? program->code->set_beyond : NULL;
@@ -40,55 +42,60 @@ uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond
 }
 
 int rst_program_set_rowid(const rst_table *table) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     return program != NULL && program->table == table && program->code->kind == KIND_UPDATE
                ? program->code->set_rowid_names
                : 0;
 }
 
 bool rst_program_rowwise(const rst_table *table) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     return program != NULL && program->table == table && program->code->rowwise;
 }
 
 bool rst_program_deletes(const rst_table *table) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     return program != NULL && program->table == table && program->code->kind == KIND_DELETE;
 }
 
 bool rst_program_stopped(const rst_table *table) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     return program != NULL && program->table == table && program->stopped;
 }
 
 int rst_nested_error_take(rst_connection *c, char **message) {
-    int code = c->nested_error;
-    rst_set_message(message, "%s", c->nested_message == NULL ? "constraint failed" : c->nested_message);
-    c->nested_error = 0;
+    rst_executor *executor = executor_of(c);
+    int code = executor->nested_error;
+    rst_set_message(message, "%s", executor->nested_message == NULL ? "constraint failed" : executor->nested_message);
+    executor->nested_error = 0;
     return code;
 }
 
 int rst_program_result(rst_table *table, int told, int conflict, int code, char **message) {
     rst_connection *c = table->connection;
-    rst_program *program = c->program;
+    rst_executor *executor = executor_of(c);
+    rst_program *program = schema_of(c)->program;
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
         /* The mode of this row decides what becomes of the statements further out, too. */
-        if (c->last_mode == 0 && (code & 0xff) == SQLITE_CONSTRAINT && code != SQLITE_CONSTRAINT_DATATYPE &&
+        if (executor->last_mode == 0 && (code & 0xff) == SQLITE_CONSTRAINT && code != SQLITE_CONSTRAINT_DATATYPE &&
             code != SQLITE_CONSTRAINT_TRIGGER && code != SQLITE_CONSTRAINT_FOREIGNKEY)
-            c->last_mode = conflict;
-        c->keeps_failed = (c->trigger_depth > 0 || c->settling > 0) && rst_fails_only(c, conflict, code);
-        if (c->keeps_failed && told == SQLITE_FAIL) return code; /* SQLite keeps it by itself, and what was native */
+            executor->last_mode = conflict;
+        store_of(c)->keeps_failed =
+            (rewriter_of(c)->trigger_depth > 0 || executor->settling > 0) && rst_fails_only(c, conflict, code);
+        /* SQLite keeps it by itself, and what was native */
+        if (store_of(c)->keeps_failed && told == SQLITE_FAIL) return code;
         if ((code & 0xff) == SQLITE_CONSTRAINT &&
-            (c->override_conflict != 0 ||
-             (c->trigger_depth > 0 && told != SQLITE_ABORT &&
-              (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && c->raised != SQLITE_FAIL) ||
-               c->last_mode == SQLITE_ABORT)))) {
-            /* The inner statement's own OR must not swallow it, nor what a RAISE has said: what IGNORE passes over is SQLITE_DONE. */
-            c->nested_error = code;
-            sqlite3_free(c->nested_message);
-            c->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
+            (executor->override_conflict != 0 ||
+             (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
+              (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && executor->raised != SQLITE_FAIL) ||
+               executor->last_mode == SQLITE_ABORT)))) {
+            /* The inner statement's own OR must not swallow it, nor what a RAISE has said: what IGNORE passes over is
+            ** SQLITE_DONE. */
+            executor->nested_error = code;
+            sqlite3_free(executor->nested_message);
+            executor->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
             return SQLITE_ERROR;
         }
         return code;
@@ -101,14 +108,14 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         program->error = code;
         program->message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
     }
-    mode = c->last_mode != 0 ? c->last_mode : conflict;
+    mode = executor->last_mode != 0 ? executor->last_mode : conflict;
     if ((code & 0xff) != SQLITE_CONSTRAINT) return code;
-    if (code == SQLITE_CONSTRAINT_TRIGGER) mode = c->raised;
+    if (code == SQLITE_CONSTRAINT_TRIGGER) mode = executor->raised;
     if (code == SQLITE_CONSTRAINT_DATATYPE) mode = SQLITE_ABORT;
     if (mode == SQLITE_FAIL) {
         program->stopped = true;
-        return c->row_written ? SQLITE_OK
-                              : SQLITE_CONSTRAINT; /* what an AFTER trigger refuses to go on from is counted */
+        return executor->row_written ? SQLITE_OK
+                                     : SQLITE_CONSTRAINT; /* what an AFTER trigger refuses to go on from is counted */
     }
     if (mode == SQLITE_ROLLBACK) program->rolls_back = true;
     return SQLITE_ERROR; /* not a constraint's code, which OR IGNORE would swallow */

@@ -29,8 +29,10 @@ typedef struct rst_code {
     int conflict;
     char *inner; /* what SQLite runs */
     char *
-        clear; /* the same for a DELETE of all rows while no foreign key is looked at: the trees are emptied; null: no such one */
-    char *mass;      /* the same for an UPDATE or DELETE of many rows then (mass.c); null: no such one */
+        /* the same for a DELETE of all rows while no foreign key is looked at: the trees are emptied; null: no such one
+        */
+        clear;
+    char *bulk;      /* the same for an UPDATE or DELETE of many rows then (bulk_change.c); null: no such one */
     char *returning; /* SELECT of the RETURNING list over a row image, or null */
     char *
         names; /* that list as it was written, by which its columns are called, where `returning` is another; or null */
@@ -43,7 +45,7 @@ typedef struct rst_code {
     uint64_t set_columns; /* the columns that an UPDATE sets (column_sets.h); 0: not known */
     uint64_t *set_beyond;
     int set_rowid_names; /* and by these names the rowid: rst_rowid_names_in */
-    bool judged;         /* its text stands in a schema and has been found fit to run (untrusted.h) */
+    bool judged;         /* its text stands in a schema and has been found fit to run (schema_sandbox.h) */
     bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
     char **sequences;    /* other AUTOINCREMENT tables that its triggers could insert into */
     int sequence_count;
@@ -69,13 +71,13 @@ typedef struct rst_program {
     int error;
     char *message;
     /* A row of the table was changed: what RETURNING shows of it is evaluated. */
-    int (*row_changed)(rst_table *table, const rst_hand *old, const rst_hand *row, char **message);
-    struct rst_once *once;
+    int (*row_changed)(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, char **message);
+    struct rst_init_subquery *once;
     rst_result_row *first, *last;
 } rst_program;
 
-/* The conflict mode that the statement's own text asks for, or CONFLICT_DEFAULT: what xUpdate gets told is not it inside a
-** program. */
+/* The conflict mode that the statement's own text asks for, or CONFLICT_DEFAULT: what xUpdate gets told is not it
+** inside a program. */
 int rst_program_conflict(rst_table *table, int told);
 /* Bits of the names by which the program's UPDATE sets the rowid; 0: none, or not known. */
 int rst_program_set_rowid(const rst_table *table);
@@ -91,14 +93,14 @@ bool rst_program_stopped(const rst_table *table);
 int rst_program_result(rst_table *table, int told, int conflict, int code, char **message);
 /* Whether a statement of this conflict mode that ends in the code leaves what it has done: OR FAIL, RAISE(FAIL). */
 bool rst_fails_only(const rst_connection *c, int conflict, int code);
-/* What an inner statement was refused for, which SQLite was told of as a plain error (c->nested_error is not 0): the code, which is
-** forgotten, and *message. */
+/* What an inner statement was refused for, which SQLite was told of as a plain error (c->nested_error is not 0): the
+** code, which is forgotten, and *message. */
 int rst_nested_error_take(rst_connection *c, char **message);
-/* A program's arguments, in the order of the used parameters, to a statement with the same numbering, which is done (rst_statement_done)
-** before they go. */
+/* A program's arguments, in the order of the used parameters, to a statement with the same numbering, which is done
+** (rst_statement_done) before they go. */
 void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement);
 /* upsert.c */
-int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
+int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old, int conflict,
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
 /* A clause set that a trigger's INSERT ... ON CONFLICT carries in its operation column (rootstock_upsert). */
 typedef struct rst_upsert {
@@ -110,9 +112,9 @@ typedef struct rst_upsert {
 } rst_upsert;
 void rst_upserts_free(rst_connection *c);
 /* The program is an UPDATE evaluated row by row: this row is. */
-int rst_clause_update_row(rst_table *table, rst_hand *old, char **message);
-/* conflict_targets.c: whether the UPDATE of these columns may remove other rows (REPLACE): SQLite then looks at the table's foreign keys as for
-** a DELETE. */
+int rst_clause_update_row(rst_table *table, rst_row_slot *old, char **message);
+/* conflict_targets.c: whether the UPDATE of these columns may remove other rows (REPLACE): SQLite then looks at the
+** table's foreign keys as for a DELETE. */
 bool rst_update_may_replace(const rst_table *table, const rst_code *code);
 
 #endif

@@ -1,22 +1,31 @@
 /*
 ** ranges.c - values that arrive at xFilter -> ranges of key bytes.
 **
-** SQLite hands a virtual table the right-hand value of a comparison without the affinity that the comparison applies, and
-** does not say which that is. Against a column of numeric affinity it is always numeric. Against the others it depends on
-** what the right-hand side is: a literal or parameter (none), a TEXT column, a numeric column or CAST. Invariant: the ranges
-** made here hold every row that qualifies under ANY of these; SQLite checks each row again (plan.c leaves omit at 0).
+** SQLite hands a virtual table the right-hand value of a comparison without the affinity that the comparison applies,
+** and does not say which that is. Against a column of numeric affinity it is always numeric. Against the others it
+** depends on what the right-hand side is: a literal or parameter (none), a TEXT column, a numeric column or CAST.
+** Invariant: the ranges made here hold every row that qualifies under ANY of these; SQLite checks each row again
+** (plan.c leaves omit at 0).
 **
-** | column  | value        | =                              | > >=                         | < <=                        |
+** | column  | value        | =                              | > >=                         | < <=
+**   |
 ** |---------|--------------|--------------------------------|------------------------------|-----------------------------|
-** | numeric | any          | the value made numeric         | the same                     | the same                    |
-** | TEXT    | text, blob   | exact                          | exact                        | at least all texts below ':'|
-** | TEXT    | number       | every text                     | from the first text on       | up to the last text         |
-** | none    | blob         | exact                          | exact                        | exact                       |
-** | none    | text         | exact, and the number it spells| from the first number on     | at least texts below ':'    |
-** | none    | number       | exact, and every text          | exact                        | up to the last text         |
+** | numeric | any          | the value made numeric         | the same                     | the same
+**   |
+** | TEXT    | text, blob   | exact                          | exact                        | at least all texts below
+**   ':'|
+** | TEXT    | number       | every text                     | from the first text on       | up to the last text
+**   |
+** | none    | blob         | exact                          | exact                        | exact
+**   |
+** | none    | text         | exact, and the number it spells| from the first number on     | at least texts below ':'
+**   |
+** | none    | number       | exact, and every text          | exact                        | up to the last text
+**   |
 **
-** Where the statement says that no affinity but the column's has a say (one_row.c), a value held equal means one key of a TEXT column or one
-** without affinity, too. A text that spells a number is one of these numbers where a running statement may have it compared as one (disguise.c).
+** Where the statement says that no affinity but the column's has a say (one_row.c), a value held equal means one key of
+** a TEXT column or one without affinity, too. A text that spells a number is one of these numbers where a running
+** statement may have it compared as one (affinity probe.c).
 */
 #include "executor/executor.h"
 #include "executor/ranges.h"
@@ -135,11 +144,12 @@ static bool looks_numeric(const rootstock_value *text, sqlite3_value *source, ro
 
 bool rst_value_is_disguised(const rst_table *table, const rootstock_value *value, rst_ranges *ranges) {
     if (value->type != VALUE_TEXT || !begins_a_number(value)) return false;
-    if (ranges->disguised == 0) ranges->disguised = rst_disguises(table->connection) ? 'y' : 'n';
+    if (ranges->disguised == 0) ranges->disguised = rst_affinity_probes_any(table->connection) ? 'y' : 'n';
     return ranges->disguised == 'y';
 }
 
-/* A text that may be compared as the number that it spells is taken for that number, against a column that has no numeric affinity. */
+/* A text that may be compared as the number that it spells is taken for that number, against a column that has no
+** numeric affinity. */
 static void unmask(const rst_table *table, char affinity, sqlite3_value *source, rootstock_value *value,
                    rst_ranges *ranges) {
     rootstock_value number;

@@ -22,7 +22,7 @@ typedef struct rst_ranges {
     bool ambiguous;        /* an equality stands for several key values: rows need the order of the columns after it */
     rootstock_buffer held; /* of rst_ranges_make: the equalities' bytes, kept for its memory */
     size_t prefix;         /* bytes that every key of range[0] shares */
-    char disguised;        /* 'y' or 'n': what rst_disguises said since the cursor was opened; 0: not asked */
+    char disguised;        /* 'y' or 'n': what rst_affinity_probes_any said since the cursor was opened; 0: not asked */
 } rst_ranges;
 
 /* Fills ranges (buffers are reused). affinity: of the column at each place, 'D' for the rowid. rowid: keys are bare

@@ -1,8 +1,8 @@
 /*
 ** row_check.c - what can refuse a row before it is written: types, NOT NULL, CHECK, the key and unique indexes.
 **
-** The order is SQLite's, because the first refusal is the one that is told. Invariant: nothing is written here except that
-** REPLACE removes the rows in the way, and that only when no constraint that refuses is left to ask.
+** The order is SQLite's, because the first refusal is the one that is told. Invariant: nothing is written here except
+** that REPLACE removes the rows in the way, and that only when no constraint that refuses is left to ask.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -40,8 +40,8 @@ static int unique_failed(const rst_table *table, int number, char **message) {
                                                                : SQLITE_CONSTRAINT_UNIQUE;
 }
 
-/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of its own. The row has
-** no value yet of one that is generated. */
+/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of
+** its own. The row has no value yet of one that is generated. */
 static const rst_column *refused_column(const rst_table *table, const char *words) {
     static const char failed[] = "NOT NULL constraint failed: ";
     const size_t before = sizeof failed - 1 + strlen(table->name) + 1;
@@ -53,7 +53,7 @@ static const rst_column *refused_column(const rst_table *table, const char *word
     return NULL;
 }
 
-int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int conflict, uint64_t changed,
+int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,
                      char **message) {
     rst_connection *c = table->connection;
     int code;
@@ -76,40 +76,42 @@ int rst_check_update(rst_table *table, const rst_hand *old, rst_hand *row, int c
         }
         {
             bool twin = false;
-            return rst_twin_begin_old(table, row, &twin, message); /* for the indexes on expressions */
+            return rst_validator_begin_old(table, row, &twin, message); /* for the indexes on expressions */
         }
     }
-    code = rst_twin_insert(table, row->values, row->rowid, conflict, false, message);
+    code = rst_validator_insert(table, row->values, row->rowid, conflict, false, message);
     if ((code == SQLITE_CONSTRAINT_CHECK || code == SQLITE_DONE) && old != NULL && table->has_check)
-        code = rst_twin_update(table, old->values, old->rowid, row->values, row->rowid, conflict, changed, message);
+        code =
+            rst_validator_update(table, old->values, old->rowid, row->values, row->rowid, conflict, changed, message);
     if (code != SQLITE_OK) {
-        rst_twin_clear(table);
+        rst_validator_clear(table);
         if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
             const rst_column *column = refused_column(table, message == NULL ? NULL : *message);
-            if (column != NULL && column->not_null_conflict != 0) c->last_mode = column->not_null_conflict;
+            if (column != NULL && column->not_null_conflict != 0) executor_of(c)->last_mode = column->not_null_conflict;
         }
         return code;
     }
-    code = rst_hand_own_bytes(table, row);
-    if (!table->has_evaluated_index || code != SQLITE_OK) rst_twin_clear(table);
+    code = rst_row_slot_own_bytes(table, row);
+    if (!table->has_evaluated_index || code != SQLITE_OK) rst_validator_clear(table);
     return code;
 }
 
 int rst_refuse(const rst_table *table, int number, int mode, char **message) {
     if (mode == SQLITE_IGNORE) return SQLITE_DONE;
-    table->connection->last_mode = mode;
+    executor_of(table->connection)->last_mode = mode;
     return unique_failed(table, number, message);
 }
 
-/* REPLACE has removed rows, and what that set off (triggers, actions of foreign keys) may have put others in the way, or taken the
-** row that is being updated. As SQLite: nothing is replaced a second time. SQLITE_DONE: the row is gone. */
-static int check_again(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+/* REPLACE has removed rows, and what that set off (triggers, actions of foreign keys) may have put others in the way,
+** or taken the row that is being updated. As SQLite: nothing is replaced a second time. SQLITE_DONE: the row is
+** gone. */
+static int check_again(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, uint64_t changed,
                        bool same_key, rootstock_buffer *found, char **message) {
     rst_connection *c = table->connection;
     if (old != NULL) {
         rootstock_slice key = {old->key.size, old->key.data}, value;
         rootstock_buffer hold = {0};
-        int code = rst_tree_get(c, c->writer, &table->tree, &key, &value, &hold);
+        int code = rst_tree_get(c, store_of(c)->writer, &table->tree, &key, &value, &hold);
         rootstock_buffer_free(&hold);
         if (code != SQLITE_ROW) return code;
     }
@@ -131,7 +133,7 @@ static int check_again(rst_table *table, rst_hand *row, const rst_hand *old, int
     return SQLITE_OK;
 }
 
-int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, uint64_t changed,
+int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, uint64_t changed,
                      bool *key_known_free, char **message) {
     rootstock_buffer found = {0};
     int code = SQLITE_OK;
@@ -163,15 +165,15 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
                 break;
             }
             {
-                rst_hand victim;
+                rst_row_slot victim;
                 rootstock_slice key = {found.size, found.data};
-                code = rst_hand_begin(table, &victim);
-                if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &victim);
+                code = rst_row_slot_begin(table, &victim);
+                if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &victim);
                 if (code == SQLITE_ROW) {
                     bool twin = table->has_evaluated_index;
                     rootstock_value *copy = NULL;
                     if (twin) {
-                        rst_twin_clear(table); /* the new row makes room for the victim's turn */
+                        rst_validator_clear(table); /* the new row makes room for the victim's turn */
                     }
                     /* SQLite pins the cursor on the row of an UPDATE while the victim's triggers run. */
                     bool pin = old != NULL && (i >= 0 || table->without_rowid) &&
@@ -179,7 +181,8 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
                     table->pinned += pin;
                     code = rst_row_delete(table, &victim, true, message);
                     table->pinned -= pin;
-                    /* A BEFORE trigger that ignores the removal leaves the row, or has removed it itself: check_again finds out. */
+                    /* A BEFORE trigger that ignores the removal leaves the row, or has removed it itself: check_again
+                    ** finds out. */
                     if (code == SQLITE_DONE) code = SQLITE_OK;
                     replaced = true;
                     if (code == SQLITE_OK && twin) {
@@ -188,13 +191,13 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
                             code = SQLITE_NOMEM;
                         } else {
                             memcpy(copy, row->values, (size_t)table->column_count * sizeof *copy);
-                            code = rst_twin_insert(table, copy, row->rowid, 0, true, message);
+                            code = rst_validator_insert(table, copy, row->rowid, 0, true, message);
                             sqlite3_free(copy);
                         }
                     }
                     if (i < 0) *key_known_free = true;
                 }
-                rst_hand_end(table, &victim);
+                rst_row_slot_end(table, &victim);
             }
         }
     }
@@ -204,7 +207,7 @@ int rst_check_unique(rst_table *table, rst_hand *row, const rst_hand *old, int c
     return code;
 }
 
-int rst_complete_generated(rst_table *table, rst_hand *row, char **message) {
+int rst_complete_generated(rst_table *table, rst_row_slot *row, char **message) {
     int code = SQLITE_OK;
     if (!table->has_generated || table->triggers == NULL) return SQLITE_OK;
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
@@ -212,28 +215,28 @@ int rst_complete_generated(rst_table *table, rst_hand *row, char **message) {
         if (column->not_null && column->generated == 0 && i != table->rowid_column && row->values[i].type == VALUE_NULL)
             code = SQLITE_CONSTRAINT_NOTNULL;
     }
-    if (code == SQLITE_OK) code = rst_twin_insert(table, row->values, row->rowid, 0, true, message);
+    if (code == SQLITE_OK) code = rst_validator_insert(table, row->values, row->rowid, 0, true, message);
     if (code == SQLITE_CONSTRAINT_NOTNULL || code == SQLITE_DONE) {
         /* A NULL where none may be. The row's own check will see to it, behind the triggers. */
-        rst_twin_clear(table);
-        code = rst_twin_loose(table, row->values, row->rowid, message);
-        if (code == SQLITE_OK) code = rst_hand_own_bytes(table, row);
-        rst_twin_loose_clear(table);
+        rst_validator_clear(table);
+        code = rst_validator_nullable(table, row->values, row->rowid, message);
+        if (code == SQLITE_OK) code = rst_row_slot_own_bytes(table, row);
+        rst_validator_nullable_clear(table);
         if (code == SQLITE_OK) rst_forget_message(message);
         return code;
     }
     if (code != SQLITE_OK) {
         /* What is wrong with the row its own check will say. */
-        rst_twin_clear(table);
+        rst_validator_clear(table);
         rst_forget_message(message);
         return SQLITE_OK;
     }
-    code = rst_hand_own_bytes(table, row);
-    rst_twin_clear(table);
+    code = rst_row_slot_own_bytes(table, row);
+    rst_validator_clear(table);
     return code;
 }
 
-int rst_check_types(rst_table *table, const rst_hand *row, char **message) {
+int rst_check_types(rst_table *table, const rst_row_slot *row, char **message) {
     static const char *const names[] = {"INT", "REAL", "TEXT", "BLOB", "NULL"};
     for (int i = 0; table->strict && i < table->column_count; i++) {
         const rst_column *column = &table->columns[i];
@@ -255,8 +258,8 @@ int rst_check_types(rst_table *table, const rst_hand *row, char **message) {
     return SQLITE_OK;
 }
 
-int rst_taken_before_type(rst_table *table, rst_hand *row, const rst_hand *old, int conflict, int event, int code,
-                          char **message) {
+int rst_taken_before_type(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, int event,
+                          int code, char **message) {
     rootstock_buffer found = {0};
     int mode = rst_mode_of(conflict, table->rowid_on_conflict), result;
     if (code != SQLITE_CONSTRAINT_DATATYPE || table->has_check || table->without_rowid || mode == SQLITE_REPLACE ||

@@ -1,8 +1,8 @@
 /*
 ** row_limit.c - SQLITE_LIMIT_LENGTH, which a row has to keep as each of its values does.
 **
-** SQLite measures the record that a row of its own table would be. Invariant: a row is refused here where it, or its entry
-** in a plain index, is refused there.
+** SQLite measures the record that a row of its own table would be. Invariant: a row is refused here where it, or its
+** entry in a plain index, is refused there.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -46,7 +46,7 @@ static void add_value(record *r, const rootstock_value *value) {
     r->header += variable_integer_size(type);
 }
 
-static void add_key(record *r, const rst_table *table, const rst_hand *hand) {
+static void add_key(record *r, const rst_table *table, const rst_row_slot *hand) {
     rootstock_value rowid = {.type = VALUE_INTEGER, .as.integer = hand->rowid};
     if (!table->without_rowid) add_value(r, &rowid);
     for (int k = 0; k < table->key_count; k++) add_value(r, &hand->values[table->key[k].column]);
@@ -57,7 +57,7 @@ static size_t size_of(const record *r) {
     return (header > 0x3FFF ? header + 1 : header) + r->body;
 }
 
-bool rst_row_is_too_big(const rst_table *table, const rst_hand *hand, size_t size) {
+bool rst_row_is_too_big(const rst_table *table, const rst_row_slot *hand, size_t size) {
     const size_t limit = (size_t)sqlite3_limit(table->connection->db, SQLITE_LIMIT_LENGTH, -1);
     record row = {0, 0};
     if (!rst_row_may_be_too_big(table, size + hand->key.size)) return false;
@@ -72,7 +72,7 @@ bool rst_row_is_too_big(const rst_table *table, const rst_hand *hand, size_t siz
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
         record entry = {0, 0};
-        if (index->evaluated) continue; /* what it holds the mirror has measured */
+        if (index->evaluated) continue; /* what it holds the schema database has measured */
         for (int p = 0; p < index->part_count; p++) {
             if (index->parts[p].column >= 0) add_value(&entry, &hand->values[index->parts[p].column]);
         }

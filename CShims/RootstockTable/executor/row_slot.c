@@ -1,14 +1,15 @@
 /*
 ** row_slot.c - a row in hand: its values read out of the tree, and the bytes they point to.
 **
-** Invariant: what a hand's values point to is its own (key, hold) or the caller's, and nothing in it moves while it is in use.
+** Invariant: what a hand's values point to is its own (key, hold) or the caller's, and nothing in it moves while it is
+** in use.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
 
 #include <string.h>
 
-int rst_hand_begin(rst_table *table, rst_hand *hand) {
+int rst_row_slot_begin(rst_table *table, rst_row_slot *hand) {
     hand->values = hand->small;
     hand->rowid = 0;
     hand->beyond = NULL;
@@ -19,7 +20,7 @@ int rst_hand_begin(rst_table *table, rst_hand *hand) {
         hand->values = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *hand->values);
         if (hand->values == NULL) {
             hand->values = hand->small;
-            return SQLITE_NOMEM; /* rst_hand_end gives the buffers back */
+            return SQLITE_NOMEM; /* rst_row_slot_end gives the buffers back */
         }
     }
     for (int i = 0; i < table->column_count; i++) {
@@ -29,7 +30,7 @@ int rst_hand_begin(rst_table *table, rst_hand *hand) {
     return SQLITE_OK;
 }
 
-void rst_hand_end(rst_table *table, rst_hand *hand) {
+void rst_row_slot_end(rst_table *table, rst_row_slot *hand) {
     if (hand->values != hand->small) {
         sqlite3_free(hand->values);
         sqlite3_free(hand->beyond); /* a row of so many columns never fits `small` */
@@ -67,8 +68,8 @@ int rst_stored_column(const rst_table *table, const rootstock_slice *key, const 
     return rootstock_row_column(row, slot, value, has_nul);
 }
 
-int rst_hand_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
-                  rst_hand *hand) {
+int rst_row_slot_read(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, uint64_t columns,
+                      rst_row_slot *hand) {
     rootstock_buffer scratch = {0};
     rootstock_slice own_key;
     rootstock_row row;
@@ -104,18 +105,18 @@ int rst_hand_read(rst_table *table, const rootstock_slice *key, const rootstock_
     return SQLITE_OK;
 }
 
-int rst_hand_fetch(rst_table *table, const rootstock_slice *key, rst_hand *hand) {
+int rst_row_slot_fetch(rst_table *table, const rootstock_slice *key, rst_row_slot *hand) {
     rst_connection *c = table->connection;
     rootstock_buffer long_value = {0};
     rootstock_slice value;
-    int code = rst_tree_get(c, c->writer, &table->tree, key, &value, &long_value);
+    int code = rst_tree_get(c, store_of(c)->writer, &table->tree, key, &value, &long_value);
     if (code != SQLITE_ROW) return code;
-    code = rst_hand_read(table, key, &value, UINT64_MAX, hand);
+    code = rst_row_slot_read(table, key, &value, UINT64_MAX, hand);
     rootstock_buffer_free(&long_value);
     return code == SQLITE_OK ? SQLITE_ROW : code;
 }
 
-int rst_hand_own_bytes(const rst_table *table, rst_hand *row) {
+int rst_row_slot_own_bytes(const rst_table *table, rst_row_slot *row) {
     size_t total = 0;
     rootstock_buffer fresh = {0};
     int code;

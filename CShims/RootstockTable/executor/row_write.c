@@ -1,8 +1,8 @@
 /*
 ** row_write.c - a row and its index entries, put into the trees and taken out of them.
 **
-** Nothing is checked here: who calls has asked everything that may refuse the row. Invariant: what one call adds to an index,
-** another takes out by the same values, so that indexes and rows agree.
+** Nothing is checked here: who calls has asked everything that may refuse the row. Invariant: what one call adds to an
+** index, another takes out by the same values, so that indexes and rows agree.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* Row bytes into the connection's scratch. sizes: as rst_row_put. */
-static int encode_row(rst_table *table, const rst_hand *hand, size_t sizes, rootstock_slice *out) {
+static int encode_row(rst_table *table, const rst_row_slot *hand, size_t sizes, rootstock_slice *out) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     rootstock_value small[24], *copied = NULL;
     const rootstock_value *listed = hand->values;
     bool compact = true;
@@ -38,34 +39,34 @@ static int encode_row(rst_table *table, const rst_hand *hand, size_t sizes, root
         }
         listed = copied;
     }
-    c->row_scratch.size = 0;
+    executor->row_scratch.size = 0;
     bound = sizes <= ROW_SHORT ? sizes + 9 * (size_t)count : ROW_SHORT + 1;
     if (bound > ROW_SHORT) bound = rootstock_row_bound(listed, count);
     if (count <= 24 && bound <= ROW_SHORT && !rst_row_may_be_too_big(table, ROW_SHORT) &&
-        rootstock_buffer_reserve(&c->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
-        out->size = rootstock_row_write_short(c->row_scratch.data, listed, count, compact);
-        out->data = c->row_scratch.data;
+        rootstock_buffer_reserve(&executor->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
+        out->size = rootstock_row_write_short(executor->row_scratch.data, listed, count, compact);
+        out->data = executor->row_scratch.data;
         if (copied != NULL && copied != small) sqlite3_free(copied);
         return SQLITE_OK;
     }
     size = rootstock_row_size(listed, count);
     code = size == 0 || rst_row_is_too_big(table, hand, size) ? SQLITE_TOOBIG
-                                                              : rootstock_buffer_reserve(&c->row_scratch, size);
+                                                              : rootstock_buffer_reserve(&executor->row_scratch, size);
     if (code == SQLITE_OK) {
-        rootstock_row_write_sized(c->row_scratch.data, size, listed, count, compact);
+        rootstock_row_write_sized(executor->row_scratch.data, size, listed, count, compact);
         out->size = size;
-        out->data = c->row_scratch.data;
+        out->data = executor->row_scratch.data;
     }
     if (copied != small) sqlite3_free(copied);
     return code;
 }
 
-int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse_existing) {
+int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, bool refuse_existing) {
     rst_connection *c = table->connection;
     rootstock_slice key = {row->key.size, row->key.data}, bytes;
     int code = encode_row(table, row, sizes, &bytes);
     if (code != SQLITE_OK) return code;
-    if (table->last_key_transaction == c->writer_identifier && key.size < c->long_key_limit &&
+    if (table->last_key_transaction == store_of(c)->writer_identifier && key.size < store_of(c)->long_key_limit &&
         rootstock_key_is_above(key.data, key.size, table->last_key.data, table->last_key.size)) {
         code = rst_put(c, &table->tree, &key, &bytes, ROOTSTOCK_PUT_APPEND);
         if (code == SQLITE_OK) return rootstock_buffer_set(&table->last_key, key.data, key.size);
@@ -78,15 +79,16 @@ int rst_row_put(rst_table *table, const rst_hand *row, size_t sizes, bool refuse
 
 int rst_row_learn_last_key(rst_table *table) {
     rst_connection *c = table->connection;
+    rst_store *store = store_of(c);
     rst_walker walker;
     rootstock_slice key, value;
     int code;
-    bool still = table->last_key_transaction != 0 && table->last_key_transaction == c->committed_transaction &&
-                 c->committed_transaction + 1 == c->writer_identifier;
-    table->last_key_transaction = c->writer_identifier;
+    bool still = table->last_key_transaction != 0 && table->last_key_transaction == store->committed_transaction &&
+                 store->committed_transaction + 1 == store->writer_identifier;
+    table->last_key_transaction = store->writer_identifier;
     if (still) return SQLITE_OK; /* nobody has written since our own commit */
     table->last_key.size = 0;
-    code = rst_walker_open(c, c->writer, &table->tree, &walker);
+    code = rst_walker_open(c, store->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
     if (code == ROOTSTOCK_OK)
@@ -99,27 +101,28 @@ int rst_row_learn_last_key(rst_table *table) {
     return code;
 }
 
-int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uint64_t changed, char **message) {
+int rst_row_change_entries(rst_table *table, const rst_row_slot *hand, bool add, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     int code = SQLITE_OK;
     for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
         rootstock_slice key, value;
         bool has_null, included;
         size_t prefix;
         if (changed != UINT64_MAX && !rst_index_touched(table, &table->indexes[i], changed)) continue;
-        code = rst_index_entry(table, i, hand, &c->key_scratch, add ? &c->row_scratch : NULL, &prefix, &has_null,
-                               &included, message);
+        code = rst_index_entry(table, i, hand, &executor->key_scratch, add ? &executor->row_scratch : NULL, &prefix,
+                               &has_null, &included, message);
         if (code != SQLITE_OK || !included) continue;
-        key.size = c->key_scratch.size;
-        key.data = c->key_scratch.data;
+        key.size = executor->key_scratch.size;
+        key.data = executor->key_scratch.data;
         if (add) {
-            value.size = c->row_scratch.size;
-            value.data = c->row_scratch.data;
+            value.size = executor->row_scratch.size;
+            value.data = executor->row_scratch.data;
             code = rst_tree_put(c, &table->indexes[i].tree, &key, &value, 0);
         } else {
             code = rst_tree_remove(c, &table->indexes[i].tree, &key);
             if (code == SQLITE_DONE) {
-                rst_set_message(message, "%s: table %s: a row without its entry in index %s", c->shared->path,
+                rst_set_message(message, "%s: table %s: a row without its entry in index %s", store_of(c)->shared->path,
                                 table->name, table->indexes[i].name);
                 code = SQLITE_CORRUPT_VTAB;
             }
@@ -128,7 +131,7 @@ int rst_row_change_entries(rst_table *table, const rst_hand *hand, bool add, uin
     return code;
 }
 
-int rst_twin_put_old(rst_table *table, const rst_hand *hand, char **message) {
+int rst_validator_put_old(rst_table *table, const rst_row_slot *hand, char **message) {
     rootstock_value small[24], *copy = small;
     int code;
     if (table->column_count > 24) {
@@ -136,19 +139,19 @@ int rst_twin_put_old(rst_table *table, const rst_hand *hand, char **message) {
         if (copy == NULL) return SQLITE_NOMEM;
     }
     memcpy(copy, hand->values, (size_t)table->column_count * sizeof *copy);
-    code = rst_twin_insert(table, copy, hand->rowid, 0, true, message);
+    code = rst_validator_insert(table, copy, hand->rowid, 0, true, message);
     if (copy != small) sqlite3_free(copy);
-    if (code != SQLITE_OK) rst_twin_clear(table);
+    if (code != SQLITE_OK) rst_validator_clear(table);
     return code;
 }
 
-int rst_row_remove(rst_table *table, const rst_hand *old, char **message) {
+int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message) {
     rst_connection *c = table->connection;
     rootstock_slice key = {old->key.size, old->key.data};
     bool twin = false;
-    int code = rst_twin_begin_old(table, old, &twin, message);
+    int code = rst_validator_begin_old(table, old, &twin, message);
     if (code == SQLITE_OK) code = rst_row_change_entries(table, old, false, UINT64_MAX, message);
-    if (twin) rst_twin_clear(table);
+    if (twin) rst_validator_clear(table);
     if (code != SQLITE_OK) return code;
     code = rst_tree_remove(c, &table->tree, &key);
     if (table->last_rowid_known && old->rowid == table->last_rowid) table->last_rowid_known = false;

@@ -1,5 +1,6 @@
 /*
-** rowids.c - the rowid's name, automatic rowids, as SQLite gives them, and the AUTOINCREMENT table's entry in sqlite_sequence.
+** rowids.c - the rowid's name, automatic rowids, as SQLite gives them, and the AUTOINCREMENT table's entry in
+** sqlite_sequence.
 **
 ** Invariant: a rowid that AUTOINCREMENT used is in sqlite_sequence before its row is written, and is never given again.
 */
@@ -30,7 +31,7 @@ static int64_t as_integer(const rootstock_value *value) {
 static int sequence_find(rst_connection *c, rst_table *sequence, const char *name, int64_t *rowid, int64_t *value) {
     rst_walker walker;
     rootstock_slice key, bytes;
-    int code = rst_walker_open(c, c->writer, &sequence->tree, &walker);
+    int code = rst_walker_open(c, store_of(c)->writer, &sequence->tree, &walker);
     if (code != SQLITE_OK) return code;
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &bytes); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &bytes)) {
@@ -55,14 +56,15 @@ static int sequence_find(rst_connection *c, rst_table *sequence, const char *nam
 
 static int last_rowid(rst_table *table, int64_t *last, bool *empty) {
     rst_connection *c = table->connection;
-    if (table->last_rowid_known && table->last_rowid_transaction == c->committed_transaction &&
-        c->committed_transaction + 1 == c->writer_identifier) {
-        table->last_rowid_transaction = c->writer_identifier; /* nobody has written since our own commit */
+    rst_store *store = store_of(c);
+    if (table->last_rowid_known && table->last_rowid_transaction == store->committed_transaction &&
+        store->committed_transaction + 1 == store->writer_identifier) {
+        table->last_rowid_transaction = store->writer_identifier; /* nobody has written since our own commit */
     }
-    if (!table->last_rowid_known || table->last_rowid_transaction != c->writer_identifier) {
+    if (!table->last_rowid_known || table->last_rowid_transaction != store->writer_identifier) {
         rst_walker walker;
         rootstock_slice key, value;
-        int code = rst_walker_open(c, c->writer, &table->tree, &walker);
+        int code = rst_walker_open(c, store->writer, &table->tree, &walker);
         if (code != SQLITE_OK) return code;
         code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
         if (code == ROOTSTOCK_OK && key.size == 8) table->last_rowid = rootstock_rowid_decode(key.data);
@@ -74,7 +76,7 @@ static int last_rowid(rst_table *table, int64_t *last, bool *empty) {
         }
         if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
         table->last_rowid_known = true;
-        table->last_rowid_transaction = c->writer_identifier;
+        table->last_rowid_transaction = store->writer_identifier;
     }
     *empty = false;
     *last = table->last_rowid;
@@ -116,7 +118,7 @@ int rst_rowid_next(rst_table *table, int64_t *rowid, char **message) {
         candidate &= INT64_MAX >> 1;
         candidate++;
         rootstock_rowid_encode(candidate, bytes);
-        code = rst_get(c, c->writer, &table->tree, &key, &value);
+        code = rst_get(c, store_of(c)->writer, &table->tree, &key, &value);
         if (code == SQLITE_DONE) {
             *rowid = candidate;
             return SQLITE_OK;

@@ -1,13 +1,15 @@
 /*
 ** scan_prefetch.c - the rows of a walk through an index, several at once.
 **
-** The entries of an index name rows that lie anywhere in the table: a row looked up by its rowid is one or more lines of memory that no
-** cache holds, and most of the time goes by in waiting for them. So where a walk goes on, the rowids of the entries to come are
-** read ahead and their rows asked for together; an engine that can lets them wait at the same time.
+** The entries of an index name rows that lie anywhere in the table: a row looked up by its rowid is one or more lines
+** of memory that no cache holds, and most of the time goes by in waiting for them. So where a walk goes on, the rowids
+** of the entries to come are read ahead and their rows asked for together; an engine that can lets them wait at the
+** same time.
 **
 ** Invariants
 **  1. Only in a read snapshot, which does not change, of an engine that says which entries come next.
-**  2. Never more rows are asked for than about as many as have been used, so that a short walk costs no more than it did; a
+**  2. Never more rows are asked for than about as many as have been used, so that a short walk costs no more than it
+**    did; a
 **     statement that leaves out most rows (it had enough of the index entry) has them one by one again.
 */
 #include "executor/executor.h"
@@ -17,10 +19,10 @@
 static uint32_t peek(rst_cursor *k, uint32_t limit) {
     rst_ahead *ahead = &k->ahead;
     rootstock_slice *keys = ahead->keys;
-    uint32_t count = k->connection->engine->cursor_peek(k->walker.cursor, k->move, keys + 1, limit - 1);
+    uint32_t count = store_of(k->connection)->engine->cursor_peek(k->walker.cursor, k->move, keys + 1, limit - 1);
     keys[0] = k->found_key;
     for (uint32_t i = 1; i <= count; i++) {
-        if (keys[i].size < 8 || keys[i].size >= k->connection->long_key_limit ||
+        if (keys[i].size < 8 || keys[i].size >= store_of(k->connection)->long_key_limit ||
             (!k->unbounded && rst_key_beyond(k, &keys[i])))
             return i;
         keys[i].data = (const unsigned char *)keys[i].data + keys[i].size - 8;
@@ -34,7 +36,8 @@ int rst_ahead_fetch(rst_cursor *k, uint32_t count) {
     int code = rst_tree_ready(k->connection, k->transaction, &k->table->tree, false);
     ahead->count = ahead->at = ahead->used = 0;
     if (code != SQLITE_OK) return code;
-    code = k->connection->engine->get_several(k->transaction, k->table->tree.handle, ahead->keys, ahead->values, count);
+    code = store_of(k->connection)
+               ->engine->get_several(k->transaction, k->table->tree.handle, ahead->keys, ahead->values, count);
     if (code != ROOTSTOCK_OK) return rst_map_code(k->connection, code);
     ahead->count = count;
     return SQLITE_OK;
@@ -56,7 +59,7 @@ int rst_cursor_find(rst_cursor *k) {
     if (2 * ahead->used < ahead->count) ahead->wait = UINT32_MAX;
     ahead->count = ahead->at = ahead->used = 0;
     if (ahead->wait > 0 || !k->walking || k->walker.run != NULL || !rst_ahead_can(k) ||
-        k->connection->engine->cursor_peek == NULL) {
+        store_of(k->connection)->engine->cursor_peek == NULL) {
         if (ahead->wait > 0 && ahead->wait != UINT32_MAX) ahead->wait--;
         return rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
     }

@@ -1,9 +1,10 @@
 /*
 ** sorter.c - the entries of a new index, gathered in a tree's order and put into their own.
 **
-** Keys of one index begin alike: their first column's class, a title's first words. What all share is left out, and the eight bytes
-** behind it stand as a number beside each entry, so that nearly every comparison is one of two numbers. The sort merges runs,
-** and leaves those alone that are in order already. Invariant: the order is memcmp's, the shorter key first.
+** Keys of one index begin alike: their first column's class, a title's first words. What all share is left out, and the
+** eight bytes behind it stand as a number beside each entry, so that nearly every comparison is one of two numbers. The
+** sort merges runs, and leaves those alone that are in order already. Invariant: the order is memcmp's, the shorter key
+** first.
 */
 #include "executor/executor.h"
 #include "executor/sorter.h"

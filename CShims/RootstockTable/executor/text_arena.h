@@ -6,11 +6,12 @@
 
 #include "executor/executor.h"
 
-typedef struct rst_texts rst_texts;
+typedef struct rst_text_arena rst_text_arena;
 
-/* The column's result: the text of these bytes, of which the last is a NUL and no other is one. They may go afterwards. */
-void rst_texts_result(rst_connection *c, sqlite3_context *context, const void *text, size_t size);
+/* The column's result: the text of these bytes, of which the last is a NUL and no other is one. They may go
+** afterwards. */
+void rst_text_arena_result(rst_connection *c, sqlite3_context *context, const void *text, size_t size);
 /* The connection is about to be freed. What SQLite still holds stays until it lets go of it. */
-void rst_texts_free(rst_connection *c);
+void rst_text_arena_free(rst_connection *c);
 
 #endif

@@ -1,6 +1,7 @@
 /*
-** trigger_fire.c - a row's triggers fired: the view's INSTEAD OF trigger is run with OLD in the row image and NEW in the parameters.
-** 
+** trigger_fire.c - a row's triggers fired: the view's INSTEAD OF trigger is run with OLD in the row image and NEW in
+** the parameters.
+**
 ** How triggers are made: program/trigger.c.
 */
 #include "executor/executor.h"
@@ -16,7 +17,7 @@
 void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     UNUSED(count);
-    c->raised = sqlite3_value_int(values[0]);
+    executor_of(c)->raised = sqlite3_value_int(values[0]);
     sqlite3_result_int(context, 1);
 }
 
@@ -24,7 +25,7 @@ void rst_raised_function(sqlite3_context *context, int count, sqlite3_value **va
 void rst_moment_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     UNUSED(count);
-    c->moment = sqlite3_value_int(values[0]);
+    executor_of(c)->moment = sqlite3_value_int(values[0]);
 }
 
 /* A trigger's names belong to its table's schema, as SQLite says of its own. */
@@ -43,7 +44,7 @@ static int trigger_error(rst_connection *c, const rst_trigger *trigger, char **m
 static int judge(rst_connection *c, rst_trigger *trigger, char **message) {
     int code;
     if (trigger->text == NULL) return SQLITE_OK;
-    code = rst_untrusted_judge(c, trigger->text, trigger->text + strlen(trigger->text), message);
+    code = rst_schema_sandbox_judge(c, trigger->text, trigger->text + strlen(trigger->text), message);
     if (code != SQLITE_OK) return code;
     sqlite3_free(trigger->text);
     trigger->text = NULL;
@@ -73,7 +74,7 @@ int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char 
 }
 
 int rst_depth_check(rst_connection *c, char **message) {
-    if (c->trigger_depth >= sqlite3_limit(c->db, SQLITE_LIMIT_TRIGGER_DEPTH, -1)) {
+    if (rewriter_of(c)->trigger_depth >= sqlite3_limit(c->db, SQLITE_LIMIT_TRIGGER_DEPTH, -1)) {
         rst_set_message(message, "too many levels of trigger recursion");
         return SQLITE_ERROR;
     }
@@ -85,11 +86,12 @@ int rst_depth_check(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
-/* The statement that fires the trigger: under the OR of the one that fires it, which SQLite gives to the body's changes of native tables
-** (update.c sees to those of the store's). OR ROLLBACK is the outer statement's to carry out: to the body it is an ABORT. */
+/* The statement that fires the trigger: under the OR of the one that fires it, which SQLite gives to the body's changes
+** of native tables (update.c sees to those of the store's). OR ROLLBACK is the outer statement's to carry out: to the
+** body it is an ABORT. */
 static int fire_text(const rst_connection *c, rst_trigger *trigger, const char **text) {
     static const char *const names[] = {" OR ABORT", " OR IGNORE", " OR REPLACE", " OR FAIL"};
-    const int mode = c->override_conflict;
+    const int mode = executor_of(c)->override_conflict;
     const int kind = mode == SQLITE_IGNORE ? 1 : mode == SQLITE_REPLACE ? 2 : mode == SQLITE_FAIL ? 3 : 0;
     const int verb = trigger->event == TRIGGER_DELETE ? 0 : (int)strlen("INSERT"); /* UPDATE is as long */
     *text = trigger->fire_sql;
@@ -101,10 +103,13 @@ static int fire_text(const rst_connection *c, rst_trigger *trigger, const char *
     return *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, const rst_hand *row, char **message) {
+static int fire(rst_table *table, rst_trigger *trigger, const rst_row_slot *old, const rst_row_slot *row,
+                char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
+    rst_schema *schema = schema_of(c);
     rst_row_image image = {old != NULL ? old->values : NULL, old != NULL ? old->rowid : 0}, *saved = table->images[0];
-    rst_program *program = c->program;
+    rst_program *program = schema->program;
     sqlite3_stmt *statement = NULL;
     const char *text;
     int code, moment;
@@ -127,31 +132,31 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         const int64_t changes = rst_changes_keep(c);
         if (old != NULL) table->images[0] = &image;
-        c->program = NULL;
-        c->trigger_depth++;
+        schema->program = NULL;
+        rewriter_of(c)->trigger_depth++;
         trigger->firing = true;
-        moment = c->moment;
-        c->moment = 0;
+        moment = executor->moment;
+        executor->moment = 0;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         code = sqlite3_reset(statement);
-        c->keeps_failed = false;
+        store_of(c)->keeps_failed = false;
         trigger->firing = was;
-        c->trigger_depth--;
+        rewriter_of(c)->trigger_depth--;
         rst_changes_restore(c, changes);
-        c->program = program;
+        schema->program = program;
         if (old != NULL) table->images[0] = saved;
-        if (code != SQLITE_OK && c->nested_error != 0) {
+        if (code != SQLITE_OK && executor->nested_error != 0) {
             code = rst_nested_error_take(c, message);
         } else if (code != SQLITE_OK) {
             code = trigger_error(c, trigger, message);
-        } else if (c->moment == 1) {
+        } else if (executor->moment == 1) {
             code = SQLITE_DONE; /* it began and did not end: RAISE(IGNORE) */
         }
-        if (code == SQLITE_CONSTRAINT_TRIGGER) c->last_mode = c->raised;
-        c->moment = moment;
+        if (code == SQLITE_CONSTRAINT_TRIGGER) executor->last_mode = executor->raised;
+        executor->moment = moment;
         sqlite3_set_last_insert_rowid(c->db, last);
-        if (code == SQLITE_OK && c->writer == NULL) {
+        if (code == SQLITE_OK && store_of(c)->writer == NULL) {
             rst_set_message(message, "abort due to ROLLBACK");
             code = SQLITE_ABORT_ROLLBACK;
         }
@@ -160,7 +165,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_hand *old, con
     return code;
 }
 
-int rst_trigger_fire(rst_table *table, bool before, int event, const rst_hand *old, const rst_hand *row,
+int rst_trigger_fire(rst_table *table, bool before, int event, const rst_row_slot *old, const rst_row_slot *row,
                      uint64_t changed, char **message) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK, rowid_names = event == TRIGGER_UPDATE ? rst_program_set_rowid(table) : 0;

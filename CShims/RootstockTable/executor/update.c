@@ -1,8 +1,8 @@
 /*
 ** update.c - xUpdate: from SQLite's arguments to a row's change, and from its outcome to SQLite's code.
 **
-** The values arrive before affinity, a key as SQLite saw it, and a column that an UPDATE leaves alone as such. Invariant: a failure
-** that no mark can undo marks the transaction broken, so that nothing of it is ever committed.
+** The values arrive before affinity, a key as SQLite saw it, and a column that an UPDATE leaves alone as such.
+** Invariant: a failure that no mark can undo marks the transaction broken, so that nothing of it is ever committed.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -24,7 +24,8 @@ static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
     return SQLITE_OK;
 }
 
-/* Values that their column's affinity leaves as they are. Reals are not among them: NaN becomes NULL, 1.0 an integer. */
+/* Values that their column's affinity leaves as they are. Reals are not among them: NaN becomes NULL, 1.0 an
+** integer. */
 static inline bool fits(const rootstock_value *value, char affinity) {
     switch (value->type) {
     case VALUE_INTEGER:
@@ -36,7 +37,7 @@ static inline bool fits(const rootstock_value *value, char affinity) {
 }
 
 /* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
-static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, const rst_hand *old,
+static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *row, const rst_row_slot *old,
                        uint64_t *changed) {
     size_t text = 0;
     const uint64_t *named_beyond = NULL;
@@ -71,7 +72,8 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_hand *row, 
 
 /* Whether the row that the statement gives goes with its table (ddl.c). */
 static inline bool is_dropped(const rst_table *table) {
-    return __builtin_expect(table->connection->dropping == table, false) && table->connection->trigger_depth == 0;
+    return __builtin_expect(executor_of(table->connection)->dropping == table, false) &&
+           rewriter_of(table->connection)->trigger_depth == 0;
 }
 
 /* What the statement says of itself: UPDATE_... */
@@ -83,13 +85,13 @@ static int64_t marks_of(const rst_table *table, int count, sqlite3_value **value
 }
 
 /* Bytes of a column that no key, index and constraint looks at. */
-static int put_bytes(rst_table *table, rst_hand *row) {
+static int put_bytes(rst_table *table, rst_row_slot *row) {
     int code = rst_row_key(table, row->values, row->rowid, &row->key);
     return code == SQLITE_OK ? rst_row_put(table, row, SIZE_MAX, false) : code;
 }
 
 static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
-    rst_hand old, row;
+    rst_row_slot old, row;
     rootstock_slice key;
     unsigned char bytes[8];
     uint64_t changed = 0;
@@ -102,22 +104,23 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         key.size = 8;
         key.data = bytes;
     }
-    if (count == 1 && table->index_count == 0 && !rst_needs_mark(table) && table->connection->program == NULL) {
+    if (count == 1 && table->index_count == 0 && !rst_needs_mark(table) &&
+        schema_of(table->connection)->program == NULL) {
         /* Nobody asks what the row held. Absent: a trigger or REPLACE of this statement removed it. */
         int64_t rowid = table->without_rowid ? 0 : sqlite3_value_int64(values[0]);
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
         return rst_tree_remove(table->connection, &table->tree, &key);
     }
     if (count > 1 && !is_dropped(table)) {
-        code = rst_row_patch(table, &key, values);
+        code = rst_update_fast(table, &key, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
-    code = rst_hand_begin(table, &old);
+    code = rst_row_slot_begin(table, &old);
     if (code == SQLITE_OK)
-        code = rst_hand_begin(table, &row);
+        code = rst_row_slot_begin(table, &row);
     else
         memset(&row, 0, sizeof row), row.values = row.small;
-    if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
+    if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
     if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
         if (count == 1 || rst_program_deletes(table) || is_dropped(table)) {
@@ -152,21 +155,22 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         }
     }
 done:
-    rst_hand_end(table, &old);
-    rst_hand_end(table, &row);
+    rst_row_slot_end(table, &old);
+    rst_row_slot_end(table, &row);
     return code;
 }
 
-/* An INSERT that rst_row_add leaves to others. */
+/* An INSERT that rst_insert_fast leaves to others. */
 static int insert_in_steps(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
                            char **message) {
-    rst_hand row;
+    rst_row_slot row;
     uint64_t changed;
     bool has_rowid = false;
     sqlite3_value *operation = values[2 + table->column_count + HIDDEN_OPERATION];
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     rootstock_value *raw = NULL;
-    int code = rst_hand_begin(table, &row);
+    int code = rst_row_slot_begin(table, &row);
     if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER)
         code = rst_upsert_values(table, values + 2, &raw);
     if (code == SQLITE_OK) code = take_values(table, values + 2, &row, NULL, &changed);
@@ -182,42 +186,43 @@ static int insert_in_steps(rst_table *table, sqlite3_value **values, int conflic
             has_rowid = true;
         }
     }
-    c->upsert_updated = false;
+    executor->upsert_updated = false;
     if (code == SQLITE_OK && sqlite3_value_type(operation) == SQLITE_INTEGER) {
         code = rst_upsert_apply(table, sqlite3_value_int64(operation), &row, raw, has_rowid, conflict, message);
     } else if (code == SQLITE_OK) {
         code = rst_row_insert(table, &row, has_rowid, conflict, message);
     }
     /* A WITHOUT ROWID table has no rowid to report, nor has an UPSERT that updated: last_insert_rowid() stays. */
-    if (code == SQLITE_OK || c->row_written)
-        *rowid =
-            table->without_rowid || c->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db) : row.rowid;
+    if (code == SQLITE_OK || executor->row_written)
+        *rowid = table->without_rowid || executor->upsert_updated ? sqlite3_last_insert_rowid(table->connection->db)
+                                                                  : row.rowid;
     sqlite3_free(raw);
-    rst_hand_end(table, &row);
+    rst_row_slot_end(table, &row);
     return code;
 }
 
 static inline int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
-    int code = rst_row_add(table, values, conflict, rowid, message);
+    int code = rst_insert_fast(table, values, conflict, rowid, message);
     return code == SQLITE_NOTFOUND ? insert_in_steps(table, values, conflict, rowid, message) : code;
 }
 
-/* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a statement ends, and an
-** INSERT of one row that needs no program (rst_needs_program) ends with it. */
+/* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a
+** statement ends, and an INSERT of one row that needs no program (rst_needs_program) ends with it. */
 static bool is_alone(rst_table *table, bool is_old) {
     rst_connection *c = table->connection;
-    if (c->trigger_depth > 0 || c->settling > 0) return false;
-    if (c->sidecar) return rst_needs_mark(table);
-    return !is_old && c->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
+    if (rewriter_of(c)->trigger_depth > 0 || executor_of(c)->settling > 0) return false;
+    if (schema_of(c)->sidecar) return rst_needs_mark(table);
+    return !is_old && schema_of(c)->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
            rst_foreign_enabled(c);
 }
 
 void rst_change_ended(rst_table *table, int code) {
     rst_connection *c = table->connection;
+    rst_store *store = store_of(c);
     if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
-        if (c->writer != NULL && c->wrote && !rst_needs_mark(table)) c->writer_broken = true;
+        if (store->writer != NULL && store->wrote && !rst_needs_mark(table)) store->writer_broken = true;
     }
-    if (code != SQLITE_OK && c->trigger_depth == 0) rst_changes_forget(c);
+    if (code != SQLITE_OK && rewriter_of(c)->trigger_depth == 0) rst_changes_forget(c);
 }
 
 /* What has become of the change, as SQLite is told of it. */
@@ -228,11 +233,15 @@ static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *me
     return rst_take_message(vtab, code, message);
 }
 
-/* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a say in how it is made. */
+/* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a
+** say in how it is made. */
 static inline bool is_simple(const rst_table *table, const rst_connection *c) {
-    return c->program == NULL && c->trigger_depth == 0 && c->override_conflict == CONFLICT_DEFAULT &&
-           c->writer != NULL && !c->writer_broken && !c->sidecar && c->dropping == NULL && c->retired.data == NULL &&
-           c->retired_key.data == NULL && table->triggers == NULL && !table->has_conflict_clauses &&
+    rst_executor *executor = executor_of(c);
+    return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 &&
+           executor->override_conflict == CONFLICT_DEFAULT && store_of(c)->writer != NULL &&
+           !store_of(c)->writer_broken && !schema_of(c)->sidecar && executor->dropping == NULL &&
+           executor->retired.data == NULL && executor->retired_key.data == NULL && table->triggers == NULL &&
+           !table->has_conflict_clauses &&
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled((rst_connection *)c));
 }
 
@@ -240,20 +249,21 @@ static inline bool is_simple(const rst_table *table, const rst_connection *c) {
 static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     char *message = NULL;
     const int told = sqlite3_vtab_on_conflict(c->db), conflict = told == SQLITE_ABORT ? CONFLICT_DEFAULT : told;
     int code = rst_check_usable(c, &message);
-    c->last_mode = 0;
-    c->row_written = false;
-    c->raised = 0;
+    executor->last_mode = 0;
+    executor->row_written = false;
+    executor->raised = 0;
     if (code == SQLITE_OK) {
-        c->override_conflict = conflict; /* what it fires goes by its OR, too */
+        executor->override_conflict = conflict; /* what it fires goes by its OR, too */
         table->references++;
         if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL)
             code = update_or_delete(table, count, values, conflict, &message);
         else
             code = insert(table, values, conflict, rowid, &message);
-        c->override_conflict = CONFLICT_DEFAULT;
+        executor->override_conflict = CONFLICT_DEFAULT;
         if (code == SQLITE_OK && table->references > 1) {
             table->references--;
             return SQLITE_OK;
@@ -263,42 +273,47 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     return finish(vtab, told, conflict, code, message);
 }
 
-/* The removal of one more row of the table that is being dropped (ddl/ddl.c) came to the code. SQLITE_ERROR, with the reason in
-** c->dropping_refused and *message: the row cannot go, or it was the last one and a foreign key refuses the DROP. */
+/* The removal of one more row of the table that is being dropped (ddl/ddl.c) came to the code. SQLITE_ERROR, with the
+** reason in c->dropping_refused and *message: the row cannot go, or it was the last one and a foreign key refuses the
+** DROP. */
 static int dropped_row(rst_connection *c, int code, char **message) {
-    c->dropping_left--;
+    rst_executor *executor = executor_of(c);
+    executor->dropping_left--;
     if (code == SQLITE_OK || code == SQLITE_DONE) {
-        if (c->dropping_left != 0 ||
-            (c->immediate_violations <= 0 && !(c->dropping_ends && c->deferred_violations > c->dropping_violations)))
+        if (executor->dropping_left != 0 ||
+            (store_of(c)->immediate_violations <= 0 &&
+             !(executor->dropping_ends && store_of(c)->deferred_violations > executor->dropping_violations)))
             return code;
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
-    c->dropping_refused = code;
+    executor->dropping_refused = code;
     return SQLITE_ERROR; /* OR IGNORE would pass over a constraint's code */
 }
 
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
+    rst_store *store = store_of(c);
     char *message = NULL;
     int told, conflict, code;
     int64_t deferred = 0, immediate = 0;
     rst_mark mark = 0;
     bool alone;
-    if (table->clearing > 0 && count == 1 && c->writer != NULL && !c->writer_broken) {
+    if (table->clearing > 0 && count == 1 && store->writer != NULL && !store->writer_broken) {
         table->clearing--; /* the whole tree went at once; SQLite counts the rows */
         return SQLITE_OK;
     }
     if (is_simple(table, c)) return simple(vtab, count, values, rowid);
     told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);
-    if (c->trigger_depth == 0) {
-        if (c->retired.data != NULL) rootstock_buffer_free(&c->retired);
-        if (c->retired_key.data != NULL) rootstock_buffer_free(&c->retired_key);
+    if (rewriter_of(c)->trigger_depth == 0) {
+        if (executor->retired.data != NULL) rootstock_buffer_free(&executor->retired);
+        if (executor->retired_key.data != NULL) rootstock_buffer_free(&executor->retired_key);
     }
-    if (code == SQLITE_OK && c->writer == NULL) code = rst_write_begin(c, &message);
-    if (code == SQLITE_OK && c->writer_broken) {
+    if (code == SQLITE_OK && store->writer == NULL) code = rst_write_begin(c, &message);
+    if (code == SQLITE_OK && store->writer_broken) {
         rst_set_message(&message, "an earlier failure broke this transaction: ROLLBACK it");
         code = SQLITE_FULL;
     }
@@ -307,19 +322,20 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     if (told == SQLITE_ABORT && !(table->has_conflict_clauses && (marks_of(table, count, values) & UPDATE_ABORTS) != 0))
         conflict = CONFLICT_DEFAULT;
     conflict = rst_program_conflict(table, conflict);
-    c->last_mode = 0;
-    c->row_written = false;
-    if (c->trigger_depth == 0) c->raised = 0;
+    executor->last_mode = 0;
+    executor->row_written = false;
+    if (rewriter_of(c)->trigger_depth == 0) executor->raised = 0;
     alone = code == SQLITE_OK && is_alone(table, count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL);
     if (alone) {
         mark = rst_mark_set(c);
         deferred = rst_foreign_deferred(c);
-        immediate = c->immediate_violations;
-        if (!c->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
+        immediate = store->immediate_violations;
+        if (!schema_of(c)->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
     }
     if (code == SQLITE_OK || alone) {
-        const int override = c->override_conflict;
-        if (conflict != CONFLICT_DEFAULT) c->override_conflict = conflict; /* what it fires goes by its OR, too */
+        const int override = executor->override_conflict;
+        /* what it fires goes by its OR, too */
+        if (conflict != CONFLICT_DEFAULT) executor->override_conflict = conflict;
         table->references++;
         if (code != SQLITE_OK) {
             /* a foreign key that fits nothing */
@@ -329,15 +345,15 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         } else {
             code = insert(table, values, conflict, rowid, &message);
         }
-        c->override_conflict = override;
-        if (alone && code == SQLITE_OK && c->immediate_violations > immediate) {
+        executor->override_conflict = override;
+        if (alone && code == SQLITE_OK && store->immediate_violations > immediate) {
             rst_set_message(&message, "FOREIGN KEY constraint failed");
             code = SQLITE_CONSTRAINT_FOREIGNKEY;
         }
         if (alone) {
-            if (c->immediate_violations > immediate) c->immediate_violations = immediate;
-            if (code != SQLITE_OK && code != SQLITE_DONE) c->deferred_violations = deferred;
-            code = rst_settle(c, mark, CONFLICT_DEFAULT, code);
+            if (store->immediate_violations > immediate) store->immediate_violations = immediate;
+            if (code != SQLITE_OK && code != SQLITE_DONE) store->deferred_violations = deferred;
+            code = rst_mark_finish(c, mark, CONFLICT_DEFAULT, code);
             /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
             if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE)
                 code = SQLITE_ERROR;

@@ -1,8 +1,9 @@
 /*
-** update_fast.c - an UPDATE of columns that nothing hangs on: the row's bytes are put again with those columns exchanged.
+** update_fast.c - an UPDATE of columns that nothing hangs on: the row's bytes are put again with those columns
+** exchanged.
 **
-** No key, trigger, foreign key, shadow, CHECK or RETURNING sees such a change, so nobody needs the row's other values than those of the
-** indexes that it touches, for which row_entries.c goes on. Whatever is
+** No key, trigger, foreign key, native foreign-key table, CHECK or RETURNING sees such a change, so nobody needs the
+** row's other values than those of the indexes that it touches, for which update_fast_indexed.c goes on. Whatever is
 ** longer to tell is left to the steps of change.c. Invariant: what is put are the bytes that those would put.
 */
 #include "executor/executor.h"
@@ -13,17 +14,17 @@
 
 /* Whether a change of some column of the table can be for us at all. */
 static inline bool is_plain(rst_table *table) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     if (program != NULL && (program->table != table || program->code->kind != KIND_UPDATE || program->code->rowwise ||
                             program->code->returning != NULL))
         return false;
     return table->triggers == NULL && !rst_is_observed(table) && !table->needs_mirror && !table->has_evaluated_index &&
-           !table->internal && table->pinned == 0 && table->column_count <= 24 && !rst_shadows_any(table);
+           !table->internal && table->pinned == 0 && table->column_count <= 24 && !rst_native_fk_any(table);
 }
 
 /* Whether no foreign key of a table that has some, or is referred to, can see a change of these columns. */
 __attribute__((noinline)) static bool is_apart_from_keys(rst_table *table, uint64_t changed) {
-    const rst_program *program = table->connection->program;
+    const rst_program *program = schema_of(table->connection)->program;
     if (program != NULL ? !program->looks_at_keys : !rst_foreign_enabled(table->connection)) return true;
     if (table->is_parent) return false;
     for (int i = 0; i < table->foreign_key_count; i++) {
@@ -54,7 +55,7 @@ static inline bool settle(const rst_column *column, rootstock_value *value) {
     }
 }
 
-bool rst_patch_fits(rst_table *table, uint64_t changed) {
+bool rst_update_fast_fits(rst_table *table, uint64_t changed) {
     if (!is_plain(table)) return false;
     for (int i = 0; i < table->column_count; i++) {
         if ((changed >> i & 1) != 0 && table->slot[i] < 0) return false;
@@ -65,35 +66,36 @@ bool rst_patch_fits(rst_table *table, uint64_t changed) {
     return (table->foreign_key_count == 0 && !table->is_parent) || is_apart_from_keys(table, changed);
 }
 
-int rst_patch_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
-                  size_t extra) {
+int rst_update_fast_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
+                        size_t extra) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     rootstock_slice bytes;
     rootstock_row row;
     size_t size;
-    int code = rst_get(c, c->writer, &table->tree, key, &bytes);
+    int code = rst_get(c, store_of(c)->writer, &table->tree, key, &bytes);
     if (code != SQLITE_ROW) return code;
     if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
         return SQLITE_NOTFOUND;
-    c->row_scratch.size = 0;
-    if (rootstock_buffer_reserve(&c->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
-    size = rootstock_row_patch(c->row_scratch.data, &row, patches, slots);
+    executor->row_scratch.size = 0;
+    if (rootstock_buffer_reserve(&executor->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
+    size = rootstock_row_patch(executor->row_scratch.data, &row, patches, slots);
     if (size == 0 || rst_row_may_be_too_big(table, size)) return SQLITE_NOTFOUND;
     bytes.size = size;
-    bytes.data = c->row_scratch.data;
+    bytes.data = executor->row_scratch.data;
     code = rst_put(c, &table->tree, key, &bytes, 0);
-    c->row_written = code == SQLITE_OK;
+    executor->row_written = code == SQLITE_OK;
     return code;
 }
 
-int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **values) {
+int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value **values) {
     rst_connection *c = table->connection;
     rootstock_value patches[24];
     const uint64_t *beyond;
     uint64_t changed = 0, named = rst_program_set_columns(table, &beyond);
     uint32_t slots = 0, touched = 0;
     size_t extra = 0;
-    if (!is_plain(table) || key->size >= c->long_key_limit) return SQLITE_NOTFOUND;
+    if (!is_plain(table) || key->size >= store_of(c)->long_key_limit) return SQLITE_NOTFOUND;
     if (!table->without_rowid && (sqlite3_value_type(values[1]) != SQLITE_INTEGER ||
                                   sqlite3_value_int64(values[1]) != sqlite3_value_int64(values[0])))
         return SQLITE_NOTFOUND;
@@ -114,6 +116,6 @@ int rst_row_patch(rst_table *table, const rootstock_slice *key, sqlite3_value **
     }
     if ((table->foreign_key_count > 0 || table->is_parent) && !is_apart_from_keys(table, changed))
         return SQLITE_NOTFOUND;
-    if (touched != 0) return rst_patch_with_entries(table, key, patches, slots, extra, touched);
-    return rst_patch_put(table, key, patches, slots, extra);
+    if (touched != 0) return rst_update_fast_indexed(table, key, patches, slots, extra, touched);
+    return rst_update_fast_put(table, key, patches, slots, extra);
 }

@@ -1,9 +1,10 @@
 /*
-** update_fast_indexed.c - an UPDATE of columns that only plain indexes see: the row's bytes are put again, and those of its entries that change.
+** update_fast_indexed.c - an UPDATE of columns that only plain indexes see: the row's bytes are put again, and those of
+** its entries that change.
 **
-** row_patch.c finds out that it is one. The row goes first, while the engine is still where it was found. Whatever is longer to tell is
-** left to the steps of change.c. Invariant: what is put and taken out are the bytes that those would put and take out, an entry that stays
-** what it was apart.
+** update_fast.c finds out that it is one. The row goes first, while the engine is still where it was found. Whatever is
+** longer to tell is left to the steps of change.c. Invariant: what is put and taken out are the bytes that those would
+** put and take out, an entry that stays what it was apart.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -36,19 +37,21 @@ static bool is_told(const rst_table *table, const rst_index *index) {
 }
 
 /* The key of the row's entry, and its value, behind what the bytes hold. */
-static int append_entry(rst_table *table, int index, const rst_hand *hand, rootstock_buffer *bytes, size_t *key_size,
-                        size_t *value_size) {
+static int append_entry(rst_table *table, int index, const rst_row_slot *hand, rootstock_buffer *bytes,
+                        size_t *key_size, size_t *value_size) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     bool has_null, included;
     size_t prefix;
     char *message = NULL; /* only an evaluated index has one */
-    int code =
-        rst_index_entry(table, index, hand, &c->key_scratch, &c->row_scratch, &prefix, &has_null, &included, &message);
-    if (code == SQLITE_OK) code = rootstock_buffer_append(bytes, c->key_scratch.data, c->key_scratch.size);
-    *key_size = c->key_scratch.size;
-    *value_size = c->row_scratch.size;
+    int code = rst_index_entry(table, index, hand, &executor->key_scratch, &executor->row_scratch, &prefix, &has_null,
+                               &included, &message);
+    if (code == SQLITE_OK)
+        code = rootstock_buffer_append(bytes, executor->key_scratch.data, executor->key_scratch.size);
+    *key_size = executor->key_scratch.size;
+    *value_size = executor->row_scratch.size;
     if (code != SQLITE_OK || *value_size == 0) return code;
-    return rootstock_buffer_append(bytes, c->row_scratch.data, c->row_scratch.size);
+    return rootstock_buffer_append(bytes, executor->row_scratch.data, executor->row_scratch.size);
 }
 
 /* What becomes of the entries of an index of which a column changes. */
@@ -59,7 +62,7 @@ static int gather(rst_table *table, int number, const rootstock_slice *key, cons
     rootstock_buffer unused = {0};
     const size_t start = entries->bytes.size;
     size_t old;
-    rst_hand hand;
+    rst_row_slot hand;
     int code = SQLITE_OK;
     hand.values = hand.small;
     hand.rowid = table->without_rowid ? 0 : rootstock_rowid_decode(key->data);
@@ -101,8 +104,9 @@ static int put_entries(rst_table *table, const entry_changes *entries) {
         rootstock_slice value = {change->value_size, at + change->old_size + change->old_value_size + change->key_size};
         code = rst_tree_remove(c, &index->tree, &old);
         if (code == SQLITE_DONE) {
-            if (c->damage == NULL)
-                c->damage = sqlite3_mprintf("table %s: a row without its entry in index %s", table->name, index->name);
+            if (store_of(c)->damage == NULL)
+                store_of(c)->damage =
+                    sqlite3_mprintf("table %s: a row without its entry in index %s", table->name, index->name);
             code = SQLITE_CORRUPT_VTAB;
         }
         if (code == SQLITE_OK) code = rst_tree_put(c, &index->tree, &key, &value, 0);
@@ -111,19 +115,20 @@ static int put_entries(rst_table *table, const entry_changes *entries) {
     return code;
 }
 
-int rst_patch_with_entries(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
-                           size_t extra, uint32_t touched) {
+int rst_update_fast_indexed(rst_table *table, const rootstock_slice *key, const rootstock_value *patches,
+                            uint32_t slots, size_t extra, uint32_t touched) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     rootstock_slice bytes;
     rootstock_row row;
     entry_changes entries;
     int code;
-    if (c->program != NULL || rst_needs_mark(table))
+    if (schema_of(c)->program != NULL || rst_needs_mark(table))
         return SQLITE_NOTFOUND; /* what fails in between has to be undone */
     if (__builtin_popcount(touched) > (int)(sizeof entries.changes / sizeof entries.changes[0])) return SQLITE_NOTFOUND;
     for (int i = 0; touched >> i != 0; i++)
         if ((touched >> i & 1) != 0 && !is_told(table, &table->indexes[i])) return SQLITE_NOTFOUND;
-    code = rst_get(c, c->writer, &table->tree, key, &bytes);
+    code = rst_get(c, store_of(c)->writer, &table->tree, key, &bytes);
     if (code != SQLITE_ROW) return code;
     if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
         return SQLITE_NOTFOUND;
@@ -132,16 +137,16 @@ int rst_patch_with_entries(rst_table *table, const rootstock_slice *key, const r
     code = SQLITE_OK;
     for (int i = 0; touched >> i != 0 && code == SQLITE_OK; i++)
         if ((touched >> i & 1) != 0) code = gather(table, i, key, &row, patches, slots, &entries);
-    c->row_scratch.size = 0;
-    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&c->row_scratch, bytes.size + extra);
+    executor->row_scratch.size = 0;
+    if (code == SQLITE_OK) code = rootstock_buffer_reserve(&executor->row_scratch, bytes.size + extra);
     if (code == SQLITE_OK) {
-        bytes.size = rootstock_row_patch(c->row_scratch.data, &row, patches, slots);
-        bytes.data = c->row_scratch.data;
+        bytes.size = rootstock_row_patch(executor->row_scratch.data, &row, patches, slots);
+        bytes.data = executor->row_scratch.data;
         if (bytes.size == 0 || rst_row_may_be_too_big(table, bytes.size)) code = SQLITE_NOTFOUND;
     }
     if (code == SQLITE_OK) code = rst_put(c, &table->tree, key, &bytes, 0);
     if (code == SQLITE_OK) code = put_entries(table, &entries);
     rst_spare_give(c, &entries.bytes);
-    c->row_written = code == SQLITE_OK;
+    executor->row_written = code == SQLITE_OK;
     return code;
 }

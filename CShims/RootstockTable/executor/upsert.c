@@ -1,8 +1,8 @@
 /*
 ** upsert.c - ON CONFLICT clauses, applied to a row that stands in the way.
 **
-** clauses.c made each into a SELECT of the new values; here it is evaluated over the row that is there and the one that wanted in,
-** and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
+** upsert_clauses.c made each into a SELECT of the new values; here it is evaluated over the row that is there and the
+** one that wanted in, and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -12,18 +12,21 @@
 
 #include <string.h>
 
-/* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are. SQLITE_DONE: its WHERE said no. */
-static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, rst_hand *excluded,
-                     const rootstock_value *raw, int conflict, const rst_parameters *parameters, sqlite3_value **values,
-                     int value_count, char **message) {
-    const rst_hand *wants = excluded != NULL ? excluded : old;
+/* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are.
+** SQLITE_DONE: its WHERE said no. */
+static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old,
+                     rst_row_slot *excluded, const rootstock_value *raw, int conflict, const rst_parameters *parameters,
+                     sqlite3_value **values, int value_count, char **message) {
+    rst_executor *executor = executor_of(c);
+    rst_schema *schema = schema_of(c);
+    const rst_row_slot *wants = excluded != NULL ? excluded : old;
     rst_row_image there = {old->values, old->rowid};
     rst_row_image wanted = {raw != NULL ? (rootstock_value *)raw : wants->values, wants->rowid};
     rst_row_image *saved[2] = {table->images[0], table->images[1]};
     sqlite3_stmt *statement = NULL;
-    rst_program *program = c->program;
-    struct rst_once **once = c->once;
-    rst_hand row;
+    rst_program *program = schema->program;
+    struct rst_init_subquery **once = executor->once;
+    rst_row_slot row;
     uint64_t changed = 0;
     int code = rst_statement_get(c, clause->select, &statement);
     if (code != SQLITE_OK) {
@@ -33,11 +36,11 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     rst_arguments_bind(parameters, values, value_count, statement);
     table->images[0] = &there;
     table->images[1] = &wanted;
-    c->program = NULL;
-    if (program != NULL) c->once = &program->once;
+    schema->program = NULL;
+    if (program != NULL) executor->once = &program->once;
     code = sqlite3_step(statement);
-    c->once = once;
-    c->program = program;
+    executor->once = once;
+    schema->program = program;
     if (code != SQLITE_ROW) {
         code = sqlite3_reset(statement);
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -55,7 +58,7 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
             return SQLITE_DONE;
         }
     }
-    code = rst_hand_begin(table, &row);
+    code = rst_row_slot_begin(table, &row);
     if (code == SQLITE_OK) {
         memcpy(row.values, old->values, (size_t)table->column_count * sizeof *row.values);
         row.rowid = old->rowid;
@@ -92,16 +95,17 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     }
     if (code == SQLITE_OK) code = rst_row_update(table, old, &row, conflict, changed, message);
     if (code == SQLITE_OK && excluded != NULL) excluded->rowid = row.rowid;
-    rst_hand_end(table, &row);
+    rst_row_slot_end(table, &row);
     rst_statement_done(c, statement);
     return code;
 }
 
-/* rowid_only: a clause without a target is asked for the rowid alone. SQLITE_OK: the clauses saw to the row. SQLITE_DONE: they let it go.
-** SQLITE_NOTFOUND: nothing stands in the way. */
+/* rowid_only: a clause without a target is asked for the rowid alone. SQLITE_OK: the clauses saw to the row.
+** SQLITE_DONE: they let it go. SQLITE_NOTFOUND: nothing stands in the way. */
 static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *clauses, int count, bool rowid_only,
-                         rst_hand *row, const rootstock_value *raw, const rst_parameters *parameters,
+                         rst_row_slot *row, const rootstock_value *raw, const rst_parameters *parameters,
                          sqlite3_value **values, int value_count, char **message) {
+    rst_executor *executor = executor_of(c);
     rootstock_buffer found = {0};
     int code = SQLITE_NOTFOUND;
     for (int i = 0; i < count; i++) {
@@ -120,22 +124,22 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                 goto done;
             }
             {
-                rst_hand old;
+                rst_row_slot old;
                 rootstock_slice key = {found.size, found.data};
-                code = rst_hand_begin(table, &old);
-                if (table->has_evaluated_index) rst_twin_clear(table);
-                if (code == SQLITE_OK) code = rst_hand_fetch(table, &key, &old);
+                code = rst_row_slot_begin(table, &old);
+                if (table->has_evaluated_index) rst_validator_clear(table);
+                if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
                 if (code == SQLITE_ROW) {
-                    int override = c->override_conflict;
-                    c->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
+                    int override = executor->override_conflict;
+                    executor->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
                     code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, SQLITE_ABORT,
                                      parameters, values, value_count, message);
-                    c->override_conflict = override;
+                    executor->override_conflict = override;
                     /* Whatever the INSERT's OR and the ON CONFLICT of constraints say. */
-                    if ((code & 0xff) == SQLITE_CONSTRAINT) c->last_mode = SQLITE_ABORT;
-                    if (code == SQLITE_OK) c->upsert_updated = true;
+                    if ((code & 0xff) == SQLITE_CONSTRAINT) executor->last_mode = SQLITE_ABORT;
+                    if (code == SQLITE_OK) executor->upsert_updated = true;
                 }
-                rst_hand_end(table, &old);
+                rst_row_slot_end(table, &old);
                 goto done;
             }
         }
@@ -145,15 +149,16 @@ done:
     return code;
 }
 
-int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_hand *old, int conflict,
+int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old, int conflict,
                       const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
     return do_update(c, table, clause, old, NULL, NULL, conflict, parameters, values, value_count, message);
 }
 
 void rst_upserts_free(rst_connection *c) {
-    while (c->upserts != NULL) {
-        rst_upsert *upsert = c->upserts;
-        c->upserts = upsert->next;
+    rst_executor *executor = executor_of(c);
+    while (executor->upserts != NULL) {
+        rst_upsert *upsert = executor->upserts;
+        executor->upserts = upsert->next;
         for (int i = 0; i < upsert->count; i++) sqlite3_value_free(upsert->values[i]);
         sqlite3_free(upsert);
     }
@@ -210,24 +215,25 @@ static bool rowid_clause_first(const rst_clause *clauses, int count) {
     return count > 0 && (!clauses[0].targeted || clauses[0].target < 0);
 }
 
-int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootstock_value *raw, bool has_rowid,
+int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, rootstock_value *raw, bool has_rowid,
                      int conflict, char **message) {
     rst_connection *c = table->connection;
+    rst_executor *executor = executor_of(c);
     const rst_clause *clauses = NULL;
     const rst_parameters *parameters = NULL;
     sqlite3_value **values = NULL;
     int count = 0, value_count = 0, code;
     rst_mark mark;
-    rst_hand probe;
+    rst_row_slot probe;
     if (operation == 0) {
-        const rst_program *program = c->program;
+        const rst_program *program = schema_of(c)->program;
         clauses = program->code->clauses;
         count = program->code->clause_count;
         parameters = &program->code->parameters;
         values = program->values;
         value_count = program->value_count;
     } else {
-        rst_upsert *upsert = c->upserts;
+        rst_upsert *upsert = executor->upserts;
         while (upsert != NULL && upsert->identifier != operation) upsert = upsert->next;
         if (upsert == NULL) return SQLITE_MISUSE;
         clauses = upsert->code->clauses;
@@ -240,7 +246,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootsto
     mark = rst_mark_set(c);
     if (rst_trigger_any(table, TRIGGER_INSERT)) {
         code = rst_before_insert(table, row, has_rowid, message);
-        c->row_written = false;
+        executor->row_written = false;
         if (code != SQLITE_OK) goto done;
     }
     if (!table->without_rowid && !has_rowid) {
@@ -256,7 +262,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootsto
         row->values[table->rowid_column].type = VALUE_INTEGER;
         row->values[table->rowid_column].as.integer = row->rowid;
     }
-    code = rst_hand_begin(table, &probe);
+    code = rst_row_slot_begin(table, &probe);
     if (code != SQLITE_OK) goto done;
     memcpy(probe.values, row->values, (size_t)table->column_count * sizeof *probe.values);
     probe.rowid = row->rowid;
@@ -279,19 +285,19 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_hand *row, rootsto
         }
         sqlite3_free(refused);
     }
-    if (table->needs_mirror || table->has_evaluated_index) rst_twin_clear(table);
+    if (table->needs_mirror || table->has_evaluated_index) rst_validator_clear(table);
     if (code == SQLITE_OK) row->rowid = probe.rowid;
-    rst_hand_end(table, &probe);
+    rst_row_slot_end(table, &probe);
     if (code == SQLITE_NOTFOUND) {
-        c->before_fired = rst_trigger_any(table, TRIGGER_INSERT);
+        executor->before_fired = rst_trigger_any(table, TRIGGER_INSERT);
         code = rst_row_insert(table, row, has_rowid, conflict, message);
     }
 done:
-    return rst_settle(c, mark, conflict, code);
+    return rst_mark_finish(c, mark, conflict, code);
 }
 
-int rst_clause_update_row(rst_table *table, rst_hand *old, char **message) {
-    rst_program *program = table->connection->program;
+int rst_clause_update_row(rst_table *table, rst_row_slot *old, char **message) {
+    rst_program *program = schema_of(table->connection)->program;
     return rst_clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
                              &program->code->parameters, program->values, program->value_count, message);
 }

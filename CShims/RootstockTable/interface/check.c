@@ -1,12 +1,14 @@
 /*
 ** check.c - SELECT message FROM rootstock_integrity_check: one row 'ok', or a row for each fault.
 **
-** What PRAGMA integrity_check and quick_check become on a store. Columns: message; hidden: argument (a number of faults to stop at,
-** 100 unless given, or the name of the one table to check) and quick (not 0: index entries are not compared). Walks every
-** row of every table in one snapshot: its key, its bytes, NOT NULL, types, CHECK and generated columns (judged by the mirror's
-** twin), and the entry that it must have in each index. As many entries as rows are expected, so index and table agree both
-** ways; where the counts differ the index is walked too, to name the entries that are nobody's. Then the catalog
-** (check_catalog.c), and what the engine has to say of what it keeps them in. Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as there.
+** What PRAGMA integrity_check and quick_check become on a store. Columns: message; hidden: argument (a number of faults
+** to stop at, 100 unless given, or the name of the one table to check) and quick (not 0: index entries are not
+** compared). Walks every row of every table in one snapshot: its key, its bytes, NOT NULL, types, CHECK and generated
+** columns (judged by the schema database's row validator), and the entry that it must have in each index. As many
+** entries as rows are expected, so index and table agree both ways; where the counts differ the index is walked too, to
+** name the entries that are nobody's. Then the catalog (check_catalog.c), and what the engine has to say of what it
+** keeps them in. Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as
+** there.
 */
 #include "interface/interface.h"
 #include "interface/check_table.h"
@@ -45,9 +47,10 @@ static bool same_bytes(const void *a, size_t a_size, const void *b, size_t b_siz
     return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
 }
 
-/* The walker stands on an entry that is not what its checksum says, and can go on behind it. (In a run of long keys it cannot.) */
+/* The walker stands on an entry that is not what its checksum says, and can go on behind it. (In a run of long keys it
+** cannot.) */
 static bool damaged_entry(const rst_connection *c, int code, const rootstock_slice *key) {
-    return code == ROOTSTOCK_CORRUPT && c->damage != NULL && key->size < c->long_key_limit;
+    return code == ROOTSTOCK_CORRUPT && store_of(c)->damage != NULL && key->size < store_of(c)->long_key_limit;
 }
 
 /* ---- indexes ---- */
@@ -95,7 +98,7 @@ static void check_entry(rst_table_check *s, int number) {
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
         state->damaged = true;
-        if (code == ROOTSTOCK_CORRUPT && s->check->connection->damage != NULL)
+        if (code == ROOTSTOCK_CORRUPT && store_of(s->check->connection)->damage != NULL)
             rst_damage_tell(s->check->connection, SQLITE_OK, NULL); /* the walk meets it again, and says so once */
         else
             rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
@@ -148,7 +151,7 @@ static void walk_index(rst_table_check *s, int number) {
             rst_check_fault(s->check, "entry %llu of index %s belongs to no row", entry, index->name);
             continue;
         }
-        if (result == SQLITE_ROW) result = rst_hand_lay_open(s->table, &row_key, &row, &s->hand);
+        if (result == SQLITE_ROW) result = rst_row_slot_lay_open(s->table, &row_key, &row, &s->hand);
         if (result == SQLITE_NOMEM) s->check->code = result;
         rst_damage_tell(c, SQLITE_OK, NULL);
         if (result != SQLITE_OK) continue; /* the row was named when the table was walked */
@@ -172,7 +175,7 @@ static void finish_index(rst_table_check *s, int number) {
     rootstock_tree_statistics statistics;
     int code;
     if (!state->open) return;
-    code = c->engine->tree_statistics(s->check->transaction, index->tree.handle, &statistics);
+    code = store_of(c)->engine->tree_statistics(s->check->transaction, index->tree.handle, &statistics);
     if (code != ROOTSTOCK_OK) {
         rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
     } else if (!state->incomparable && statistics.entries != state->expected) {
@@ -180,7 +183,7 @@ static void finish_index(rst_table_check *s, int number) {
         state->damaged = true;
     }
     /* Entries of rows that cannot be read were not asked for: with checksums they are verified all the same. */
-    if (state->incomparable && c->crc != NULL) state->damaged = true;
+    if (state->incomparable && store_of(c)->crc != NULL) state->damaged = true;
     if (state->damaged && rst_check_goes_on(s->check)) walk_index(s, number);
 }
 
@@ -188,7 +191,7 @@ static void finish_index(rst_table_check *s, int number) {
 
 static void check_row(rst_table_check *s, const rootstock_slice *key, const rootstock_slice *value) {
     rst_table *table = s->table;
-    int code = rst_hand_lay_open(table, key, value, &s->hand);
+    int code = rst_row_slot_lay_open(table, key, value, &s->hand);
     if (code == SQLITE_NOMEM) s->check->code = code;
     if (code == SQLITE_OK && table->without_rowid) {
         size_t offset = 0;
@@ -259,7 +262,7 @@ static void walk_table(rst_table_check *s) {
         for (int i = 0; i < s->table->index_count; i++) s->indexes[i].incomparable = true;
         return;
     }
-    code = c->engine->tree_statistics(check->transaction, s->table->tree.handle, &statistics);
+    code = store_of(c)->engine->tree_statistics(check->transaction, s->table->tree.handle, &statistics);
     if (code != ROOTSTOCK_OK)
         rst_check_fault(check, "table %s: %s", s->table->name, rst_check_words(check, code));
     else if (statistics.entries != s->row) {
@@ -274,7 +277,7 @@ static void check_table(rst_check *check, rst_table *table) {
     s.judged = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *s.judged);
     s.indexes = sqlite3_malloc64(states);
     if (s.indexes != NULL) memset(s.indexes, 0, (size_t)states);
-    check->code = s.judged == NULL || s.indexes == NULL ? SQLITE_NOMEM : rst_hand_begin(table, &s.hand);
+    check->code = s.judged == NULL || s.indexes == NULL ? SQLITE_NOMEM : rst_row_slot_begin(table, &s.hand);
     for (int i = 0; i < table->index_count && check->code == SQLITE_OK && !check->quick; i++) {
         rst_index *index = &table->indexes[i];
         int code = rst_walker_open(check->connection, check->transaction, &index->tree, &s.indexes[i].walker);
@@ -289,7 +292,7 @@ static void check_table(rst_check *check, rst_table *table) {
         if (rst_check_goes_on(check)) finish_index(&s, i);
         if (s.indexes[i].open) rst_walker_close(&s.indexes[i].walker);
     }
-    if (s.judged != NULL && s.indexes != NULL) rst_hand_end(table, &s.hand);
+    if (s.judged != NULL && s.indexes != NULL) rst_row_slot_end(table, &s.hand);
     sqlite3_free(s.judged);
     sqlite3_free(s.indexes);
     rootstock_buffer_free(&s.key);
@@ -303,8 +306,8 @@ static void check_table(rst_check *check, rst_table *table) {
 static void check_engine(rst_check *check) {
     rst_connection *c = check->connection;
     char words[ROOTSTOCK_VERIFY_WORDS];
-    if (c->engine->verify == NULL) return;
-    int code = c->engine->verify(check->transaction, rst_stop, c, words);
+    if (store_of(c)->engine->verify == NULL) return;
+    int code = store_of(c)->engine->verify(check->transaction, rst_stop, c, words);
     if (code == ROOTSTOCK_INTERRUPTED)
         check->code = SQLITE_INTERRUPT;
     else if (code == ROOTSTOCK_CORRUPT && words[0] != 0)
@@ -316,12 +319,13 @@ static void check_engine(rst_check *check) {
 /* ---- the listing ---- */
 
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
+    rst_schema *schema = schema_of(c);
     rst_check check = {.connection = c, .listing = listing, .left = FAULTS};
     const char *name = NULL;
     rst_table *only = NULL;
     bool is_writer = false;
     int code, before;
-    if (c->shared == NULL) {
+    if (store_of(c)->shared == NULL) {
         rst_set_message(message, "no store is open on this connection");
         return SQLITE_ERROR;
     }
@@ -333,9 +337,10 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     }
     if (name != NULL) {
         only = rst_table_find(c, name);
-        for (int i = 0; i < c->loaded.count && only == NULL; i++) {
+        for (int i = 0; i < schema->loaded.count && only == NULL; i++) {
             /* a view has no rows that could be wrong */
-            if (strcmp(c->loaded.objects[i].type, "view") == 0 && sqlite3_stricmp(c->loaded.objects[i].name, name) == 0)
+            if (strcmp(schema->loaded.objects[i].type, "view") == 0 &&
+                sqlite3_stricmp(schema->loaded.objects[i].name, name) == 0)
                 return rst_listing_add(listing, "s", "ok");
         }
         if (only == NULL) {
@@ -346,8 +351,8 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     code = rst_read_begin_renewing(c, &check.transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     before = check.left;
-    for (int t = 0; t < c->table_count && rst_check_goes_on(&check); t++) {
-        if (only == NULL || only == c->tables[t]) check_table(&check, c->tables[t]);
+    for (int t = 0; t < schema->table_count && rst_check_goes_on(&check); t++) {
+        if (only == NULL || only == schema->tables[t]) check_table(&check, schema->tables[t]);
     }
     if (only == NULL && rst_check_goes_on(&check)) rst_check_catalog(&check);
     if (only == NULL && rst_check_goes_on(&check)) check_engine(&check);

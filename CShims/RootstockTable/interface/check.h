@@ -1,8 +1,8 @@
 /*
 ** check.h - what a store can say about itself: its faults, its foreign key violations, its plans, its figures.
 **
-** Each is an eponymous table-valued function whose rows are made at once, when it is first read (listing.c): a check sees one
-** snapshot and is over when its first row comes out.
+** Each is an eponymous table-valued function whose rows are made at once, when it is first read (listing.c): a check
+** sees one snapshot and is over when its first row comes out.
 */
 #ifndef ROOTSTOCK_CHECK_H
 #define ROOTSTOCK_CHECK_H
@@ -12,8 +12,9 @@
 /* ---- listing.c ---- */
 typedef struct rst_listing rst_listing;
 
-/* A listing's columns: `columns` is the declaration, hidden ones last; arguments are the numbers of the columns whose equality
-** is passed to fill, ended by -1. A hidden one must be given in a way that can be used; a visible one need not be. */
+/* A listing's columns: `columns` is the declaration, hidden ones last; arguments are the numbers of the columns whose
+** equality is passed to fill, ended by -1. A hidden one must be given in a way that can be used; a visible one need not
+** be. */
 typedef struct rst_listing_definition {
     const char *name;
     const char *columns;
@@ -23,7 +24,8 @@ typedef struct rst_listing_definition {
     int (*fill)(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message);
 } rst_listing_definition;
 
-/* One row: format has a letter a column, 's' (const char *, null is NULL), 'i' (sqlite3_int64) or 'n' (NULL, no argument). */
+/* One row: format has a letter a column, 's' (const char *, null is NULL), 'i' (sqlite3_int64) or 'n' (NULL, no
+** argument). */
 int rst_listing_add(rst_listing *listing, const char *format, ...);
 
 /* ---- the listings ---- */
@@ -58,8 +60,9 @@ const char *rst_check_words(const rst_check *check, int code);
 /* Objects and trees, each in its place. */
 void rst_check_catalog(rst_check *check);
 
-/* A row laid out in hand from the slices of a snapshot, whose bytes it goes on pointing to. SQLITE_OK, SQLITE_CORRUPT for bytes
-** that no writer makes, SQLITE_NOMEM. */
-int rst_hand_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rst_hand *hand);
+/* A row laid out in hand from the slices of a snapshot, whose bytes it goes on pointing to. SQLITE_OK, SQLITE_CORRUPT
+** for bytes that no writer makes, SQLITE_NOMEM. */
+int rst_row_slot_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value,
+                          rst_row_slot *hand);
 
 #endif

@@ -1,8 +1,8 @@
 /*
 ** check_catalog.c - the catalog's part of an integrity check: every object has its tree, every tree its object.
 **
-** A tree that was ever given out is an object's or free, never both, never neither; a free one is empty; what the catalog lists
-** is what SQLite made of its texts (the mirror), object for object.
+** A tree that was ever given out is an object's or free, never both, never neither; a free one is empty; what the
+** catalog lists is what SQLite made of its texts (the schema database), object for object.
 */
 #include "interface/interface.h"
 #include "interface/check.h"
@@ -20,7 +20,7 @@ static const rst_object *find_object(const rst_catalog *catalog, const char *typ
 
 /* Entries in tree `number`; false (and a fault) if it cannot be opened. */
 static bool count_entries(rst_check *check, int64_t number, const char *what, uint64_t *entries) {
-    const rootstock_engine *engine = check->connection->engine;
+    const rootstock_engine *engine = store_of(check->connection)->engine;
     rootstock_tree_statistics statistics;
     rootstock_tree handle;
     char name[24];
@@ -66,20 +66,21 @@ static bool is_meta(const rootstock_slice *value) {
 /* Every entry of the catalog's tree is of a known kind; the free ones name trees. */
 static void check_entries(rst_check *check, const rst_catalog *catalog, const char **owners) {
     rst_connection *c = check->connection;
+    rst_store *store = store_of(c);
     rootstock_cursor *cursor;
     rootstock_slice key, value;
     int code;
-    if (!c->catalog.open) return; /* nothing was ever created */
-    code = c->engine->cursor_open(check->transaction, c->catalog.handle, &cursor);
+    if (!store->catalog.open) return; /* nothing was ever created */
+    code = store->engine->cursor_open(check->transaction, store->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) {
         rst_check_fault(check, "catalog: %s", rst_check_words(check, code));
         return;
     }
-    for (code = c->engine->cursor_move(cursor, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
-         code = c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value)) {
+    for (code = store->engine->cursor_move(cursor, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+         code = store->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value)) {
         const unsigned char *bytes = key.data;
         if (!rst_check_goes_on(check)) break;
-        if (rst_checked(c, &c->catalog, code, &key, &value) != ROOTSTOCK_OK) {
+        if (rst_checked(c, &store->catalog, code, &key, &value) != ROOTSTOCK_OK) {
             rst_check_fault(check, "%s", rst_check_words(check, ROOTSTOCK_CORRUPT));
             rst_damage_tell(c, SQLITE_OK, NULL);
             continue;
@@ -98,7 +99,7 @@ static void check_entries(rst_check *check, const rst_catalog *catalog, const ch
             check_free_tree(check, (int64_t)number, catalog, owners);
         }
     }
-    c->engine->cursor_close(cursor);
+    store->engine->cursor_close(cursor);
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND)
         rst_check_fault(check, "catalog: %s", rst_check_words(check, code));
 }
@@ -144,7 +145,8 @@ static void check_mirror(rst_check *check, const rst_catalog *catalog) {
     rst_connection *c = check->connection;
     sqlite3_stmt *statement;
     int listed = 0, code;
-    code = sqlite3_prepare_v2(c->mirror, "SELECT type, name, tbl_name, sql FROM sqlite_master", -1, &statement, NULL);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT type, name, tbl_name, sql FROM sqlite_master", -1,
+                              &statement, NULL);
     if (code != SQLITE_OK) {
         check->code = code;
         return;

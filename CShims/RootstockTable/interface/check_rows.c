@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-int rst_hand_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value, rst_hand *hand) {
+int rst_row_slot_lay_open(rst_table *table, const rootstock_slice *key, const rootstock_slice *value,
+                          rst_row_slot *hand) {
     rootstock_buffer scratch = {0};
     rootstock_row row;
     int code;
@@ -45,7 +46,7 @@ static bool looks_like_number(rst_check *check, const rootstock_value *value) {
     bool numeric = false;
     int code = SQLITE_OK;
     if (check->number == NULL)
-        code = sqlite3_prepare_v2(check->connection->mirror, "SELECT ?1", -1, &check->number, NULL);
+        code = sqlite3_prepare_v2(schema_of(check->connection)->schema_db, "SELECT ?1", -1, &check->number, NULL);
     if (code == SQLITE_OK) code = rst_bind(check->number, 1, value);
     if (code == SQLITE_OK && sqlite3_step(check->number) == SQLITE_ROW) {
         copy = sqlite3_value_dup(sqlite3_column_value(check->number, 0));
@@ -97,16 +98,16 @@ void rst_check_enter_twin(rst_table_check *s, bool judge) {
     s->twin = false;
     if (!table->has_evaluated_index && !(judge && table->needs_mirror)) return;
     memcpy(s->judged, s->hand.values, bytes);
-    code =
-        rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror), &message);
+    code = rst_validator_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror),
+                                &message);
     if (code == SQLITE_CONSTRAINT_CHECK) {
         rst_check_fault(s->check, "CHECK constraint failed in %s", table->name);
         sqlite3_free(message);
         message = NULL;
-        /* Its index entries are compared all the same, if the twin takes it. */
+        /* Its index entries are compared all the same, if the row validator takes it. */
         memcpy(s->judged, s->hand.values, bytes);
         if (table->has_evaluated_index)
-            code = rst_twin_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
+            code = rst_validator_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
     }
     s->twin = code == SQLITE_OK;
     if (s->twin && judge) {
@@ -128,6 +129,6 @@ void rst_check_enter_twin(rst_table_check *s, bool judge) {
 }
 
 void rst_check_leave_twin(rst_table_check *s) {
-    if (s->table->has_evaluated_index || s->table->needs_mirror) rst_twin_clear(s->table);
+    if (s->table->has_evaluated_index || s->table->needs_mirror) rst_validator_clear(s->table);
     s->twin = false;
 }

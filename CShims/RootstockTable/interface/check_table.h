@@ -19,11 +19,11 @@ typedef struct rst_index_check {
 typedef struct rst_table_check {
     rst_check *check;
     rst_table *table;
-    rst_hand hand;
-    rootstock_value *judged; /* the row as the twin gives it back */
+    rst_row_slot hand;
+    rootstock_value *judged; /* the row as the row validator gives it back */
     rootstock_buffer key, value, row_key, previous, hold;
     rst_index_check *indexes;
-    bool twin;    /* the row in hand stands in the twin */
+    bool twin;    /* the row in hand stands in the row validator */
     uint64_t row; /* its number */
 } rst_table_check;
 
@@ -31,7 +31,7 @@ typedef struct rst_table_check {
 void rst_check_failed(rst_check *check, int code, const char *where, char *message);
 /* One value of the row in hand: NOT NULL, STRICT, affinity. */
 void rst_check_value(rst_table_check *s, int number);
-/* Puts the row into the twin, which judges it; `judge` false: only for the indexes' expressions. */
+/* Puts the row into the row validator, which judges it; `judge` false: only for the indexes' expressions. */
 void rst_check_enter_twin(rst_table_check *s, bool judge);
 void rst_check_leave_twin(rst_table_check *s);
 

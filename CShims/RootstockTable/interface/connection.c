@@ -1,8 +1,8 @@
 /*
 ** connection.c - one rst_connection per sqlite3 connection: registered, found again, released.
 **
-** SQLite's modules and functions hold it, each counted. Invariant: it is freed with the last of them, and what a thread remembers of
-** the connection it asked about last is void once any store of this process has been closed.
+** SQLite's modules and functions hold it, each counted. Invariant: it is freed with the last of them, and what a thread
+** remembers of the connection it asked about last is void once any store of this process has been closed.
 */
 #include "interface/interface.h"
 #include "rootstock_kv_module.h"
@@ -27,56 +27,61 @@ atomic_ulong rst_stores_closed;
 __thread rst_asked rst_last_asked;
 
 void rst_store_close(rst_connection *c) {
+    rst_schema *schema = schema_of(c);
+    rst_store *store = store_of(c);
     atomic_fetch_add_explicit(&rst_stores_closed, 1, memory_order_release);
-    rst_glance_forget(c);
-    rst_disguises_free(c);
-    for (int i = 0; i < c->table_count; i++) {
-        rst_cursors_drop_spare(c->tables[i]);
-        rst_triggers_free(c->tables[i]);
-        rst_table_release(c->tables[i]);
+    rst_rewrite_cache_free(c);
+    rst_affinity_probes_free(c);
+    for (int i = 0; i < schema->table_count; i++) {
+        rst_cursors_drop_spare(schema->tables[i]);
+        rst_triggers_free(schema->tables[i]);
+        rst_table_release(schema->tables[i]);
     }
-    sqlite3_free(c->tables);
-    c->tables = NULL;
-    c->table_count = 0;
-    if (c->writer != NULL) rst_write_rollback(c);
-    if (c->reader != NULL) c->engine->abort(c->reader);
-    c->reader = NULL;
-    c->reader_live = false;
+    sqlite3_free(schema->tables);
+    schema->tables = NULL;
+    schema->table_count = 0;
+    if (store->writer != NULL) rst_write_rollback(c);
+    if (store->reader != NULL) store->engine->abort(store->reader);
+    store->reader = NULL;
+    store->reader_live = false;
     rst_declared_forget(c);
-    rst_catalog_free(&c->loaded);
-    sqlite3_close_v2(c->mirror);
-    sqlite3_close_v2(c->unchecked);
-    c->mirror = c->unchecked = NULL;
-    rst_forwards_free(&c->forwards);
-    rst_forwards_free(&c->unchecked_forwards);
-    if (c->shared != NULL) rootstock_environment_release(c->shared);
-    c->shared = NULL;
+    rst_catalog_free(&schema->loaded);
+    sqlite3_close_v2(schema->schema_db);
+    sqlite3_close_v2(schema->unchecked);
+    schema->schema_db = schema->unchecked = NULL;
+    rst_function_proxies_free(&schema->function_proxies);
+    rst_function_proxies_free(&schema->unchecked_forwards);
+    if (store->shared != NULL) rootstock_environment_release(store->shared);
+    store->shared = NULL;
 }
 
 static void connection_free(rst_connection *c) {
+    rst_executor *executor = executor_of(c);
+    rst_rewriter *rewriter = rewriter_of(c);
+    rst_store *store = store_of(c);
     rst_statements_finalize(c);
     rst_retired_vtabs_free(c);
     rst_store_close(c);
-    rootstock_buffer_free(&c->undo);
-    rootstock_buffer_free(&c->key_scratch);
-    rootstock_buffer_free(&c->row_scratch);
-    rootstock_buffer_free(&c->checksum_scratch);
-    sqlite3_free(c->damage);
-    while (c->spare_count > 0) rootstock_buffer_free(&c->spares[--c->spare_count]);
-    rst_texts_free(c);
-    rootstock_buffer_free(&c->retired);
-    rootstock_buffer_free(&c->retired_key);
+    rootstock_buffer_free(&store->undo);
+    rootstock_buffer_free(&executor->key_scratch);
+    rootstock_buffer_free(&executor->row_scratch);
+    rootstock_buffer_free(&store->checksum_scratch);
+    sqlite3_free(store->damage);
+    while (executor->spare_count > 0) rootstock_buffer_free(&executor->spares[--executor->spare_count]);
+    rst_text_arena_free(c);
+    rootstock_buffer_free(&executor->retired);
+    rootstock_buffer_free(&executor->retired_key);
     rst_paths_free(c);
-    sqlite3_free(c->nested_message);
-    sqlite3_free(c->declared_type);
-    sqlite3_free(c->schema);
+    sqlite3_free(executor->nested_message);
+    sqlite3_free(front_of(c)->declared_type);
+    sqlite3_free(executor->schema);
     rst_expressions_free(c);
-    rst_shown_free(c);
+    rst_expression_column_free(c);
     rst_temporary_objects_free(c);
-    for (int i = 0; i < c->temporary_trigger_count; i++) sqlite3_free(c->temporary_triggers[i]);
-    sqlite3_free(c->temporary_triggers);
-    sqlite3_free(c->mark_violations);
-    sqlite3_free(c->marks);
+    for (int i = 0; i < rewriter->temporary_trigger_count; i++) sqlite3_free(rewriter->temporary_triggers[i]);
+    sqlite3_free(rewriter->temporary_triggers);
+    sqlite3_free(store->mark_violations);
+    sqlite3_free(store->marks);
     sqlite3_free(c);
 }
 
@@ -90,7 +95,7 @@ static void connection_function(sqlite3_context *context, int count, sqlite3_val
 
 static rst_connection *ask_connection(sqlite3 *db, unsigned long closed) {
     sqlite3_stmt *statement = NULL;
-    rst_connection *c = rst_control_connection(db);
+    rst_connection *c = rst_txn_hook_connection(db);
     if (c != NULL) {
         rst_last_asked = (rst_asked){db, c, closed};
         return c;
@@ -109,18 +114,19 @@ rst_connection *rst_connection_of(sqlite3 *db) {
 
 /* An allocation failed inside a call: what the connection holds of the schema is suspect. */
 static void call_failed(rst_connection *c) {
-    if (c->shared == NULL) return;
-    c->schema_stale = true;
-    c->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */
-    c->checked_transaction = 0;
+    rst_store *store = store_of(c);
+    if (store->shared == NULL) return;
+    store->schema_stale = true;
+    store->generation = UINT64_MAX; /* a statement prepared before sees a schema that is not its own */
+    store->checked_transaction = 0;
 }
 
 static void drop_spare_cursors(rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++) rst_cursors_drop_spare(c->tables[i]);
+    for (int i = 0; i < schema_of(c)->table_count; i++) rst_cursors_drop_spare(schema_of(c)->tables[i]);
 }
 
 static void finalize_statements(rst_connection *c) {
-    rst_disguises_rest(c);
+    rst_affinity_probes_rest(c);
     rst_programs_free(c);
 }
 
@@ -137,7 +143,7 @@ static const rst_store_hooks store_hooks = {
 static void free_attachments(rst_table *table) {
     rst_cursors_drop_spare(table);
     for (int i = 0; i < table->plan_count; i++) rst_automatic_free(table->plans[i]->state);
-    rst_shadows_free(table);
+    rst_native_fk_free(table);
 }
 
 static const rst_schema_hooks schema_hooks = {.free_attachments = free_attachments, .refresh = rst_schema_refresh};
@@ -147,23 +153,23 @@ int rootstock_register(sqlite3 *db) {
     int code = rootstock_register_engines();
     if (code != SQLITE_OK) return code;
     if (c == NULL) {
-        c = sqlite3_malloc64(sizeof *c);
+        c = sqlite3_malloc64(sizeof(rst_front));
         if (c == NULL) return SQLITE_NOMEM;
-        memset(c, 0, sizeof *c);
+        memset(c, 0, sizeof(rst_front));
         c->db = db;
-        c->long_key_limit = SIZE_MAX;
-        c->hooks = &store_hooks;
-        c->schema_hooks = &schema_hooks;
+        store_of(c)->long_key_limit = SIZE_MAX;
+        store_of(c)->hooks = &store_hooks;
+        schema_of(c)->schema_hooks = &schema_hooks;
         c->free = connection_free;
         c->call_failed = call_failed;
         c->references = 1; /* given back below */
-        c->schema = sqlite3_mprintf("main");
-        if (c->schema == NULL) {
+        executor_of(c)->schema = sqlite3_mprintf("main");
+        if (executor_of(c)->schema == NULL) {
             sqlite3_free(c);
             return SQLITE_NOMEM;
         }
         code = rst_function(c, "rootstock_connection", 1, SQLITE_DIRECTONLY, connection_function);
-        if (code == SQLITE_OK) code = rst_module(c, "rootstock_sentinel", &rst_sentinel_module);
+        if (code == SQLITE_OK) code = rst_module(c, "rootstock_close_hook", &rst_close_hook_module);
         if (code == SQLITE_OK) code = rst_functions_register(c);
         if (code != SQLITE_OK) {
             rst_connection_release(c);
@@ -191,7 +197,7 @@ int rootstock_refresh(sqlite3 *db) {
 int rootstock_schema_state(sqlite3 *db, unsigned long long *state) {
     int code = rootstock_refresh(db);
     rst_connection *c = rst_connection_of(db);
-    *state = c == NULL ? 0 : c->schema_state;
+    *state = c == NULL ? 0 : planner_of(c)->schema_state;
     return code;
 }
 
@@ -199,7 +205,7 @@ int rootstock_last_error(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     int code = c == NULL ? 0 : c->last_error;
     if (c != NULL) c->last_error = 0; /* it belongs to one failure */
-    if (c != NULL && c->interrupted) {
+    if (c != NULL && store_of(c)->interrupted) {
         rst_call_enter();
         rst_interrupted_rollback(c, NULL);
         (void)rst_leave(c, SQLITE_OK);

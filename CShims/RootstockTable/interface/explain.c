@@ -1,9 +1,11 @@
 /*
-** explain.c - SELECT id, parent, notused, detail FROM rootstock_explain(sql): EXPLAIN QUERY PLAN in a SQLite user's words.
+** explain.c - SELECT id, parent, notused, detail FROM rootstock_explain(sql): EXPLAIN QUERY PLAN in a SQLite user's
+** words.
 **
-** SQLite words the plan of a virtual table as "SCAN t VIRTUAL TABLE INDEX 3:" and what the module says of it (plan.c's descriptions).
-** Here that becomes what it would be on a table of SQLite's own: "SEARCH t USING INDEX i (a=?)" where something narrows the walk,
-** "SCAN t USING INDEX i" or "SCAN t" where nothing does. Lines about anything else stay as they are.
+** SQLite words the plan of a virtual table as "SCAN t VIRTUAL TABLE INDEX 3:" and what the module says of it (plan.c's
+** descriptions). Here that becomes what it would be on a table of SQLite's own: "SEARCH t USING INDEX i (a=?)" where
+** something narrows the walk, "SCAN t USING INDEX i" or "SCAN t" where nothing does. Lines about anything else stay as
+** they are.
 */
 #include "interface/interface.h"
 #include "interface/check.h"
@@ -15,7 +17,8 @@
 
 static const char marker[] = " VIRTUAL TABLE INDEX ";
 
-/* The store's table that a plan line calls `name`, by itself or by the alias it has in the statement; null if it is none. */
+/* The store's table that a plan line calls `name`, by itself or by the alias it has in the statement; null if it is
+** none. */
 static const rst_table *table_called(rst_connection *c, const char *sql, const char *name, size_t size) {
     const char *p = sql, *end = sql + strlen(sql);
     const rst_table *found = NULL, *previous = NULL;
@@ -45,8 +48,8 @@ static const rst_table *table_called(rst_connection *c, const char *sql, const c
 }
 
 /*
-** Rows that SQLite thinks a loop runs for, in its logarithmic units: of the lines of a level, which share their parent. It is what
-** decides on an automatic index, so the lines' own estimates are added up here as the planner does.
+** Rows that SQLite thinks a loop runs for, in its logarithmic units: of the lines of a level, which share their parent.
+** It is what decides on an automatic index, so the lines' own estimates are added up here as the planner does.
 */
 typedef struct level {
     int64_t line; /* the parent */
@@ -125,7 +128,7 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     }
     table = table_called(c, sql, name, size);
     if (table == NULL) return NULL;
-    made = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), c->epoch);
+    made = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), store_of(c)->epoch);
     if (made != NULL) {
         bool worth = worth_an_index(all, parent, table, made);
         size_t own = strlen(made->description);

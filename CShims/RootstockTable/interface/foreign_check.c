@@ -1,10 +1,10 @@
 /*
 ** foreign_check.c - SELECT * FROM rootstock_foreign_key_check: every row of a child table without its parent.
 **
-** What PRAGMA foreign_key_check becomes on a store. Columns: "table", rowid (NULL for WITHOUT ROWID tables), parent, fkid (the id that
-** PRAGMA foreign_key_list gives). Whether the keys are declared soundly at all is asked of SQLite, on the mirror; the parent
-** of a row is looked up by SQL, so that affinity and collation are the parent column's. Rows and order are SQLite's: table by
-** table, row by row, key by key.
+** What PRAGMA foreign_key_check becomes on a store. Columns: "table", rowid (NULL for WITHOUT ROWID tables), parent,
+** fkid (the id that PRAGMA foreign_key_list gives). Whether the keys are declared soundly at all is asked of SQLite, on
+** the schema database; the parent of a row is looked up by SQL, so that affinity and collation are the parent column's.
+** Rows and order are SQLite's: table by table, row by row, key by key.
 */
 #include "interface/interface.h"
 #include "interface/check.h"
@@ -39,7 +39,7 @@ static int prepare_parent(rst_connection *c, const rst_foreign_key *foreign, sql
 }
 
 /* SQLITE_ROW: the row's parent is there, or the row asks for none. SQLITE_DONE: it is not. */
-static int find_parent(const rst_foreign_key *foreign, sqlite3_stmt *statement, const rst_hand *hand) {
+static int find_parent(const rst_foreign_key *foreign, sqlite3_stmt *statement, const rst_row_slot *hand) {
     int code = SQLITE_OK, result;
     for (int k = 0; k < foreign->column_count; k++) {
         if (hand->values[foreign->child_columns[k]].type == VALUE_NULL) return SQLITE_ROW;
@@ -57,20 +57,20 @@ static int find_parent(const rst_foreign_key *foreign, sqlite3_stmt *statement, 
 static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, sqlite3_stmt **parents,
                       rst_listing *listing, char **message) {
     rst_walker walker;
-    rst_hand hand;
+    rst_row_slot hand;
     rootstock_slice key, value;
-    int result = SQLITE_OK, code = rst_hand_begin(table, &hand);
+    int result = SQLITE_OK, code = rst_row_slot_begin(table, &hand);
     if (code != SQLITE_OK) return code;
     code = rst_walker_open(c, transaction, &table->tree, &walker);
     if (code != SQLITE_OK) {
-        rst_hand_end(table, &hand);
+        rst_row_slot_end(table, &hand);
         return code;
     }
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
-        result = rst_hand_lay_open(table, &key, &value, &hand);
+        result = rst_row_slot_lay_open(table, &key, &value, &hand);
         if (result == SQLITE_CORRUPT) {
-            rst_set_message(message, "%s: table %s: malformed row", c->shared->path, table->name);
+            rst_set_message(message, "%s: table %s: malformed row", store_of(c)->shared->path, table->name);
             result = SQLITE_CORRUPT_VTAB;
         }
         for (int i = 0; i < table->foreign_key_count && result == SQLITE_OK; i++) {
@@ -91,7 +91,7 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
         if (result != SQLITE_OK) break;
     }
     rst_walker_close(&walker);
-    rst_hand_end(table, &hand);
+    rst_row_slot_end(table, &hand);
     if (result != SQLITE_OK) return result;
     return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
 }
@@ -112,14 +112,14 @@ static int check_child(rst_connection *c, rootstock_transaction *transaction, rs
     return code;
 }
 
-/* SQLite's own verdict on the declarations, from the empty mirror. */
+/* SQLite's own verdict on the declarations, from the empty schema database. */
 static int check_declarations(rst_connection *c, const char *name, char **message) {
     char *sql = name == NULL ? sqlite3_mprintf("PRAGMA foreign_key_check")
                              : sqlite3_mprintf("PRAGMA foreign_key_check(%Q)", name);
     int code;
     if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_exec(c->mirror, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
+    code = sqlite3_exec(schema_of(c)->schema_db, sql, NULL, NULL, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->schema_db));
     sqlite3_free(sql);
     return code;
 }
@@ -130,7 +130,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     sqlite3_stmt *tables = NULL;
     bool is_writer = false;
     int code;
-    if (c->shared == NULL) {
+    if (store_of(c)->shared == NULL) {
         rst_set_message(message, "no store is open on this connection");
         return SQLITE_ERROR;
     }
@@ -138,10 +138,10 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = check_declarations(c, name, message);
-    /* SQLite goes through its own list of tables: the mirror's stands in the same order. */
+    /* SQLite goes through its own list of tables: the schema database's stands in the same order. */
     if (code == SQLITE_OK) {
         code = sqlite3_prepare_v2(
-            c->mirror,
+            schema_of(c)->schema_db,
             "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
             "COLLATE NOCASE)",
             -1, &tables, NULL);

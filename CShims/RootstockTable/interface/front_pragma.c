@@ -1,6 +1,6 @@
 /*
-** front_pragma.c - PRAGMAs at the front door: those that SQLite would answer of the in-memory main database are answered of the store.
-** Invariant: a PRAGMA of another schema comes back as it is.
+** front_pragma.c - PRAGMAs at the front door: those that SQLite would answer of the in-memory main database are
+** answered of the store. Invariant: a PRAGMA of another schema comes back as it is.
 */
 #include "interface/interface.h"
 #include "interface/frontdoor.h"
@@ -49,7 +49,8 @@ static bool is_number(const rst_token *token) {
     return true;
 }
 
-/* Whether it is a PRAGMA by SQLite's grammar: what stands behind it, or is left open, SQLite has to refuse itself. p behind PRAGMA. */
+/* Whether it is a PRAGMA by SQLite's grammar: what stands behind it, or is left open, SQLite has to refuse itself. p
+** behind PRAGMA. */
 static bool is_pragma(const char *p, const char *end) {
     rst_token token = rst_token_next(&p, end);
     bool open;
@@ -124,7 +125,7 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "schema_version") && argument.type == TOKEN_END) {
-        *out = sqlite3_mprintf("SELECT %lld AS schema_version", (long long)c->generation);
+        *out = sqlite3_mprintf("SELECT %lld AS schema_version", (long long)store_of(c)->generation);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "user_version") || rst_token_same_name(&name, "application_id")) {

@@ -1,6 +1,6 @@
 /*
-** front_schema.c - CREATE, DROP and ALTER at the front door: which schema they mean, and what SQLite says of them. Invariant: what concerns
-** temp or an attached file is left to SQLite.
+** front_schema.c - CREATE, DROP and ALTER at the front door: which schema they mean, and what SQLite says of them.
+** Invariant: what concerns temp or an attached file is left to SQLite.
 */
 #include "interface/interface.h"
 #include "interface/frontdoor.h"
@@ -39,8 +39,10 @@ bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, 
 }
 
 bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types) {
-    for (int i = 0; i < c->loaded.count; i++) {
-        if (strstr(types, c->loaded.objects[i].type) != NULL && rst_token_same_name(name, c->loaded.objects[i].name))
+    rst_schema *schema = schema_of(c);
+    for (int i = 0; i < schema->loaded.count; i++) {
+        if (strstr(types, schema->loaded.objects[i].type) != NULL &&
+            rst_token_same_name(name, schema->loaded.objects[i].name))
             return true;
     }
     return false;
@@ -54,7 +56,8 @@ int rst_quoted_call(const char *function, const char *start, const char *end, ch
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the connection. */
+/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the
+** connection. */
 static int check_virtual(rst_connection *c, const char *p, const char *end, char **message) {
     rst_token token = rst_token_next(&p, end), schema; /* TABLE */
     (void)rst_token_object(&p, end, &schema);
@@ -63,7 +66,7 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, char
         token = rst_token_next(&p, end);
     } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
     token = rst_token_next(&p, end);
-    if (rst_token_same_name(&token, c->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
+    if (rst_token_same_name(&token, store_of(c)->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
     {
         char *module = rst_token_name(&token);
         rst_set_message(
@@ -83,8 +86,8 @@ static int transform_object(rst_connection *c, const char *sql, const char *end,
     return code;
 }
 
-/* CREATE TABLE x AS SELECT over what only the connection itself has (temp tables, attached ones, modules): its own word on the
-** SELECT. SQLITE_NOTFOUND: it is no such statement. */
+/* CREATE TABLE x AS SELECT over what only the connection itself has (temp tables, attached ones, modules): its own word
+** on the SELECT. SQLITE_NOTFOUND: it is no such statement. */
 static int ask_connection(rst_connection *c, const char *sql, const char *end, char **message) {
     const char *p = sql;
     rst_token token = rst_token_next(&p, end);
@@ -111,23 +114,25 @@ static int ask_connection(rst_connection *c, const char *sql, const char *end, c
 
 /* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
 static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
+    rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
     int code =
-        rst_forwards_sync(c, c->mirror, &c->forwards); /* it may name what the application has registered since */
+        /* it may name what the application has registered since */
+        rst_function_proxies_sync(c, schema->schema_db, &schema->function_proxies);
     if (code != SQLITE_OK) return code;
-    code = sqlite3_prepare_v2(c->mirror, sql, (int)(end - sql), &statement, NULL);
+    code = sqlite3_prepare_v2(schema->schema_db, sql, (int)(end - sql), &statement, NULL);
     sqlite3_finalize(statement);
-    if (code == SQLITE_OK || strncmp(sqlite3_errmsg(c->mirror), "unknown database", 16) == 0) return SQLITE_OK;
-    if (strncmp(sqlite3_errmsg(c->mirror), "no such ", 8) == 0) {
+    if (code == SQLITE_OK || strncmp(sqlite3_errmsg(schema->schema_db), "unknown database", 16) == 0) return SQLITE_OK;
+    if (strncmp(sqlite3_errmsg(schema->schema_db), "no such ", 8) == 0) {
         int asked = ask_connection(c, sql, end, message);
         if (asked != SQLITE_NOTFOUND) return asked;
     }
-    rst_set_message(message, "%s", sqlite3_errmsg(c->mirror));
-    return sqlite3_extended_errcode(c->mirror);
+    rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
+    return sqlite3_extended_errcode(schema->schema_db);
 }
 
-/* CREATE TRIGGER in temp, which has its triggers in two places: SQLite looks at those of its own tables, the mirror at those of the
-** store's. on_store: the new one is among the latter. */
+/* CREATE TRIGGER in temp, which has its triggers in two places: SQLite looks at those of its own tables, the schema
+** database at those of the store's. on_store: the new one is among the latter. */
 static int transform_temporary_trigger(rst_connection *c, const char *sql, const char *end, const rst_token *name,
                                        bool on_store, char **out, char **message) {
     const char *p = sql;
@@ -166,8 +171,8 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
         what = rst_token_next(&p, end);
     }
     if (create && !rst_token_is(&what, "TRIGGER") && names_in_temp(what, p, end, temporary)) {
-        c->temporary_names = true;
-        c->temporary_watched = c->temporary_trigger_count > 0;
+        rewriter_of(c)->temporary_names = true;
+        store_of(c)->temporary_watched = rewriter_of(c)->temporary_trigger_count > 0;
     }
     if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
     if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;
@@ -208,7 +213,8 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     }
     code = ask_mirror(c, sql, stop, message); /* the semicolon included, at which an error may be found */
     if (code != SQLITE_OK) return code;
-    /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon, blanks included. */
+    /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon,
+    ** blanks included. */
     if (create && (index || rst_token_is(&what, "TABLE")))
         while (end < stop && *end != ';') end++;
     return rst_quoted_call("rootstock_ddl", sql, end, out);

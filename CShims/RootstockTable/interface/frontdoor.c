@@ -7,14 +7,15 @@
 ** | comparisons of indexed expressions          | the same and a hint for the plan (expressions.c)          |
 ** | INSERT, UPDATE, DELETE on a plain table     | itself, omitted columns' DEFAULTs written out             |
 ** | UPDATE, DELETE of one row by a key of text  | the same and a hint for the plan (one_row.c)              |
-** | UPDATE of many rows, and DELETE of those of | INSERT INTO rootstock_mass... SELECT key, values ...      |
-** |   a table WITHOUT ROWID                     |   (mass.c)                                                |
+** | UPDATE of many rows, and DELETE of those of | INSERT INTO rootstock_bulk... SELECT key, values ...      |
+** |   a table WITHOUT ROWID                     |   (bulk_change.c)                                                |
 ** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
 ** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
 ** | CREATE, DROP, ALTER                         | rootstock_ddl(text) (front_schema.c, ddl.c)               |
 ** | PRAGMA table_info and its kin               | rootstock_pragma_table_info(name) ... (front_pragma.c)    |
 ** | anything on temp or attached objects        | itself                                                    |
-** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store object.
+** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store
+** object.
 */
 #include "interface/interface.h"
 #include "interface/frontdoor.h"
@@ -76,7 +77,7 @@ static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts
     } else if (code == SQLITE_OK) {
         code = rst_transform_names(c, sql, end, out, message);
     }
-    return code == SQLITE_OK ? rst_settle_rewrite(c, parts, sql, end, out, message) : code;
+    return code == SQLITE_OK ? rst_statement_constraints_rewrite(c, parts, sql, end, out, message) : code;
 }
 
 /* *plain: what is said of the statement holds until the schema changes. */
@@ -112,7 +113,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         } else {
             sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_run(%Q", whole);
         }
-        if (code == SQLITE_OK) code = rst_pack_arguments(&compiled->parameters, text);
+        if (code == SQLITE_OK) code = rst_argument_pack_arguments(&compiled->parameters, text);
         sqlite3_str_appendall(text, ")");
         sqlite3_free(whole);
         *out = sqlite3_str_finish(text);
@@ -128,7 +129,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         if (code == SQLITE_OK && filled != NULL) {
             /* What is wrong with it must be said of what the user wrote. */
             char *whole = rst_span_text(parts.whole.start, parts.whole.end);
-            code = whole == NULL ? SQLITE_NOMEM : rst_ask_mirror(c, whole, message);
+            code = whole == NULL ? SQLITE_NOMEM : rst_statement_check(c, whole, message);
             sqlite3_free(whole);
             if (code != SQLITE_OK) {
                 sqlite3_free(filled);
@@ -146,23 +147,24 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         if (named != NULL) *out = named;
         return code;
     }
-    if (rst_statement_clears(&parts) && !table->internal) return rst_mass_clear_text(c, table, &parts, out);
+    if (rst_statement_clears(&parts) && !table->internal) return rst_bulk_clear_text(c, table, &parts, out);
     if (parts.kind == KIND_UPDATE && table->has_generated) {
         code = rst_refuse_generated(table, &parts, message);
         if (code != SQLITE_OK) return code;
     }
     if (rst_has_target_hint(&parts)) return rst_transform_target(c, table, &parts, out, message);
-    code = rst_mass_text(c, table, &parts, out, message);
+    code = rst_bulk_text(c, table, &parts, out, message);
     if (code != SQLITE_OK || *out != NULL) return code;
     return rst_transform_names(c, sql, end, out, message);
 }
 
-/* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what came before. */
+/* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what
+** came before. */
 static int with_expressions(rst_connection *c, const char *sql, const char *end, int code, char **out) {
     char *more = NULL;
-    if (code == SQLITE_OK && c->has_expressions)
+    if (code == SQLITE_OK && rewriter_of(c)->has_expressions)
         code = *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
-    if (code != SQLITE_OK || !c->has_exclusions) return code;
+    if (code != SQLITE_OK || !rewriter_of(c)->has_exclusions) return code;
     code = *out != NULL ? rst_terms_add(c, *out, *out + strlen(*out), &more) : rst_terms_add(c, sql, end, &more);
     if (more == NULL) return code;
     sqlite3_free(*out);
@@ -191,7 +193,7 @@ static int explain_text(rst_connection *c, const char *text, const char *end, co
     sqlite3_str_appendf(str, ROOTSTOCK_EXPLANATION "%Q)", inner);
     if (code == SQLITE_OK && parameters.highest > 0) {
         sqlite3_str_appendall(str, " WHERE 1 OR coalesce(NULL");
-        code = rst_pack_arguments(&parameters, str);
+        code = rst_argument_pack_arguments(&parameters, str);
         sqlite3_str_appendall(str, ")");
     }
     sqlite3_free(sqlite3_str_finish(numbered));
@@ -245,8 +247,8 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     return code;
 }
 
-/* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is what
-** it has to say of one that it does not understand. */
+/* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is
+** what it has to say of one that it does not understand. */
 static int rewrite_vacuum(const char *p, const char *end, char **out, char **message) {
     rst_token token = rst_token_next(&p, end);
     if (token.type != TOKEN_END && !rst_token_is(&token, "INTO")) {
@@ -324,6 +326,8 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
 }
 
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+    rst_rewriter *rewriter = rewriter_of(c);
+    rst_schema *schema = schema_of(c);
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
     const char *stop, *nul, *p = sql, *last;
     rst_token token;
@@ -331,17 +335,17 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     int code = SQLITE_OK;
     *rewritten = NULL;
     c->last_error = 0;
-    if (c->trigger_depth == 0 && c->programs_running == 0) rst_changes_forget(c);
-    if (c->shared != NULL && !c->sidecar) code = rst_schema_refresh(c, message);
+    if (rewriter->trigger_depth == 0 && executor_of(c)->programs_running == 0) rst_changes_forget(c);
+    if (store_of(c)->shared != NULL && !schema->sidecar) code = rst_schema_refresh(c, message);
     stop = rst_statement_end(sql, end);
-    /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. Looked for in the statement alone: behind it a script
-    ** may go on for megabytes. */
+    /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. Looked for in the statement alone:
+    ** behind it a script may go on for megabytes. */
     nul = stop > sql ? memchr(sql, 0, (size_t)(stop - sql)) : NULL;
     if (nul != NULL) end = stop = nul;
     last = stop;
     token = rst_token_next(&p, stop);
     if (tail != NULL) *tail = stop;
-    if (c->shared == NULL || c->sidecar || token.type == TOKEN_END) return SQLITE_OK;
+    if (store_of(c)->shared == NULL || schema->sidecar || token.type == TOKEN_END) return SQLITE_OK;
     if (code != SQLITE_OK) return code;
     while (last > sql &&
            (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r'))
@@ -355,7 +359,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         token = rst_token_next(&p, last);
         /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
         if (code == SQLITE_OK && *rewritten == NULL && stop == end && !rst_token_is(&token, "COUNT"))
-            rst_glance_remember(c, sql, end);
+            rst_rewrite_cache_put(c, sql, end);
         return code;
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
@@ -374,20 +378,21 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
         if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
             code = rst_key_order_plain(c, sql, last, rst_needs_program, rewritten);
-        if (code == SQLITE_OK && plain && *rewritten == NULL && !c->has_expressions && !c->has_exclusions)
+        if (code == SQLITE_OK && plain && *rewritten == NULL && !rewriter->has_expressions && !rewriter->has_exclusions)
             code = rst_one_row_tell(c, sql, last, rewritten);
         if (code == SQLITE_OK && *rewritten == NULL) {
             *rewritten = counted;
             counted = NULL;
         }
         sqlite3_free(counted);
-        if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_glance_remember(c, sql, end);
+        if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_rewrite_cache_put(c, sql, end);
         return code;
     }
     if (rst_token_is(&token, "PRAGMA")) return rst_rewrite_pragma(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
-        /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's first. */
+        /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's
+        ** first. */
         static const char either[] = ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES;
         rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
         bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main") ||
@@ -407,13 +412,14 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(p, last, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */
-        for (int i = 0; i < c->table_count; i++) {
-            if (c->tables[i]->foreign_key_count > 0) return rst_quoted_call("rootstock_commit", sql, last, rewritten);
+        for (int i = 0; i < schema->table_count; i++) {
+            if (schema->tables[i]->foreign_key_count > 0)
+                return rst_quoted_call("rootstock_commit", sql, last, rewritten);
         }
         plain = true;
     }
     plain |= rst_token_is(&token, "BEGIN") || rst_token_is(&token, "ROLLBACK") || rst_token_is(&token, "SAVEPOINT");
-    if (plain && stop == end) rst_glance_remember(c, sql, end);
+    if (plain && stop == end) rst_rewrite_cache_put(c, sql, end);
     return SQLITE_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
-** frontdoor.h - what the front door's files share: statements by kind (frontdoor.c), CREATE, DROP and ALTER (front_schema.c), PRAGMA
-** (front_pragma.c).
+** frontdoor.h - what the front door's files share: statements by kind (frontdoor.c), CREATE, DROP and ALTER
+** (front_schema.c), PRAGMA (front_pragma.c).
 */
 #ifndef ROOTSTOCK_FRONTDOOR_H
 #define ROOTSTOCK_FRONTDOOR_H

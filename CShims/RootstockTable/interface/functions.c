@@ -1,8 +1,8 @@
 /*
 ** functions.c - the SQL functions: rootstock_open, rootstock_rewrite, and what rewritten statements call.
 **
-** Those that change anything are SQLITE_DIRECTONLY: a schema (a view, a trigger, a generated column of an untrusted file)
-** cannot reach them.
+** Those that change anything are SQLITE_DIRECTONLY: a schema (a view, a trigger, a generated column of an untrusted
+** file) cannot reach them.
 */
 #include "interface/interface.h"
 #include "program/argument_pack.h"
@@ -80,7 +80,7 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
     const char *sql = (const char *)sqlite3_value_text(values[0]);
     int code;
     UNUSED(count);
-    if (sql == NULL || c->shared == NULL) {
+    if (sql == NULL || store_of(c)->shared == NULL) {
         rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no store is open on this connection"));
         return;
     }
@@ -97,21 +97,23 @@ static void detached_function(sqlite3_context *context, int count, sqlite3_value
     rst_connection *c = rst_function_connection(context);
     const char *name = (const char *)sqlite3_value_text(values[0]);
     UNUSED(count);
-    if (name != NULL && c->shared != NULL && !c->sidecar && sqlite3_stricmp(name, "rootstock") == 0)
+    if (name != NULL && store_of(c)->shared != NULL && !schema_of(c)->sidecar &&
+        sqlite3_stricmp(name, "rootstock") == 0)
         rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf(ROOTSTOCK_STAYS));
     else
         sqlite3_result_value(context, values[0]);
 }
 
-/* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the mirror. */
+/* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the schema database. */
 static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *word = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int code = SQLITE_MISUSE;
     UNUSED(count);
-    if (word != NULL && c->mirror != NULL) code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%s", word);
-    if (code == SQLITE_OK) code = rst_mirror_ignore_checks(c, &message);
+    if (word != NULL && schema_of(c)->schema_db != NULL)
+        code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%s", word);
+    if (code == SQLITE_OK) code = rst_schema_db_ignore_checks(c, &message);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);
     else
@@ -123,7 +125,7 @@ static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_
 static void count_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *name = (const char *)sqlite3_value_text(values[0]);
-    rst_table *table = name == NULL || c->shared == NULL ? NULL : rst_table_find(c, name);
+    rst_table *table = name == NULL || store_of(c)->shared == NULL ? NULL : rst_table_find(c, name);
     rootstock_transaction *transaction;
     rootstock_tree_statistics statistics;
     char *message = NULL;
@@ -138,7 +140,7 @@ static void count_function(sqlite3_context *context, int count, sqlite3_value **
     if (code == SQLITE_OK) {
         code = rst_tree_ready(c, transaction, &table->tree, false);
         if (code == SQLITE_OK) {
-            int result = c->engine->tree_statistics(transaction, table->tree.handle, &statistics);
+            int result = store_of(c)->engine->tree_statistics(transaction, table->tree.handle, &statistics);
             if (result != ROOTSTOCK_OK) code = rst_map_error(c, result, &message);
         }
         rst_read_end(c, is_writer);
@@ -160,16 +162,16 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_ignore_checks", 1, SQLITE_DIRECTONLY, ignore_checks_function);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_marker", &rst_marker_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_txn", &rst_txn_module);
     if (code == SQLITE_OK) code = rst_kv_register(c);
     if (code == SQLITE_OK) code = rst_runner_register(c);
-    if (code == SQLITE_OK) code = rst_mass_register(c);
-    if (code == SQLITE_OK) code = rst_settle_register(c);
+    if (code == SQLITE_OK) code = rst_bulk_register(c);
+    if (code == SQLITE_OK) code = rst_statement_constraints_register(c);
     if (code == SQLITE_OK) code = rst_pragma_register(c);
     if (code == SQLITE_OK) code = rst_maintain_register(c);
     if (code == SQLITE_OK) code = rst_vacuum_register(c);
     if (code == SQLITE_OK) code = rst_check_register(c);
-    if (code == SQLITE_OK) code = rst_shadow_register(c);
-    if (code == SQLITE_OK) code = rst_pack_register(c);
+    if (code == SQLITE_OK) code = rst_native_fk_register(c);
+    if (code == SQLITE_OK) code = rst_argument_pack_register(c);
     return code;
 }

@@ -1,10 +1,11 @@
 /*
 ** info.c - SELECT rootstock_info(): a store's figures as one JSON object.
 **
-** Members: path, engine, engineVersion, format, generation, fileBytes, pageBytes (0 where the engine has no pages), usedPages,
-** freePages, lastTransaction, readers (live snapshots, this statement's not among them), maximumReaders, oldestReaderLag
-** (commits since the oldest of them), tables: an array of {name, withoutRowid, rows, pages, bytes, depth, indexes: an array of
-** {name, unique, rows, pages, bytes, depth}}. Rows and trees are those of one snapshot. NULL where no store is open.
+** Members: path, engine, engineVersion, format, generation, fileBytes, pageBytes (0 where the engine has no pages),
+** usedPages, freePages, lastTransaction, readers (live snapshots, this statement's not among them), maximumReaders,
+** oldestReaderLag (commits since the oldest of them), tables: an array of {name, withoutRowid, rows, pages, bytes,
+** depth, indexes: an array of {name, unique, rows, pages, bytes, depth}}. Rows and trees are those of one snapshot.
+** NULL where no store is open.
 */
 #include "interface/interface.h"
 #include "interface/check.h"
@@ -33,10 +34,10 @@ static int append_tree(rst_connection *c, rootstock_transaction *transaction, rs
     rootstock_tree_statistics statistics;
     int code = rst_tree_ready(c, transaction, tree, false);
     if (code != SQLITE_OK) {
-        rst_set_message(message, "%s: tree t%d cannot be opened", c->shared->path, tree->number);
+        rst_set_message(message, "%s: tree t%d cannot be opened", store_of(c)->shared->path, tree->number);
         return code;
     }
-    code = c->engine->tree_statistics(transaction, tree->handle, &statistics);
+    code = store_of(c)->engine->tree_statistics(transaction, tree->handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
     append_number(out, "rows", statistics.entries);
     append_number(out, "pages", statistics.pages);
@@ -65,6 +66,7 @@ static int append_table(rst_connection *c, rootstock_transaction *transaction, r
 }
 
 static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
+    rst_store *store = store_of(c);
     rootstock_environment_statistics statistics;
     rootstock_transaction *transaction = NULL;
     rst_catalog meta;
@@ -72,20 +74,20 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     /* Before our own snapshot, which is not to be counted; but in the file that is the store by now. */
     int code = rst_store_now(c, message);
     if (code != SQLITE_OK) return code;
-    code = c->engine->environment_statistics(c->shared->environment, &statistics);
+    code = store->engine->environment_statistics(store->shared->environment, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
     code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = rst_catalog_read_meta(c, transaction, &meta, message);
     sqlite3_str_appendall(out, "{\"path\":");
-    append_text(out, c->shared->path);
+    append_text(out, store->shared->path);
     sqlite3_str_appendall(out, ",\"engine\":");
-    append_text(out, c->engine->name);
+    append_text(out, store->engine->name);
     sqlite3_str_appendall(out, ",\"engineVersion\":");
-    append_text(out, c->engine->version);
+    append_text(out, store->engine->version);
     append_number(out, "format", (uint64_t)meta.format);
     sqlite3_str_appendf(out, ",\"checksum\":%s", meta.features & CATALOG_CHECKSUMS ? "true" : "false");
-    append_number(out, "verified", c->verified);
+    append_number(out, "verified", store->verified);
     append_number(out, "generation", (uint64_t)meta.generation);
     append_number(out, "fileBytes", statistics.file_bytes);
     append_number(out, "pageBytes", statistics.page_bytes);
@@ -96,9 +98,9 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     append_number(out, "maximumReaders", statistics.maximum_readers);
     append_number(out, "oldestReaderLag", statistics.oldest_reader_lag);
     sqlite3_str_appendall(out, ",\"tables\":[");
-    for (int t = 0; t < c->table_count && code == SQLITE_OK; t++) {
+    for (int t = 0; t < schema_of(c)->table_count && code == SQLITE_OK; t++) {
         if (t > 0) sqlite3_str_appendall(out, ",");
-        code = append_table(c, transaction, c->tables[t], out, message);
+        code = append_table(c, transaction, schema_of(c)->tables[t], out, message);
     }
     sqlite3_str_appendall(out, "]}");
     rst_read_end(c, is_writer);
@@ -112,7 +114,7 @@ void rst_info_function(sqlite3_context *context, int count, sqlite3_value **valu
     int code;
     UNUSED(count);
     UNUSED(values);
-    if (c->shared == NULL) return;
+    if (store_of(c)->shared == NULL) return;
     out = sqlite3_str_new(NULL);
     code = append_store(c, out, &message);
     text = sqlite3_str_finish(out);

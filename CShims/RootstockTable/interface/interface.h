@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "ddl/ddl.h"
+#include "interface/front_part.h"
 #include "interface/rewrite_cache.h"
 
 /* ---- connection.c ---- */
@@ -14,8 +15,9 @@
 rst_connection *rst_connection_of(sqlite3 *db);
 
 /*
-** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the front door is
-** asked before every statement. What stands here holds as long as no store of this process has been closed since.
+** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the
+** front door is asked before every statement. What stands here holds as long as no store of this process has been
+** closed since.
 */
 typedef struct rst_asked {
     sqlite3 *db;

@@ -31,10 +31,12 @@ static int declare(rst_table *table, char **message) {
         sqlite3_str_appendf(text, "\"%w\" ", column->name);
         if (type[0] != '\0') sqlite3_str_appendf(text, "\"%w\"", type);
         if (sqlite3_stricmp(column->collation_name, "BINARY") != 0) {
-            /* Not registered yet: whatever would read the table is refused (plan.c), until the application has (declare.c). */
-            if (column->collation == UINT8_MAX && !c->sidecar && !rst_collation_known(c, column->collation_name)) {
+            /* Not registered yet: whatever would read the table is refused (plan.c), until the application has
+            ** (declare.c). */
+            if (column->collation == UINT8_MAX && !schema_of(c)->sidecar &&
+                !rst_collation_known(c, column->collation_name)) {
                 table->missing_collation = column->collation_name;
-                c->collations_missing = true;
+                store_of(c)->collations_missing = true;
             } else {
                 sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation_name);
             }
@@ -46,7 +48,7 @@ static int declare(rst_table *table, char **message) {
     if (table->without_rowid) {
         sqlite3_str_appendall(text, ",\"rootstock key\" BLOB HIDDEN NOT NULL PRIMARY KEY) WITHOUT ROWID");
     } else {
-        rst_shown_declare(table, text);
+        rst_expression_column_declare(table, text);
         sqlite3_str_appendall(text, ")");
     }
     sql = sqlite3_str_finish(text);
@@ -64,6 +66,7 @@ static int declare(rst_table *table, char **message) {
 }
 
 static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, char **message) {
+    rst_schema *schema = schema_of(c);
     rst_vtab *vtab;
     int code = declare(table, message);
     if (code != SQLITE_OK) return code;
@@ -74,10 +77,10 @@ static int make_vtab(rst_connection *c, rst_table *table, sqlite3_vtab **out, ch
     vtab->txn.connection = c;
     vtab->shown = table->shown_count;
     table->references++;
-    vtab->next = c->vtabs;
-    vtab->link = &c->vtabs;
+    vtab->next = schema->vtabs;
+    vtab->link = &schema->vtabs;
     if (vtab->next != NULL) vtab->next->link = &vtab->next;
-    c->vtabs = vtab;
+    schema->vtabs = vtab;
     *out = &vtab->txn.base;
     return SQLITE_OK;
 }
@@ -90,7 +93,7 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
     char *sql;
     int code;
     UNUSED(db);
-    if (c->declaring != NULL) return make_vtab(c, c->declaring, out, message);
+    if (definitions_of(c)->declaring != NULL) return make_vtab(c, definitions_of(c)->declaring, out, message);
     if (count < 4) {
         rst_set_message(message, "columns are missing: CREATE VIRTUAL TABLE %s USING %s(a INTEGER PRIMARY KEY, b TEXT)",
                         arguments[2], arguments[0]);
@@ -98,8 +101,8 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
     }
     code = rst_sidecar_open(c, arguments[0], arguments[1], true, message);
     if (code != SQLITE_OK) return code;
-    if (sqlite3_stricmp(arguments[0], c->engine->name) != 0) {
-        rst_set_message(message, "the open store's engine is %s, not %s", c->engine->name, arguments[0]);
+    if (sqlite3_stricmp(arguments[0], store_of(c)->engine->name) != 0) {
+        rst_set_message(message, "the open store's engine is %s, not %s", store_of(c)->engine->name, arguments[0]);
         return SQLITE_ERROR;
     }
     sql = rst_sidecar_text(count, arguments);
@@ -111,9 +114,9 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
     table = rst_table_find(c, arguments[2]);
     if (table == NULL) return SQLITE_INTERNAL;
     for (int i = 3; i < count; i++) {
-        if (rst_shadow_is_keys(arguments[i])) keys = arguments[i];
+        if (rst_native_fk_is_keys(arguments[i])) keys = arguments[i];
     }
-    code = rst_shadows_create(table, keys, message);
+    code = rst_native_fk_create(table, keys, message);
     if (code == SQLITE_OK) code = rst_declared_note(c, table);
     return code == SQLITE_OK ? make_vtab(c, table, out, message) : code;
 }
@@ -121,25 +124,27 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
 static int table_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                          char **message) {
     rst_connection *c = context;
+    rst_store *store = store_of(c);
     rst_table *table;
     int code;
     UNUSED(db);
     UNUSED(count);
     code = rst_sidecar_open(c, arguments[0], arguments[1], false, message);
     if (code != SQLITE_OK) return code;
-    if (c->schema_stale) {
+    if (store->schema_stale) {
         code = rst_schema_load(c, true, message);
         if (code != SQLITE_OK) return code;
         /* Nothing can be declared from in here: the next refresh compares what is. */
-        c->declared_in_transaction = true;
-        c->declared_version = -1;
-        c->triggers_lost = rst_triggers_exist(c);
+        store->declared_in_transaction = true;
+        definitions_of(c)->declared_version = -1;
+        store->triggers_lost = rst_triggers_exist(c);
     }
     table = rst_table_find(c, arguments[2]);
     /* About to be dropped: SQLite wants it connected first. */
-    if (table == NULL && c->undeclaring) return rst_bare_vtab(c, "CREATE TABLE x(a)", sizeof(rst_vtab), out);
+    if (table == NULL && definitions_of(c)->undeclaring)
+        return rst_bare_vtab(c, "CREATE TABLE x(a)", sizeof(rst_vtab), out);
     if (table == NULL) {
-        rst_set_message(message, "no such table in the store %s: %s", c->shared->path, arguments[2]);
+        rst_set_message(message, "no such table in the store %s: %s", store->shared->path, arguments[2]);
         return SQLITE_ERROR;
     }
     return make_vtab(c, table, out, message);
@@ -160,28 +165,28 @@ static int table_disconnect(sqlite3_vtab *base) {
 static int table_destroy(sqlite3_vtab *base) {
     rst_vtab *vtab = (rst_vtab *)base;
     rst_connection *c = vtab->txn.connection;
-    if (!c->undeclaring && vtab->table != NULL) {
+    if (!definitions_of(c)->undeclaring && vtab->table != NULL) {
         char *message = NULL, *sql = sqlite3_mprintf("DROP TABLE \"%w\"", vtab->table->name);
         int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
-        if (code == SQLITE_OK) code = rst_shadows_drop(vtab->table, &message);
+        if (code == SQLITE_OK) code = rst_native_fk_drop(vtab->table, &message);
         if (code == SQLITE_OK) code = rst_schema_change(c, sql, &message);
         sqlite3_free(sql);
         sqlite3_free(base->zErrMsg);
         base->zErrMsg = message;
         if (code != SQLITE_OK) return code;
     }
-    if (c->undeclaring && vtab->table != NULL) {
-        /* This may run inside an xOpen of the same virtual table (cursor.c, renew_schema), to which SQLite returns: unlink and
-        ** let go of the table now, free the struct at the next chance. */
+    if (definitions_of(c)->undeclaring && vtab->table != NULL) {
+        /* This may run inside an xOpen of the same virtual table (cursor.c, renew_schema), to which SQLite returns:
+        ** unlink and let go of the table now, free the struct at the next chance. */
         *vtab->link = vtab->next;
         if (vtab->next != NULL) vtab->next->link = vtab->link;
         rst_table_release(vtab->table);
         vtab->table = NULL;
-        vtab->next = c->retired_vtabs;
-        c->retired_vtabs = vtab;
+        vtab->next = schema_of(c)->retired_vtabs;
+        schema_of(c)->retired_vtabs = vtab;
         return SQLITE_OK;
     }
-    c->writer_told = false; /* this one hears nothing any more */
+    store_of(c)->writer_told = false; /* this one hears nothing any more */
     return table_disconnect(base);
 }
 
@@ -190,10 +195,12 @@ static int table_rename(sqlite3_vtab *base, const char *name) {
     rst_connection *c = vtab->txn.connection;
     char *message = NULL, *sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME TO \"%w\"", vtab->table->name, name);
     int code = sql == NULL ? SQLITE_NOMEM : rst_write_begin(c, &message);
-    /* SQLite sends xRename without xBegin: an empty change of the table makes it join the transaction, and hear of its end. */
+    /* SQLite sends xRename without xBegin: an empty change of the table makes it join the transaction, and hear of its
+    ** end. */
     if (code == SQLITE_OK)
-        code = rst_execute(c, &message, "DELETE FROM \"%w\".\"%w\" WHERE 0", c->schema, vtab->table->declared_name);
-    if (code == SQLITE_OK) code = rst_shadows_rename(vtab->table, name, &message);
+        code = rst_execute(c, &message, "DELETE FROM \"%w\".\"%w\" WHERE 0", executor_of(c)->schema,
+                           vtab->table->declared_name);
+    if (code == SQLITE_OK) code = rst_native_fk_rename(vtab->table, name, &message);
     if (code == SQLITE_OK) code = rst_schema_change(c, sql, &message);
     sqlite3_free(sql);
     sqlite3_free(base->zErrMsg);
@@ -201,7 +208,7 @@ static int table_rename(sqlite3_vtab *base, const char *name) {
     return code;
 }
 
-/* A shadow is written by the module alone where SQLITE_DBCONFIG_DEFENSIVE asks for it. */
+/* A native foreign-key table is written by the module alone where SQLITE_DBCONFIG_DEFENSIVE asks for it. */
 static int table_shadow_name(const char *suffix) {
     return sqlite3_stricmp(suffix, "keys") == 0 || sqlite3_strnicmp(suffix, "foreign", 7) == 0;
 }
@@ -250,7 +257,7 @@ static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values,
     int code;
     rst_call_enter();
     code = rst_update(base, count, values, rowid);
-    if (c->damage != NULL) rst_damage_tell(c, code, &base->zErrMsg);
+    if (store_of(c)->damage != NULL) rst_damage_tell(c, code, &base->zErrMsg);
     return rst_leave(c, code);
 }
 

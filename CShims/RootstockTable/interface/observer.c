@@ -9,10 +9,11 @@
 int rootstock_observe_rows(sqlite3 *db, rootstock_row_observer observer, void *context, int each_cleared) {
     int code = rootstock_register(db);
     rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    rst_store *store = store_of(c);
     if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    c->observer.changed = observer;
-    c->observer.context = context;
-    c->observer.each_cleared = each_cleared != 0;
+    store->observer.changed = observer;
+    store->observer.context = context;
+    store->observer.each_cleared = each_cleared != 0;
     return SQLITE_OK;
 }
 
@@ -20,8 +21,8 @@ int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
     int code = rootstock_register(db);
     rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
     if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    c->observer.commit = hook;
-    c->observer.commit_context = context;
+    store_of(c)->observer.commit = hook;
+    store_of(c)->observer.commit_context = context;
     return SQLITE_OK;
 }
 
@@ -66,7 +67,7 @@ int rootstock_put_value(sqlite3 *db, const char *table, const char *column, sqli
     if ((code & 0xff) == SQLITE_LOCKED) code = SQLITE_OK; /* statements run: the schema stays until they end */
     if (code != SQLITE_OK) return code;
     c = rst_connection_of(db);
-    found = c == NULL || c->shared == NULL || c->sidecar ? NULL : rst_table_find(c, table);
+    found = c == NULL || store_of(c)->shared == NULL || schema_of(c)->sidecar ? NULL : rst_table_find(c, table);
     if (found == NULL || found->without_rowid) return SQLITE_NOTFOUND;
     return put_value(c, found, column, rowid, type, bytes, size);
 }

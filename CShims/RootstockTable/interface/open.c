@@ -15,30 +15,32 @@ enum { DEFAULT_READER_WARNING = 1000 };
 
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
                    const rootstock_options *options, char **message) {
+    rst_definitions *definitions = definitions_of(c);
+    rst_store *store = store_of(c);
     char *text = NULL;
     size_t limit;
-    int code = rootstock_environment_acquire(engine, path, options, &c->shared, &text);
+    int code = rootstock_environment_acquire(engine, path, options, &store->shared, &text);
     if (code != ROOTSTOCK_OK) {
-        c->shared = NULL;
+        store->shared = NULL;
         rst_set_message(message, "%s", text != NULL ? text : rootstock_code_name(code));
         free(text);
         return rst_map_code(NULL, code);
     }
-    c->engine = engine;
-    c->read_only = options->read_only != 0;
-    c->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
-    limit = engine->maximum_key_size(c->shared->environment);
-    c->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
+    store->engine = engine;
+    store->read_only = options->read_only != 0;
+    rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
+    limit = engine->maximum_key_size(store->shared->environment);
+    store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */
-    sqlite3_snprintf(sizeof c->engine_module, c->engine_module, "%s", engine->name);
+    sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
     code = rst_schema_load(c, true, message);
-    if (code == SQLITE_OK) code = rst_control_attach(c, message);
-    c->opening = true;
+    if (code == SQLITE_OK) code = rst_txn_hook_attach(c, message);
+    definitions->opening = true;
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);
-    c->opening = false;
-    if (code == SQLITE_OK && c->declared_count == 0) {
-        /* A store's texts are UTF-8. PRAGMA encoding has no effect on a connection that has met an object in a schema; before, it
-        ** would make texts of another kind of all that the store gives. */
+    definitions->opening = false;
+    if (code == SQLITE_OK && definitions->declared_count == 0) {
+        /* A store's texts are UTF-8. PRAGMA encoding has no effect on a connection that has met an object in a schema;
+        ** before, it would make texts of another kind of all that the store gives. */
         code = rst_execute(c, message, "CREATE VIEW main.\"rootstock encoding\" AS SELECT 1");
         if (code == SQLITE_OK) code = rst_execute(c, message, "DROP VIEW main.\"rootstock encoding\"");
     }
@@ -48,8 +50,8 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
 /* What is open must be undone when opening fails half way. */
 static void open_failed(rst_connection *c) {
     rst_statements_finalize(c);
-    if (c->control != NULL) {
-        c->control = NULL;
+    if (store_of(c)->control != NULL) {
+        store_of(c)->control = NULL;
         (void)rst_execute(c, NULL, "DETACH rootstock");
     }
     rst_store_close(c);
@@ -80,10 +82,10 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
         options->maximum_readers = (uint32_t)number;
     } else if (strcmp(key, "readerWarning") == 0) {
         good = is_integer && number >= 0;
-        c->reader_warning = (uint64_t)number;
+        store_of(c)->reader_warning = (uint64_t)number;
     } else if (strcmp(key, "checksum") == 0) {
         good = is_flag;
-        c->wants_checksums = flag;
+        store_of(c)->wants_checksums = flag;
     } else if (strcmp(key, "readOnly") == 0) {
         good = is_flag;
         options->read_only = flag;
@@ -148,8 +150,8 @@ static const char *read_value(const char *p, char *text, const char **type, sqli
     return size == 0 ? NULL : p;
 }
 
-/* The options as they come as a rule, one object of such members: what json_each would give, without a statement for it. SQLITE_NOTFOUND: they are
-** longer to tell, and nothing was done. */
+/* The options as they come as a rule, one object of such members: what json_each would give, without a statement for
+** it. SQLITE_NOTFOUND: they are longer to tell, and nothing was done. */
 static int set_plain_options(rst_connection *c, const char *json, rootstock_options *options, char **message) {
     for (int pass = 0; pass < 2; pass++) {
         const char *p = behind_space(json);
@@ -249,17 +251,17 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     memset(&options, 0, sizeof options);
     c = rst_connection_of(db);
     if (c == NULL) return SQLITE_NOMEM;
-    if (c->shared == NULL) {
-        c->reader_warning = DEFAULT_READER_WARNING;
-        c->wants_checksums = false;
+    if (store_of(c)->shared == NULL) {
+        store_of(c)->reader_warning = DEFAULT_READER_WARNING;
+        store_of(c)->wants_checksums = false;
     }
     if (path == NULL || path[0] == '\0') {
         rst_set_message(message, "a store needs a path");
         return SQLITE_CANTOPEN;
     }
-    if (c->shared != NULL) {
+    if (store_of(c)->shared != NULL) {
         rst_set_message(message, "this connection has a store open already (%s): open another connection",
-                        c->shared->path);
+                        store_of(c)->shared->path);
         return SQLITE_ERROR;
     }
     if (!sqlite3_get_autocommit(db)) {
@@ -298,7 +300,7 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     }
     if (code == SQLITE_OK && tables != NULL) {
         *tables = 0;
-        for (int i = 0; i < c->table_count; i++) *tables += !c->tables[i]->internal;
+        for (int i = 0; i < schema_of(c)->table_count; i++) *tables += !schema_of(c)->tables[i]->internal;
     }
     return code;
 }
@@ -314,7 +316,7 @@ int rootstock_open(sqlite3 *db, const char *path, const char *engine_name, const
 
 int rootstock_backup(sqlite3 *db, const char *path, char **message) {
     rst_connection *c = rst_connection_of(db);
-    if (c == NULL || c->shared == NULL || path == NULL) {
+    if (c == NULL || store_of(c)->shared == NULL || path == NULL) {
         rst_set_message(message, "no store is open on this connection");
         return SQLITE_MISUSE;
     }

@@ -1,8 +1,10 @@
 /*
-** pragma.c - the schema as a user sees it: sqlite_schema, PRAGMA table_info and its kin, answered by the mirror.
+** pragma.c - the schema as a user sees it: sqlite_schema, PRAGMA table_info and its kin, answered by the schema
+** database.
 **
-** The mirror holds the schema natively, so that what it answers is SQLite's own answer. Each is an eponymous table-valued
-** function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the names a user writes.
+** The schema database holds the schema natively, so that what it answers is SQLite's own answer. Each is an eponymous
+** table-valued function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the
+** names a user writes.
 */
 #include "interface/interface.h"
 #include "common/eponymous.h"
@@ -15,7 +17,7 @@ typedef struct pragma_definition {
     const char *columns; /* declaration */
     int column_count;
     bool argument;
-    const char *sql; /* on the mirror; ?1 the argument. Null: made for the moment */
+    const char *sql; /* on the schema database; ?1 the argument. Null: made for the moment */
 } pragma_definition;
 
 static const pragma_definition definitions[] = {
@@ -141,11 +143,13 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
 
 /* In a transaction the schema is read as a table is: from then on it stands still, and so does everything else. */
 static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
+    rst_store *store = store_of(c);
     rootstock_transaction *transaction = NULL;
     bool is_writer = false;
     char *message = NULL;
     int code;
-    if (c->shared == NULL || sqlite3_get_autocommit(c->db) || c->writer != NULL || c->reader_pinned) return SQLITE_OK;
+    if (store->shared == NULL || sqlite3_get_autocommit(c->db) || store->writer != NULL || store->reader_pinned)
+        return SQLITE_OK;
     code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
     if (code == SQLITE_OK) {
         rst_read_end(c, is_writer);
@@ -157,8 +161,8 @@ static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
 }
 
 static bool in_store(const rst_connection *c, const char *name) {
-    for (int i = 0; i < c->loaded.count; i++) {
-        if (sqlite3_stricmp(c->loaded.objects[i].name, name) == 0) return true;
+    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
+        if (sqlite3_stricmp(schema_of(c)->loaded.objects[i].name, name) == 0) return true;
     }
     return sqlite3_strnicmp(name, "sqlite_", 7) == 0;
 }
@@ -172,7 +176,8 @@ static const char *place_of(rst_connection *c, const char *name, const char *sch
     return in_store(c, name) ? NULL : "";
 }
 
-/* The statement that answers: of the store on the mirror (rows are the store's own), of temp and attached files SQLite's. */
+/* The statement that answers: of the store on the schema database (rows are the store's own), of temp and attached
+** files SQLite's. */
 static int prepare(rst_connection *c, const pragma_definition *definition, pragma_cursor *cursor, const char *name,
                    const char *schema) {
     static const char prefix[] = "rootstock_";
@@ -183,18 +188,20 @@ static int prepare(rst_connection *c, const pragma_definition *definition, pragm
     int code;
     if (definition->sql == NULL) {
         sql = rst_temporary_triggers_listed(c);
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, sql, -1, &cursor->statement, NULL);
+        code =
+            sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &cursor->statement, NULL);
         sqlite3_free(sql);
         return code;
     }
     if (place == NULL || (list && place[0] == '\0')) {
         cursor->others = schema != NULL; /* main's part alone */
-        return sqlite3_prepare_v2(rows ? c->db : c->mirror, definition->sql, -1, &cursor->statement, NULL);
+        return sqlite3_prepare_v2(rows ? c->db : schema_of(c)->schema_db, definition->sql, -1, &cursor->statement,
+                                  NULL);
     }
     cursor->others = true;
     if (list && schema == NULL) {
         cursor->others = false;
-        return sqlite3_prepare_v2(c->mirror, definition->sql, -1, &cursor->statement, NULL);
+        return sqlite3_prepare_v2(schema_of(c)->schema_db, definition->sql, -1, &cursor->statement, NULL);
     }
     sql = list ? sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q COLLATE NOCASE AND (?1 IS NULL OR "
                                  "name=?1 COLLATE NOCASE)",
@@ -225,7 +232,7 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     sqlite3_free(cursor->schema);
     cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
     cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
-    if (vtab->connection->mirror == NULL) return SQLITE_OK;
+    if (schema_of(vtab->connection)->schema_db == NULL) return SQLITE_OK;
     if (strcmp(definition_of(base)->name, "rootstock_schema") == 0) code = hold_snapshot(vtab->connection, base);
     if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
     if (code != SQLITE_OK) return code;

@@ -1,11 +1,12 @@
 /*
 ** rewrite_cache.c - most statements need nothing of the front door, and should not pay for its being there.
 **
-** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that would
-** concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid, oid), `of` (OFFSET), `)` before
-** IN, and a semicolon before the end. Of any other statement, and of queries that the look leaves open, the connection remembers the texts that needed nothing.
-** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is
-** remembered is forgotten when the schema changes.
+** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that
+** would concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid,
+** oid), `of` (OFFSET), `)` before IN, and a semicolon before the end. Of any other statement, and of queries that the
+** look leaves open, the connection remembers the texts that needed nothing. Invariant: "nothing to do" is said only of
+** what the long way (rst_rewrite) would leave as it is under this very schema; what is remembered is forgotten when the
+** schema changes.
 */
 #include "interface/interface.h"
 #include "rewriter/transform.h"
@@ -29,11 +30,11 @@ typedef struct remembered_short {
     size_t size;
 } remembered_short;
 
-typedef struct rst_glances {
+typedef struct rst_rewrite_cache {
     uint64_t state; /* c->schema_state that they hold for */
     remembered texts[REMEMBERED];
     remembered_short shorts[SHORTS];
-} rst_glances;
+} rst_rewrite_cache;
 
 static inline uint64_t word_at(const char *p) {
     uint64_t word;
@@ -47,14 +48,15 @@ static inline __m128i sixteen_at(const char *p) {
 }
 #endif
 
-/* Where a text of at least 8 bytes is remembered: by its length, and what stands at its ends and in its middle. Texts that differ
-** elsewhere only take each other's place, no more: they are compared whole. */
-static inline const remembered *place_of(const rst_glances *glances, const char *text, size_t size) {
+/* Where a text of at least 8 bytes is remembered: by its length, and what stands at its ends and in its middle. Texts
+** that differ elsewhere only take each other's place, no more: they are compared whole. */
+static inline const remembered *place_of(const rst_rewrite_cache *rewrite_cache, const char *text, size_t size) {
     uint64_t mixed = (word_at(text) ^ word_at(text + (size >> 1) - 4)) + (word_at(text + size - 8) << 1) + size;
-    return &glances->texts[mixed * 0x9E3779B97F4A7C15u >> 57]; /* the top 7 bits depend on all the others */
+    return &rewrite_cache->texts[mixed * 0x9E3779B97F4A7C15u >> 57]; /* the top 7 bits depend on all the others */
 }
 
-/* memcmp of texts of at least 8 bytes, without the call. The first and the last bytes first: with them texts of up to 32 are done. */
+/* memcmp of texts of at least 8 bytes, without the call. The first and the last bytes first: with them texts of up to
+** 32 are done. */
 static inline bool same_text(const char *a, const char *b, size_t size) {
 #if defined(__SSE2__)
     if (size >= 16) {
@@ -73,9 +75,9 @@ static inline bool same_text(const char *a, const char *b, size_t size) {
     return word_at(a + size - 8) == word_at(b + size - 8);
 }
 
-/* glances: not null, and of this schema. */
-static inline bool is_remembered(const rst_glances *glances, const char *sql, size_t size) {
-    const remembered *place = place_of(glances, sql, size);
+/* rewrite cache: not null, and of this schema. */
+static inline bool is_remembered(const rst_rewrite_cache *rewrite_cache, const char *sql, size_t size) {
+    const remembered *place = place_of(rewrite_cache, sql, size);
     return place->size == size && same_text(place->text, sql, size);
 }
 
@@ -88,9 +90,9 @@ static inline remembered_short short_text(const char *sql, size_t size) {
 static inline size_t place_of_short(remembered_short text) {
     return (text.bytes + text.size) * 0x9E3779B97F4A7C15u >> 61;
 }
-static bool is_short_remembered(const rst_glances *glances, const char *sql, size_t size) {
+static bool is_short_remembered(const rst_rewrite_cache *rewrite_cache, const char *sql, size_t size) {
     if (size < 4 || size > 7) return false;
-    remembered_short text = short_text(sql, size), there = glances->shorts[place_of_short(text)];
+    remembered_short text = short_text(sql, size), there = rewrite_cache->shorts[place_of_short(text)];
     return there.bytes == text.bytes && there.size == size;
 }
 
@@ -118,48 +120,52 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     }
 }
 
-void rst_glance_remember(rst_connection *c, const char *sql, const char *end) {
+void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) {
+    rst_front *front = front_of(c);
     size_t size = (size_t)(end - sql);
     remembered *place;
     char *text;
     /* What is remembered is asked for first, and then no more than what rst_newest_is_checked asks. */
-    if (size < 4 || size > LONGEST || c->shared == NULL || c->sidecar || c->triggers_epoch != c->epoch) return;
+    if (size < 4 || size > LONGEST || store_of(c)->shared == NULL || schema_of(c)->sidecar ||
+        schema_of(c)->triggers_epoch != store_of(c)->epoch)
+        return;
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
     for (const char *p = sql; p < end; p++) {
         if ((*p == '_' || (*p | 0x20) == 'x') && may_concern(sql, p, end)) return;
     }
-    if (c->glances == NULL) {
-        c->glances = sqlite3_malloc64(sizeof *c->glances);
-        if (c->glances == NULL) return; /* the long way again, then */
-        memset(c->glances, 0, sizeof *c->glances);
-    } else if (c->glances->state != c->schema_state) {
-        for (int i = 0; i < REMEMBERED; i++) sqlite3_free(c->glances->texts[i].text);
-        memset(c->glances, 0, sizeof *c->glances);
+    if (front->rewrite_cache == NULL) {
+        front->rewrite_cache = sqlite3_malloc64(sizeof *front->rewrite_cache);
+        if (front->rewrite_cache == NULL) return; /* the long way again, then */
+        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
+    } else if (front->rewrite_cache->state != planner_of(c)->schema_state) {
+        for (int i = 0; i < REMEMBERED; i++) sqlite3_free(front->rewrite_cache->texts[i].text);
+        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
     }
-    c->glances->state = c->schema_state;
+    front->rewrite_cache->state = planner_of(c)->schema_state;
     if (size < SHORTEST) {
         remembered_short brief = short_text(sql, size);
-        c->glances->shorts[place_of_short(brief)] = brief;
+        front->rewrite_cache->shorts[place_of_short(brief)] = brief;
         return;
     }
     text = sqlite3_malloc64(size);
     if (text == NULL) return;
     memcpy(text, sql, size);
-    place = (remembered *)place_of(c->glances, sql, size);
+    place = (remembered *)place_of(front->rewrite_cache, sql, size);
     sqlite3_free(place->text);
     place->size = size;
     place->text = text;
 }
 
-void rst_glance_forget(rst_connection *c) {
-    if (c->glances == NULL) return;
-    for (int i = 0; i < REMEMBERED; i++) sqlite3_free(c->glances->texts[i].text);
-    sqlite3_free(c->glances);
-    c->glances = NULL;
+void rst_rewrite_cache_free(rst_connection *c) {
+    rst_front *front = front_of(c);
+    if (front->rewrite_cache == NULL) return;
+    for (int i = 0; i < REMEMBERED; i++) sqlite3_free(front->rewrite_cache->texts[i].text);
+    sqlite3_free(front->rewrite_cache);
+    front->rewrite_cache = NULL;
 }
 
-/* How many bytes are looked at together, the last of them as the second of a pair only. What finds those looked for never misses
-** one, and may take others for them. */
+/* How many bytes are looked at together, the last of them as the second of a pair only. What finds those looked for
+** never misses one, and may take others for them. */
 #if defined(__SSE2__)
 enum { TOGETHER = 16 };
 static inline bool has_any(const char *p) {
@@ -198,34 +204,38 @@ static bool look_closer(const char *sql, const char *p, const char *end) {
 }
 
 /* A query whose words concern us nowhere, or which is remembered. */
-bool rst_glance_query(rst_connection *c, const char *sql, const char *end) {
+bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end) {
+    rst_front *front = front_of(c);
     const char *stop = end[-1] == ';' ? end - 1 : end, *last = stop - TOGETHER;
     for (const char *p = sql; last >= sql; p += TOGETHER - 1) {
         if (p > last) p = last;
         if (has_any(p) && look_closer(sql, p, stop)) break;
         if (p == last) return true;
     }
-    return c->glances != NULL && c->glances->state == c->schema_state &&
-           is_remembered(c->glances, sql, (size_t)(end - sql));
+    return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
+           is_remembered(front->rewrite_cache, sql, (size_t)(end - sql));
 }
 
 static inline bool glance(rst_connection *c, const char *sql, const char *end) {
+    rst_front *front = front_of(c);
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
     if (size < SHORTEST)
-        return c->glances != NULL && c->glances->state == c->schema_state && is_short_remembered(c->glances, sql, size);
+        return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
+               is_short_remembered(front->rewrite_cache, sql, size);
     if (size > LONGEST) return false;
     /* SELECT count(*) FROM t has a way of its own. */
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
     if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
-        !c->has_expressions && !c->has_exclusions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' &&
-        sql[7] != '/') {
-        return rst_glance_query(c, sql, end);
+        !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' &&
+        sql[7] != '-' && sql[7] != '/') {
+        return rst_rewrite_cache_query(c, sql, end);
     }
-    return c->glances != NULL && c->glances->state == c->schema_state && is_remembered(c->glances, sql, size);
+    return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
+           is_remembered(front->rewrite_cache, sql, size);
 }
 
-bool rst_glance(rst_connection *c, const char *sql, const char *end) {
+bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) {
     return glance(c, sql, end);
 }
 
@@ -253,15 +263,17 @@ static __attribute__((noinline)) int find_and_look(sqlite3 *db, const char *sql,
     return look(c, sql, size, rewritten, tail, message);
 }
 
-/* Stands here, and not in frontdoor.c, so that the glance is part of it: each call would cost as much as a tenth of the look.
-** Most statements end here: glances are kept of an open store only, and of a schema whose triggers are loaded. */
+/* Stands here, and not in frontdoor.c, so that the rewrite cache is part of it: each call would cost as much as a tenth
+** of the look. Most statements end here: rewrite cache are kept of an open store only, and of a schema whose triggers
+** are loaded. */
 int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     rst_connection *c = rst_connection_last_asked(db);
-    const rst_glances *glances;
-    if (c != NULL && (glances = c->glances) != NULL && glances->state == c->schema_state && c->schema_doubts == 0 &&
+    const rst_rewrite_cache *rewrite_cache;
+    if (c != NULL && (rewrite_cache = front_of(c)->rewrite_cache) != NULL &&
+        rewrite_cache->state == planner_of(c)->schema_state && store_of(c)->schema_doubts == 0 &&
         rst_newest_is_checked(c)) {
         size_t size = bytes < 0 ? strlen(sql) : (size_t)bytes;
-        if (size - SHORTEST <= LONGEST - SHORTEST && is_remembered(glances, sql, size)) {
+        if (size - SHORTEST <= LONGEST - SHORTEST && is_remembered(rewrite_cache, sql, size)) {
             *rewritten = NULL;
             c->last_error = 0;
             if (tail != NULL) *tail = sql + size;

@@ -1,8 +1,8 @@
 /*
 ** sidecar.c - tables of a native database file: the store beside it, and CREATE TABLE from a module's arguments.
 **
-** A table in a native file's schema has its rows in `<database>-<engine>`. Invariant: a connection opens one such store, and tables of
-** another file's schema are refused; one that cannot be read is said to be so each time.
+** A table in a native file's schema has its rows in `<database>-<engine>`. Invariant: a connection opens one such
+** store, and tables of another file's schema are refused; one that cannot be read is said to be so each time.
 */
 #include "interface/interface.h"
 #include "rootstock_kv_module.h"
@@ -12,17 +12,20 @@
 #include <string.h>
 
 int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, bool create, char **message) {
+    rst_executor *executor = executor_of(c);
+    rst_store *store = store_of(c);
     const char *file = sqlite3_db_filename(c->db, schema);
     const rootstock_engine *engine;
     rootstock_options options;
     char *path, *name;
     int code;
-    if (c->shared != NULL && c->sidecar && sqlite3_stricmp(schema, c->schema) != 0) {
+    if (store->shared != NULL && schema_of(c)->sidecar && sqlite3_stricmp(schema, executor->schema) != 0) {
         rst_set_message(message, "the store beside %s is open: tables beside %s need a connection of their own",
-                        c->schema, schema);
+                        executor->schema, schema);
         return SQLITE_ERROR;
     }
-    if (c->shared != NULL) return SQLITE_OK; /* before the registry is asked: opening a store takes its lock first */
+    /* before the registry is asked: opening a store takes its lock first */
+    if (store->shared != NULL) return SQLITE_OK;
     engine = rootstock_engine_find(module);
     if (engine == NULL || file == NULL || file[0] == '\0') {
         rst_set_message(message, "no store is open: SELECT rootstock_open('path') first, or use a database file");
@@ -42,15 +45,16 @@ int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, 
         sqlite3_free(path);
         return SQLITE_NOMEM;
     }
-    sqlite3_free(c->schema);
-    c->schema = name;
-    c->sidecar = true;
+    sqlite3_free(executor->schema);
+    executor->schema = name;
+    schema_of(c)->sidecar = true;
     code = rst_store_open(c, path, engine, &options, message);
     sqlite3_free(path);
-    /* What did not come as far as the control file is closed again, or the next table would be sought in half a store. */
-    if (code != SQLITE_OK && c->control == NULL) {
+    /* What did not come as far as the control file is closed again, or the next table would be sought in half a
+    ** store. */
+    if (code != SQLITE_OK && store->control == NULL) {
         rst_store_close(c);
-        c->sidecar = false;
+        schema_of(c)->sidecar = false;
     }
     return code;
 }
@@ -72,7 +76,7 @@ char *rst_sidecar_text(int count, const char *const *arguments) {
     }
     sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(", arguments[2]);
     for (int i = 3; i < last; i++) {
-        if (rst_shadow_is_keys(arguments[i])) continue;
+        if (rst_native_fk_is_keys(arguments[i])) continue;
         sqlite3_str_appendf(text, "%s%s", first ? "" : ",", arguments[i]);
         first = false;
     }

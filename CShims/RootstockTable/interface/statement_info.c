@@ -1,8 +1,10 @@
 /*
-** statement_info.c - what SQLite's functions say of a native statement or column, for one that the front door has rewritten.
+** statement_info.c - what SQLite's functions say of a native statement or column, for one that the front door has
+** rewritten.
 **
-** A statement that the store runs itself is a SELECT to SQLite: it reads only, has a column, and the columns of its RETURNING come from no
-** table. Its text tells which one it is, for the front door writes it alike each time. Invariant: of any other statement the answer is SQLite's.
+** A statement that the store runs itself is a SELECT to SQLite: it reads only, has a column, and the columns of its
+** RETURNING come from no table. Its text tells which one it is, for the front door writes it alike each time.
+** Invariant: of any other statement the answer is SQLite's.
 */
 #include "interface/interface.h"
 #include "program/runner.h"
@@ -93,25 +95,26 @@ int rootstock_column_count(sqlite3_stmt *statement) {
 
 /* The declared type of a column of RETURNING, kept with the connection. */
 static const char *returning_type(rst_connection *c, const char *argument, int column) {
+    rst_front *front = front_of(c);
     rst_code *code = NULL;
     sqlite3_stmt *list = NULL;
     char *text = literal(argument);
-    sqlite3_free(c->declared_type);
-    c->declared_type = NULL;
+    sqlite3_free(front->declared_type);
+    front->declared_type = NULL;
     if (text != NULL && rst_code_get(c, text, &code, NULL) == SQLITE_OK && code->returning != NULL &&
         rst_statement_get(c, code->names != NULL ? code->names : code->returning, &list) == SQLITE_OK) {
         const char *type = sqlite3_column_decltype(list, column);
-        if (type != NULL) c->declared_type = sqlite3_mprintf("%s", type);
+        if (type != NULL) front->declared_type = sqlite3_mprintf("%s", type);
         rst_statement_done(c, list);
     }
     sqlite3_free(text);
-    return c->declared_type;
+    return front->declared_type;
 }
 
 const char *rootstock_column_decltype(sqlite3_stmt *statement, int column) {
     const char *function = NULL, *argument = NULL, *type;
     rst_connection *c = statement == NULL ? NULL : rst_connection_of(sqlite3_db_handle(statement));
-    if (c == NULL || c->shared == NULL || sqlite3_stmt_isexplain(statement) != 0 ||
+    if (c == NULL || store_of(c)->shared == NULL || sqlite3_stmt_isexplain(statement) != 0 ||
         kind_of(statement, &function, &argument) != A_RETURNING)
         return sqlite3_column_decltype(statement, column);
     rst_call_enter();
@@ -125,7 +128,8 @@ int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char 
                                     int *autoincrement) {
     int key = 0, counted = 0, code;
     rst_connection *c = column != NULL ? rst_connection_of(db) : NULL;
-    const rst_table *found = c == NULL || c->shared == NULL || c->sidecar ? NULL : rst_table_find(c, table);
+    const rst_table *found =
+        c == NULL || store_of(c)->shared == NULL || schema_of(c)->sidecar ? NULL : rst_table_find(c, table);
     /* A temp table of the name comes first. Asked before the rest, for the answer is the connection's error, too. */
     if (found != NULL && schema == NULL &&
         sqlite3_table_column_metadata(db, "temp", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)

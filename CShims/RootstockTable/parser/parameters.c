@@ -1,6 +1,6 @@
 /*
-** parameters.c - the parameters of a statement's text, each with the number that SQLite gives it. Invariant: the text that comes out means
-** with its numbers what it meant without.
+** parameters.c - the parameters of a statement's text, each with the number that SQLite gives it. Invariant: the text
+** that comes out means with its numbers what it meant without.
 */
 
 #include "parser/parser.h"

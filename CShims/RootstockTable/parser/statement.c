@@ -1,6 +1,6 @@
 /*
-** statement.c - finds the parts of a statement by its tokens. SQLite parses and judges the text; this only has to be right for
-** text that SQLite accepts. Invariant: every span lies inside the given text.
+** statement.c - finds the parts of a statement by its tokens. SQLite parses and judges the text; this only has to be
+** right for text that SQLite accepts. Invariant: every span lies inside the given text.
 */
 #include "parser/statement.h"
 

@@ -37,7 +37,8 @@ typedef struct rst_statement_parts {
 
 /* Finds the parts of the one statement in [sql, end). KIND_OTHER where it is none of these or makes no sense. */
 void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *parts);
-/* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could be wrong. */
+/* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could
+** be wrong. */
 bool rst_statement_clears(const rst_statement_parts *parts);
 /* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
 const char *rst_statement_end(const char *sql, const char *end);

@@ -1,8 +1,8 @@
 /*
 ** plan.c - xBestIndex: which tree to walk, which part of it, in which order.
 **
-** A plan is a struct kept with its table; idxNum is its number there, idxStr its description for EXPLAIN QUERY PLAN. The
-** arguments of xFilter come in this order: one per equality, then the lower bound, then the upper bound.
+** A plan is a struct kept with its table; idxNum is its number there, idxStr its description for EXPLAIN QUERY PLAN.
+** The arguments of xFilter come in this order: one per equality, then the lower bound, then the upper bound.
 **
 ** | source      | tree                | equalities on          | range on           | order of rows            |
 ** |-------------|---------------------|------------------------|--------------------|--------------------------|
@@ -13,14 +13,15 @@
 ** | PLAN_CLEAR  | all, emptied        | -                      | -                  | none: as many as were    |
 ** | PLAN_ENCODED | the table          | hidden column `key`    | -                  | one row at most          |
 **
-** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a transient index
-** looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c); so may look-ups be that numbers make long ones. Any walk may have comparisons as arguments that
-** leave rows out before SQLite sees them (plan_reject.c, cursor_reject.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, cursor_top.c).
+** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a
+** transient index looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c); so may look-ups
+** be that numbers make long ones. Any walk may have comparisons as arguments that leave rows out before SQLite sees
+** them (plan_reject.c, scan_filter.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, scan_topn.c).
 **
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
 ** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
-** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree
-** for every value that can arrive; ranges.c widens a range where a comparison's affinity is not known.
+** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree for
+** every value that can arrive; ranges.c widens a range where a comparison's affinity is not known.
 */
 #include "rewriter/expressions.h"
 #include "catalog/triggers.h"
@@ -129,7 +130,8 @@ static bool is_exact(const rst_candidate *k) {
     return true;
 }
 
-/* SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only: claim it where no value is ambiguous. */
+/* SQLITE_INDEX_SCAN_UNIQUE lets a one-pass UPDATE or DELETE look at the first row only: claim it where no value is
+** ambiguous. */
 static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     for (int i = 0; i < k->equals && !is_exact(k); i++) {
         if (!rst_plan_is_one_value(table, info, k->equal[i])) return false;
@@ -143,7 +145,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     int argument = 1, code, number = 0;
     bool certain = true; /* a range widened on a column holds any value of the next ones */
     memset(&plan, 0, sizeof plan);
-    plan.epoch = c->epoch;
+    plan.epoch = store_of(c)->epoch;
     plan.source = k->source;
     plan.index = k->source == PLAN_INDEX ? k->index : -1;
     plan.equals = k->equals;
@@ -211,7 +213,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     if (k->automatic_spelled) rst_plan_spelled_fill(table, info, k, &plan);
     if (code == SQLITE_OK) code = intern(table, &plan, &number);
     if (code != SQLITE_OK) return code;
-    info->idxNum = (int)(c->epoch & PLAN_EPOCHS) << PLAN_NUMBER_BITS | number;
+    info->idxNum = (int)(store_of(c)->epoch & PLAN_EPOCHS) << PLAN_NUMBER_BITS | number;
     info->idxStr = sqlite3_mprintf("%s", table->plans[number]->description);
     if (info->idxStr == NULL) return SQLITE_NOMEM;
     info->needToFreeIdxStr = 1;
@@ -283,7 +285,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     const char *hinted = NULL;
     rst_known known[KNOWN];
     rootstock_buffer hold = {0};
-    table->connection->planned++;
+    planner_of(table->connection)->planned++;
     if (table->missing_collation != NULL) {
         sqlite3_free(vtab->zErrMsg);
         vtab->zErrMsg = sqlite3_mprintf("no such collation sequence: %s", table->missing_collation);
@@ -302,7 +304,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         if (hinted != NULL && strcmp(hinted, "rootstock clear") == 0) {
             hinted = NULL;
             if (!rst_clears_at_once(table)) continue;
-            /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there were. */
+            /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there
+            ** were. */
             memset(&k, 0, sizeof k);
             k.source = PLAN_CLEAR;
             k.lower = k.upper = -1;
@@ -378,7 +381,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             uint64_t used = 0;
             if (table->indexes[i].predicate == NULL) continue;
             if (known_count < 0) known_count = rst_known_from(table, info, trusted, known, KNOWN, &hold);
-            if (!rst_predicate_implied(table->indexes[i].predicate, known, known_count, &used)) continue;
+            if (!rst_predicate_is_implied(table->indexes[i].predicate, known, known_count, &used)) continue;
             for (int n = 0; n < known_count; n++) {
                 int operation = known[n].operation;
                 if ((used >> n & 1) == 0) continue;

@@ -45,18 +45,19 @@ double rst_log_add(double a, double b);
 double rst_table_rows(const rst_table *table);
 /* Whether the index has all columns of colUsed. */
 bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 used);
-/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for nothing but
-** its columns. *factor: what an entry costs. */
+/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for
+** nothing but its columns. *factor: what an entry costs. */
 bool rst_narrower(const rst_table *table, const rst_index *index, double *factor);
 /* Sets the candidate's cost and rows. */
 void rst_estimate(const rst_table *table, rst_candidate *k);
 
-/* plan_tell.c */
+/* plan_cost_hints.c */
 /* Sets what SQLite is told of the plan's cost and rows. */
 void rst_plan_tell(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k);
 
 /* plan_skip.c */
-/* The constraint, from 1, that is an OFFSET which the table may take by what stands behind ROOTSTOCK_OFFSET_HINT; or 0. */
+/* The constraint, from 1, that is an OFFSET which the table may take by what stands behind ROOTSTOCK_OFFSET_HINT; or
+** 0. */
 int rst_plan_offset(const sqlite3_index_info *info, const char *hint);
 /* Whether a cursor with the candidate may go by its rows: what it was told of each constraint stands in `info`. */
 bool rst_plan_skips(const sqlite3_index_info *info, const rst_candidate *k);
@@ -70,14 +71,14 @@ void rst_plan_spelled_fill(const rst_table *table, sqlite3_index_info *info, con
 int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan);
 
 /* plan_reject.c */
-/* Puts the comparisons that may leave rows out into the plan; `argument` is the next free one of xFilter, and is moved behind
-** theirs. */
+/* Puts the comparisons that may leave rows out into the plan; `argument` is the next free one of xFilter, and is moved
+** behind theirs. */
 void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                      int *argument);
 
 /* plan_top.c */
-/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT: what it was told of each constraint stands in
-** `info` and in the plan. */
+/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT: what it was told of
+** each constraint stands in `info` and in the plan. */
 void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                   int *argument);
 

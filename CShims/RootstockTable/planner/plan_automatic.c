@@ -1,11 +1,13 @@
 /*
-** plan_automatic.c - which equalities of a scan a transient index could look up (automatic.c makes it), and in which words.
+** plan_automatic.c - which equalities of a scan a transient index could look up (automatic.c makes it), and in which
+** words.
 **
-** SQLite makes automatic indexes on its own tables only. Here the best plan of xBestIndex stays what it is where it is a scan, of
-** all or between literals, and is given the equalities as arguments besides: so a statement that scans once scans as before, and one that comes again looks
-** up. xBestIndex is not told whether a value without a literal comes from an outer loop, where SQLite would make its index, or is
-** a parameter, where it would not. So the plan costs what the scan does, and gives fewer rows, which decides between equal ones.
-** Invariant: SQLite never prefers several of these to one scan (a union over OR costs 1 more than its parts).
+** SQLite makes automatic indexes on its own tables only. Here the best plan of xBestIndex stays what it is where it is
+** a scan, of all or between literals, and is given the equalities as arguments besides: so a statement that scans once
+** scans as before, and one that comes again looks up. xBestIndex is not told whether a value without a literal comes
+** from an outer loop, where SQLite would make its index, or is a parameter, where it would not. So the plan costs what
+** the scan does, and gives fewer rows, which decides between equal ones. Invariant: SQLite never prefers several of
+** these to one scan (a union over OR costs 1 more than its parts).
 */
 #include "planner/planner.h"
 #include "planner/plan.h"
@@ -70,7 +72,8 @@ void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_ca
         k->automatic = 0;
         k->automatic_partial = false;
     } else if (driven) {
-        /* A column without numeric affinity cannot serve where the comparison has it; SQLite's own would be on the other side. */
+        /* A column without numeric affinity cannot serve where the comparison has it; SQLite's own would be on the
+        ** other side. */
         double rows = numeric ? ROWS_OF_A_VALUE : ROWS_OF_A_VALUE + 1;
         if (k->rows > rows) k->rows = rows;
     }

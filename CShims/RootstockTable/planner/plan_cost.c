@@ -69,8 +69,8 @@ bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 u
     return true;
 }
 
-/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for nothing but
-** its columns. */
+/* Whether SQLite would think the index's entries smaller than the table's rows; only then does it scan an index for
+** nothing but its columns. */
 bool rst_narrower(const rst_table *table, const rst_index *index, double *factor) {
     int row = table->rowid_column >= 0 || table->without_rowid ? 0 : 1, entry = table->without_rowid ? 0 : 1;
     double row_size, entry_size;

@@ -1,6 +1,6 @@
 /*
-** plan_match.c - which constraints of a statement a candidate can look up in its key, and whether its order is the one asked for.
-** Invariant: an operator that is not named here is never used.
+** plan_match.c - which constraints of a statement a candidate can look up in its key, and whether its order is the one
+** asked for. Invariant: an operator that is not named here is never used.
 */
 #include "planner/planner.h"
 #include "rewriter/expressions.h"
@@ -34,9 +34,10 @@ char rst_plan_affinity_at(const rst_table *table, int column) {
 }
 
 /*
-** An IN whose values would come one by one is checked again by SQLite with the column's affinity alone, and that of the list is
-** lost: '05' IN (SELECT an integer column) would fail. Only against numeric columns is that the same; elsewhere the list
-** is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can be found together.
+** An IN whose values would come one by one is checked again by SQLite with the column's affinity alone, and that of the
+** list is lost: '05' IN (SELECT an integer column) would fail. Only against numeric columns is that the same; elsewhere
+** the list is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can
+** be found together.
 */
 static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
     return (k->source == PLAN_ROWID ||
@@ -140,8 +141,8 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
 }
 
 /*
-** On a column without numeric affinity the comparison's own affinity is not known here: '05' = 5 is true if the 5 comes from an INTEGER
-** column. Only a literal tells how many keys may be equal to it.
+** On a column without numeric affinity the comparison's own affinity is not known here: '05' = 5 is true if the 5 comes
+** from an INTEGER column. Only a literal tells how many keys may be equal to it.
 */
 bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int constraint) {
     /* A hint of an expression: its first argument may be a column, of which it says nothing. */
@@ -157,16 +158,18 @@ bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int
     }
 }
 
-/* Whether the part's key orders the column as ORDER BY does, by the column's own collation. What BINARY finds equal all do. */
+/* Whether the part's key orders the column as ORDER BY does, by the column's own collation. What BINARY finds equal all
+** do. */
 static bool orders_alike(const rst_table *table, int column, const rst_part *part) {
     return part->column < 0 || part->collation_name == NULL || column < 0 ||
            sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) == 0;
 }
 
 /*
-** Whether the candidate's order is the one asked for; *descending: walked backwards. A column held equal to one value is in any order. One that
-** may be held equal to several stands in the order of the key, if ORDER BY names it where the key does (*whole: rows of
-** several values are to be sorted by the whole key, cursor_candidates.c); else nothing behind it is unique.
+** Whether the candidate's order is the one asked for; *descending: walked backwards. A column held equal to one value
+** is in any order. One that may be held equal to several stands in the order of the key, if ORDER BY names it where the
+** key does (*whole: rows of several values are to be sorted by the whole key, scan_sort.c); else nothing behind it is
+** unique.
 */
 bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
                           bool *whole) {
@@ -182,7 +185,7 @@ bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, cons
     for (int i = 0; i < info->nOrderBy; i++) {
         int column = info->aOrderBy[i].iColumn, held = 0;
         bool reversed;
-        const rst_shown *shown = rst_shown_at(table, column);
+        const rst_expression_column *shown = rst_expression_column_at(table, column);
         while (held < k->equals && !same_column(table, column, k->parts[held].column)) held++;
         if (held < k->equals) {
             if (k->parts[held].collation_name != NULL &&
@@ -207,7 +210,7 @@ bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, cons
         }
         if (p < k->part_count) {
             const rst_part *part = &k->parts[p];
-            if (shown != NULL ? !rst_shown_is(shown, part)
+            if (shown != NULL ? !rst_expression_column_is(shown, part)
                               : part->column == -2 || !same_column(table, column, part->column))
                 return false;
             if (!orders_alike(table, column, part)) return false;

@@ -1,12 +1,12 @@
 /*
 ** plan_migrate.c - statements that are under way when the schema changes go on with the plans that they have.
 **
-** A plan is of one epoch of the schema, and a statement that brings one of an earlier epoch is prepared anew: SQLITE_SCHEMA. SQLite
-** begins it from the start then, even if it has given rows already - of a statement that opens a table late (the second part of a
-** UNION ALL) after a function of its own has created something, the rows before came again, and the function with them. SQLite's own
-** tables go on. So do a store's: if the table is still the one that was planned for, its plans are copied to its new description under
-** their old numbers.
-** Invariant: a copied plan is given only while a statement runs that ran when the schema changed; others are prepared anew.
+** A plan is of one epoch of the schema, and a statement that brings one of an earlier epoch is prepared anew:
+** SQLITE_SCHEMA. SQLite begins it from the start then, even if it has given rows already - of a statement that opens a
+** table late (the second part of a UNION ALL) after a function of its own has created something, the rows before came
+** again, and the function with them. SQLite's own tables go on. So do a store's: if the table is still the one that was
+** planned for, its plans are copied to its new description under their old numbers. Invariant: a copied plan is given
+** only while a statement runs that ran when the schema changed; others are prepared anew.
 */
 #include "planner/planner.h"
 #include "planner/plan_migrate.h"
@@ -24,19 +24,20 @@ static int place_of_index(const rst_table *old, int number, const rst_table *fre
 }
 
 void rst_plans_note_running(rst_connection *c) {
-    c->running_count = 0;
+    rst_planner *planner = planner_of(c);
+    planner->running_count = 0;
     for (sqlite3_stmt *s = sqlite3_next_stmt(c->db, NULL); s != NULL; s = sqlite3_next_stmt(c->db, s)) {
         if (!sqlite3_stmt_busy(s)) continue;
-        if (c->running_count == RUNNING_STATEMENTS) return;
-        c->running[c->running_count++] = s;
+        if (planner->running_count == RUNNING_STATEMENTS) return;
+        planner->running[planner->running_count++] = s;
     }
     /* The one that changes the schema, or finds it changed, is no matter. */
-    if (c->running_count < 2) c->running_count = 0;
+    if (planner->running_count < 2) planner->running_count = 0;
 }
 
 int rst_plans_carry(const rst_table *old, rst_table *fresh) {
     int room = (old->plan_count + 15) / 16 * 16;
-    if (old->connection->running_count == 0 || old->plan_count == 0 || fresh->plan_count > 0 ||
+    if (planner_of(old->connection)->running_count == 0 || old->plan_count == 0 || fresh->plan_count > 0 ||
         fresh->shown_count != old->shown_count)
         return SQLITE_OK;
     fresh->plans = sqlite3_malloc64((sqlite3_uint64)room * sizeof *fresh->plans);
@@ -60,14 +61,15 @@ int rst_plans_carry(const rst_table *old, rst_table *fresh) {
 }
 
 const rst_plan *rst_plan_carried(rst_connection *c, const rst_table *table, int number) {
+    rst_planner *planner = planner_of(c);
     int place = number & PLAN_NUMBERS;
-    if (number < 0 || place >= table->plan_count || c->running_count == 0 || table->plans[place]->epoch == 0 ||
+    if (number < 0 || place >= table->plan_count || planner->running_count == 0 || table->plans[place]->epoch == 0 ||
         number >> PLAN_NUMBER_BITS != (int)(table->plans[place]->epoch & PLAN_EPOCHS))
         return NULL;
     for (sqlite3_stmt *s = sqlite3_next_stmt(c->db, NULL); s != NULL; s = sqlite3_next_stmt(c->db, s)) {
         if (!sqlite3_stmt_busy(s)) continue;
-        for (int i = 0; i < c->running_count; i++) {
-            if (c->running[i] == s) return table->plans[place];
+        for (int i = 0; i < planner->running_count; i++) {
+            if (planner->running[i] == s) return table->plans[place];
         }
     }
     return NULL;

@@ -1,6 +1,6 @@
 /*
-** predicate_implication.c - what the terms shown to xBestIndex tell of a row, and whether that implies a partial index's WHERE (predicate.c, where
-** the rules stand). Invariant: what is not understood is not implied.
+** predicate_implication.c - what the terms shown to xBestIndex tell of a row, and whether that implies a partial
+** index's WHERE (partial_predicate.c, where the rules stand). Invariant: what is not understood is not implied.
 */
 #include "planner/planner.h"
 #include "catalog/partial_predicate.h"
@@ -47,10 +47,10 @@ int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool truste
         count++;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL)
             continue;
-        if (!rst_predicate_collation(sqlite3_vtab_collation(info, i), &k->collation)) continue;
+        if (!rst_partial_predicate_collation(sqlite3_vtab_collation(info, i), &k->collation)) continue;
         if (sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL) continue;
         k->constant = true;
-        affinity = rst_predicate_affinity(table, column);
+        affinity = rst_partial_predicate_affinity(table, column);
         rst_value_from(value, &k->value);
         /* See the head of this file. */
         whole = affinity >= AFFINITY_NUMERIC || k->value.type == VALUE_BLOB || k->value.type == VALUE_TEXT;
@@ -86,7 +86,7 @@ static bool rejects_null(const rst_known *known) {
 }
 
 /* Whether the comparison holds for every row for which `known` does. */
-static bool implies(const rst_known *known, const rst_predicate *node) {
+static bool implies(const rst_known *known, const rst_partial_predicate *node) {
     int sign, wanted = node->operation;
     bool equal, above, from, below, upto; /* what `known` says of the column, against its value */
     bool like;                            /* it may come from LIKE: see the head of this file */
@@ -125,15 +125,15 @@ static bool implies(const rst_known *known, const rst_predicate *node) {
     }
 }
 
-bool rst_predicate_implied(const rst_predicate *node, const rst_known *known, int count, uint64_t *used) {
+bool rst_predicate_is_implied(const rst_partial_predicate *node, const rst_known *known, int count, uint64_t *used) {
     if (node == NULL) return false;
     if (node->kind == NODE_AND) {
-        return rst_predicate_implied(node->left, known, count, used) &&
-               rst_predicate_implied(node->right, known, count, used);
+        return rst_predicate_is_implied(node->left, known, count, used) &&
+               rst_predicate_is_implied(node->right, known, count, used);
     }
     if (node->kind == NODE_OR) {
-        return rst_predicate_implied(node->left, known, count, used) ||
-               rst_predicate_implied(node->right, known, count, used);
+        return rst_predicate_is_implied(node->left, known, count, used) ||
+               rst_predicate_is_implied(node->right, known, count, used);
     }
     for (int i = 0; i < count; i++) {
         if (known[i].column != node->column || !implies(&known[i], node)) continue;

@@ -1,16 +1,18 @@
 /*
 ** argument_pack.c - any number of values through an SQL function, which takes 127 at most.
 **
-** rootstock_pack(value, ...) gives a pointer to its values; one of packs gives a pack of all of theirs. The front door packs the
-** parameters of a statement that the store runs itself where there are many of them, and rows of RETURNING come as packs of
-** which rootstock_value(pack, n) takes the columns. Invariant: a pack's values live as long as the SQL value that holds it.
+** rootstock_pack(value, ...) gives a pointer to its values; one of packs gives a pack of all of theirs. The front door
+** packs the parameters of a statement that the store runs itself where there are many of them, and rows of RETURNING
+** come as packs of which rootstock_value(pack, n) takes the columns. Invariant: a pack's values live as long as the SQL
+** value that holds it.
 */
 #include "program/program.h"
 #include "program/argument_pack.h"
 
 #include <string.h>
 
-/* FEW: SQLite checks the arguments of a table-valued function behind the sixteenth anew, against columns that are NULL. */
+/* FEW: SQLite checks the arguments of a table-valued function behind the sixteenth anew, against columns that are
+** NULL. */
 enum { GROUP = 100, FEW = 12 };
 
 static const char pack_type[] = "rootstock_pack";
@@ -35,7 +37,7 @@ static int flat_count(int count, sqlite3_value **values) {
     return total;
 }
 
-int rst_pack_open(int count, sqlite3_value **values, sqlite3_value ***flat, int *total) {
+int rst_argument_pack_open(int count, sqlite3_value **values, sqlite3_value ***flat, int *total) {
     int at = 0;
     *flat = NULL;
     *total = flat_count(count, values);
@@ -51,7 +53,7 @@ int rst_pack_open(int count, sqlite3_value **values, sqlite3_value ***flat, int 
     return SQLITE_OK;
 }
 
-bool rst_pack_any(int count, sqlite3_value **values) {
+bool rst_argument_pack_any(int count, sqlite3_value **values) {
     for (int i = 0; i < count; i++)
         if (sqlite3_value_type(values[i]) == SQLITE_NULL && sqlite3_value_pointer(values[i], pack_type) != NULL)
             return true;
@@ -61,7 +63,7 @@ bool rst_pack_any(int count, sqlite3_value **values) {
 static void pack_function(sqlite3_context *context, int count, sqlite3_value **values) {
     sqlite3_value **flat = NULL;
     rst_pack *pack = NULL;
-    int total = 0, code = rst_pack_open(count, values, &flat, &total);
+    int total = 0, code = rst_argument_pack_open(count, values, &flat, &total);
     if (code == SQLITE_OK) pack = sqlite3_malloc64(sizeof *pack + (sqlite3_uint64)total * sizeof(sqlite3_value *));
     if (pack == NULL) {
         sqlite3_free(flat);
@@ -85,7 +87,7 @@ static void pack_function(sqlite3_context *context, int count, sqlite3_value **v
 
 static const char row_type[] = "rootstock_row";
 
-void rst_pack_row(sqlite3_context *context, rst_result_row *row) {
+void rst_argument_pack_row(sqlite3_context *context, rst_result_row *row) {
     sqlite3_result_pointer(context, row, row_type, NULL);
 }
 
@@ -114,7 +116,7 @@ static void append_names(sqlite3_str *out, const char *const *names, int from, i
     }
 }
 
-int rst_pack_arguments(const rst_parameters *parameters, sqlite3_str *out) {
+int rst_argument_pack_arguments(const rst_parameters *parameters, sqlite3_str *out) {
     const char **names = sqlite3_malloc64(((sqlite3_uint64)parameters->highest + 1) * sizeof *names);
     int used = 0;
     if (names == NULL) return SQLITE_NOMEM;
@@ -128,7 +130,7 @@ int rst_pack_arguments(const rst_parameters *parameters, sqlite3_str *out) {
     return SQLITE_OK;
 }
 
-int rst_pack_register(rst_connection *c) {
+int rst_argument_pack_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_pack", -1, SQLITE_DIRECTONLY, pack_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_value", 2, SQLITE_DIRECTONLY, value_function);
     return code;

@@ -1,18 +1,19 @@
 /*
 ** bulk_change.c - the modules behind an UPDATE or DELETE of many rows.
 **
-** For a virtual table SQLite puts all values of each row that is to be changed in a table of its own, before it changes the first. So such a
-** statement becomes (mass_text.c)
-**   INSERT INTO rootstock_mass2 SELECT 0,0 FROM rootstock_mass(statement, table, columns, epoch)
+** For a virtual table SQLite puts all values of each row that is to be changed in a table of its own, before it changes
+** the first. So such a statement becomes (bulk_text.c)
+**   INSERT INTO rootstock_bulk2 SELECT 0,0 FROM rootstock_bulk(statement, table, columns, epoch)
 **   UNION ALL SELECT rowid, value FROM t WHERE condition
-**   UNION ALL SELECT 0,0 FROM rootstock_mass()
-** Of the arms the first has no row and begins, the second's rows are packed by xUpdate of rootstock_mass2 and counted by SQLite, and the last
-** one has no row either, changes the rows that were gathered (mass_apply.c) and says what is wrong with them. It is one statement of SQLite's, which
-** undoes it if it fails, as it would the other. Of a DELETE of all rows the first arm shows as many rows as there are, which are counted and no
-** more, and the last one empties the trees; or removes row by row, where a trigger or a foreign key has come since the text was made.
-** Invariant: no row is changed before all conditions and values have been evaluated; a statement that ends early leaves nothing behind,
-** because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes no index the rows are changed in
-** turns, so that they need not all be in memory.
+**   UNION ALL SELECT 0,0 FROM rootstock_bulk()
+** Of the arms the first has no row and begins, the second's rows are packed by xUpdate of rootstock_bulk2 and counted
+** by SQLite, and the last one has no row either, changes the rows that were gathered (bulk_apply.c) and says what is
+** wrong with them. It is one statement of SQLite's, which undoes it if it fails, as it would the other. Of a DELETE of
+** all rows the first arm shows as many rows as there are, which are counted and no more, and the last one empties the
+** trees; or removes row by row, where a trigger or a foreign key has come since the text was made. Invariant: no row is
+** changed before all conditions and values have been evaluated; a statement that ends early leaves nothing behind,
+** because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes no index the
+** rows are changed in turns, so that they need not all be in memory.
 */
 #include "program/program.h"
 #include "program/bulk_change.h"
@@ -20,13 +21,14 @@
 
 #include <string.h>
 
-/* Bytes of packed rows after which those are changed, where that makes no difference: an UPDATE of long values is not to need them all in memory. */
+/* Bytes of packed rows after which those are changed, where that makes no difference: an UPDATE of long values is not
+** to need them all in memory. */
 enum { TURN_BYTES = 8 << 20 };
 
 #define SCHEMA_CHANGED "the schema has changed: prepare the statement again"
 
-/* A row is packed as its rowid, or as the length and bytes of its key; then each value as its type, and behind it 8 bytes of a number, or the
-** length and bytes of a text or blob. */
+/* A row is packed as its rowid, or as the length and bytes of its key; then each value as its type, and behind it 8
+** bytes of a number, or the length and bytes of a text or blob. */
 
 static int pack(rootstock_buffer *to, const void *bytes, size_t size) {
     return rootstock_buffer_append(to, bytes, size);
@@ -62,13 +64,13 @@ static inline bool is_settled(const rootstock_value *value, char affinity) {
 }
 
 /* Whether the key that was packed last, behind `place`, is higher than the one before it. */
-static bool ascends(const rst_mass *mass, size_t place) {
-    const unsigned char *before = mass->rows.data + mass->last_place, *now = mass->rows.data + place;
-    if (mass->table->without_rowid) {
+static bool ascends(const rst_bulk_change *bulk, size_t place) {
+    const unsigned char *before = bulk->rows.data + bulk->last_place, *now = bulk->rows.data + place;
+    if (bulk->table->without_rowid) {
         const void *a, *b;
         size_t a_size, b_size;
-        (void)rst_mass_unpack_sized(before, &a, &a_size);
-        (void)rst_mass_unpack_sized(now, &b, &b_size);
+        (void)rst_bulk_unpack_sized(before, &a, &a_size);
+        (void)rst_bulk_unpack_sized(now, &b, &b_size);
         return rootstock_key_compare(a, a_size, b, b_size) < 0;
     } else {
         int64_t a, b;
@@ -78,53 +80,56 @@ static bool ascends(const rst_mass *mass, size_t place) {
     }
 }
 
-static int gather(rst_mass *mass, sqlite3_value **values) {
-    rst_connection *c = mass->connection;
-    const rst_table *table = mass->table;
-    size_t place = mass->rows.size;
+static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
+    rst_connection *c = bulk->connection;
+    rst_executor *executor = executor_of(c);
+    const rst_table *table = bulk->table;
+    size_t place = bulk->rows.size;
     int code;
     /* Another word for the key, which the statement was made for: it is a string, or there is no such key. */
     if (sqlite3_value_type(values[0]) != (table->without_rowid ? SQLITE_BLOB : SQLITE_INTEGER)) return SQLITE_SCHEMA;
-    if (rootstock_buffer_reserve(&mass->rows, 8 + 9 * (size_t)mass->count) != SQLITE_OK) return SQLITE_NOMEM;
+    if (rootstock_buffer_reserve(&bulk->rows, 8 + 9 * (size_t)bulk->count) != SQLITE_OK) return SQLITE_NOMEM;
     if (table->without_rowid) {
-        code = pack_sized(&mass->rows, sqlite3_value_blob(values[0]), (size_t)sqlite3_value_bytes(values[0]));
+        code = pack_sized(&bulk->rows, sqlite3_value_blob(values[0]), (size_t)sqlite3_value_bytes(values[0]));
     } else {
         int64_t rowid = sqlite3_value_int64(values[0]);
-        memcpy(mass->rows.data + place, &rowid, 8);
-        mass->rows.size += 8;
+        memcpy(bulk->rows.data + place, &rowid, 8);
+        bulk->rows.size += 8;
         code = SQLITE_OK;
     }
-    for (int i = 0; i < mass->count && code == SQLITE_OK; i++) {
-        const rst_column *column = &table->columns[mass->columns[i]];
+    for (int i = 0; i < bulk->count && code == SQLITE_OK; i++) {
+        const rst_column *column = &table->columns[bulk->columns[i]];
         rootstock_value value;
         rst_value_from(values[1 + i], &value);
         if (!is_settled(&value, column->affinity)) {
-            c->key_scratch.size = 0;
-            code = rootstock_buffer_reserve(&c->key_scratch, 64);
-            if (code == SQLITE_OK) code = rst_value_affinity(&value, values[1 + i], column->affinity, &c->key_scratch);
+            executor->key_scratch.size = 0;
+            code = rootstock_buffer_reserve(&executor->key_scratch, 64);
+            if (code == SQLITE_OK)
+                code = rst_value_affinity(&value, values[1 + i], column->affinity, &executor->key_scratch);
         }
-        if (value.type == VALUE_NULL) mass->null |= column->not_null;
-        if (code == SQLITE_OK) code = pack_value(&mass->rows, &value);
+        if (value.type == VALUE_NULL) bulk->null |= column->not_null;
+        if (code == SQLITE_OK) code = pack_value(&bulk->rows, &value);
     }
     if (code != SQLITE_OK) return code;
-    if (mass->gathered > 0 && mass->ascending) mass->ascending = ascends(mass, place);
-    mass->last_place = place;
-    mass->gathered++;
+    if (bulk->gathered > 0 && bulk->ascending) bulk->ascending = ascends(bulk, place);
+    bulk->last_place = place;
+    bulk->gathered++;
     return SQLITE_OK;
 }
 
-/* Changes what was gathered so far. The rows still to be read are found where they were, as no index and no key changes. */
-static int take_turn(rst_mass *mass, sqlite3_vtab *base) {
+/* Changes what was gathered so far. The rows still to be read are found where they were, as no index and no key
+** changes. */
+static int take_turn(rst_bulk_change *bulk, sqlite3_vtab *base) {
     char *message = NULL;
-    int code = rst_mass_apply(mass, &message);
-    rst_damage_tell(mass->connection, code, &message);
-    mass->rows.size = 0;
-    mass->gathered = 0;
-    mass->ascending = true;
+    int code = rst_bulk_apply(bulk, &message);
+    rst_damage_tell(bulk->connection, code, &message);
+    bulk->rows.size = 0;
+    bulk->gathered = 0;
+    bulk->ascending = true;
     return rst_take_message(base, code, message);
 }
 
-/* ---- rootstock_mass1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
+/* ---- rootstock_bulk1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
 
 #define CONNECT(name, declaration)                                                                                     \
     static int name(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,           \
@@ -141,23 +146,23 @@ CONNECT(connect_four, "CREATE TABLE x(k,a,b,c,d)")
 
 static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
-    rst_mass *mass = c->mass;
+    rst_bulk_change *bulk = programs_of(c)->bulk;
     int code;
-    if (mass != NULL && mass->clears && sqlite3_value_type(values[0]) == SQLITE_NULL) {
+    if (bulk != NULL && bulk->clears && sqlite3_value_type(values[0]) == SQLITE_NULL) {
         /* It is counted, and that is all. */
         *rowid = sqlite3_last_insert_rowid(c->db);
         return SQLITE_OK;
     }
     rst_call_enter();
-    if (mass == NULL || mass->table == NULL || count - 3 < mass->count ||
+    if (bulk == NULL || bulk->table == NULL || count - 3 < bulk->count ||
         sqlite3_value_type(values[0]) != SQLITE_NULL) {
         sqlite3_free(base->zErrMsg);
         base->zErrMsg = sqlite3_mprintf("the store's own table, which no statement of the application's writes");
         code = SQLITE_ERROR;
     } else {
-        code = gather(mass, values + 2);
+        code = gather(bulk, values + 2);
         if (code == SQLITE_SCHEMA) rst_set_message(&base->zErrMsg, SCHEMA_CHANGED);
-        if (code == SQLITE_OK && mass->in_turns && mass->rows.size > TURN_BYTES) code = take_turn(mass, base);
+        if (code == SQLITE_OK && bulk->in_turns && bulk->rows.size > TURN_BYTES) code = take_turn(bulk, base);
         *rowid = sqlite3_last_insert_rowid(c->db); /* it stays */
     }
     return rst_leave(c, code);
@@ -183,17 +188,17 @@ TARGET(keys_module, connect_keys);
 TARGET(one_module, connect_one);
 TARGET(four_module, connect_four);
 
-/* ---- rootstock_mass(statement, table, columns, epoch), which begins, and rootstock_mass(), which ends ---- */
+/* ---- rootstock_bulk(statement, table, columns, epoch), which begins, and rootstock_bulk(), which ends ---- */
 
-typedef struct mass_cursor {
+typedef struct bulk_cursor {
     sqlite3_vtab_cursor base;
-    rst_mass mass;      /* of the cursor that began; its table is null until then */
-    uint64_t remaining; /* rows that it shows: of a table that is emptied as many as there are */
-} mass_cursor;
+    rst_bulk_change bulk; /* of the cursor that began; its table is null until then */
+    uint64_t remaining;   /* rows that it shows: of a table that is emptied as many as there are */
+} bulk_cursor;
 
 enum { COLUMN_STATEMENT = 0, COLUMN_TABLE, COLUMN_COLUMNS, COLUMN_EPOCH, ARGUMENTS };
 
-static int mass_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+static int bulk_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
     UNUSED(count);
     UNUSED(arguments);
@@ -201,7 +206,7 @@ static int mass_connect(sqlite3 *db, void *context, int count, const char *const
     return rst_eponymous_connect(db, context, "a HIDDEN,b HIDDEN,c HIDDEN,d HIDDEN", SQLITE_VTAB_DIRECTONLY, NULL, out);
 }
 
-static int mass_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+static int bulk_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     UNUSED(base);
     info->idxNum = 0;
     for (int i = 0; i < info->nConstraint; i++) {
@@ -216,105 +221,105 @@ static int mass_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     return info->idxNum == 0 || info->idxNum == ARGUMENTS ? SQLITE_OK : SQLITE_CONSTRAINT;
 }
 
-static int mass_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+static int bulk_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     UNUSED(base);
-    return rst_eponymous_open(sizeof(mass_cursor), out);
+    return rst_eponymous_open(sizeof(bulk_cursor), out);
 }
 
 /* Lets go of what was gathered. */
-static void finish(rst_mass *mass) {
-    rst_connection *c = mass->connection;
-    if (mass->table == NULL) return;
-    for (rst_mass **link = &c->mass; *link != NULL; link = &(*link)->outer) {
-        if (*link == mass) {
-            *link = mass->outer;
+static void finish(rst_bulk_change *bulk) {
+    rst_connection *c = bulk->connection;
+    if (bulk->table == NULL) return;
+    for (rst_bulk_change **link = &programs_of(c)->bulk; *link != NULL; link = &(*link)->outer) {
+        if (*link == bulk) {
+            *link = bulk->outer;
             break;
         }
     }
-    rst_table_release(mass->table);
-    mass->table = NULL;
-    rootstock_buffer_free(&mass->rows);
-    rst_held_free(&mass->held);
+    rst_table_release(bulk->table);
+    bulk->table = NULL;
+    rootstock_buffer_free(&bulk->rows);
+    rst_bulk_held_free(&bulk->held);
 }
 
-static int mass_close(sqlite3_vtab_cursor *base) {
-    finish(&((mass_cursor *)base)->mass);
+static int bulk_close(sqlite3_vtab_cursor *base) {
+    finish(&((bulk_cursor *)base)->bulk);
     sqlite3_free(base);
     return SQLITE_OK;
 }
 
 /* Of a schema that has changed since the text was made, the columns are sought by their names again. */
-static int find_columns(rst_mass *mass, const char *text, char **message) {
+static int find_columns(rst_bulk_change *bulk, const char *text, char **message) {
     rst_statement_parts parts;
-    rst_span unused[MASS_COLUMNS];
+    rst_span unused[BULK_COLUMNS];
     rst_statement_parse(text, text + strlen(text), &parts);
-    mass->count = parts.kind == KIND_UPDATE ? rst_mass_columns(mass->table, parts.set, mass->columns, unused) : 0;
-    if (mass->count >= 0 && parts.kind >= KIND_UPDATE) return SQLITE_OK;
+    bulk->count = parts.kind == KIND_UPDATE ? rst_bulk_columns(bulk->table, parts.set, bulk->columns, unused) : 0;
+    if (bulk->count >= 0 && parts.kind >= KIND_UPDATE) return SQLITE_OK;
     rst_set_message(message, SCHEMA_CHANGED);
     return SQLITE_SCHEMA;
 }
 
-static int begin(rst_mass *mass, rst_connection *c, sqlite3_value **values, char **message) {
+static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **values, char **message) {
     const char *text = (const char *)sqlite3_value_text(values[COLUMN_STATEMENT]);
     const char *name = (const char *)sqlite3_value_text(values[COLUMN_TABLE]);
     int64_t columns = sqlite3_value_int64(values[COLUMN_COLUMNS]);
     int code;
     if (text == NULL || name == NULL) return SQLITE_NOMEM;
-    finish(mass);
-    memset(mass, 0, sizeof *mass);
+    finish(bulk);
+    memset(bulk, 0, sizeof *bulk);
     /* SQLite asks an authorizer about the statement that was written, when that is prepared. */
     code = rst_statement_current(c, text);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         return sqlite3_extended_errcode(c->db);
     }
-    mass->connection = c;
-    mass->table = rst_table_find(c, name);
-    if (mass->table == NULL) {
+    bulk->connection = c;
+    bulk->table = rst_table_find(c, name);
+    if (bulk->table == NULL) {
         rst_set_message(message, "no such table: %s", name);
         return SQLITE_ERROR;
     }
-    mass->deletes = columns <= 0;
-    mass->clears = columns < 0;
-    if (mass->clears) {
+    bulk->deletes = columns <= 0;
+    bulk->clears = columns < 0;
+    if (bulk->clears) {
         /* no column is set */
-    } else if ((uint64_t)sqlite3_value_int64(values[COLUMN_EPOCH]) == c->epoch) {
-        mass->in_turns = (columns & MASS_LOOKS_AT_ROWS_ALONE) != 0;
-        for (columns &= MASS_LOOKS_AT_ROWS_ALONE - 1; columns != 0; columns >>= 8)
-            mass->columns[mass->count++] = (int)(columns & 0xFF) - 1;
+    } else if ((uint64_t)sqlite3_value_int64(values[COLUMN_EPOCH]) == store_of(c)->epoch) {
+        bulk->in_turns = (columns & BULK_LOOKS_AT_ROWS_ALONE) != 0;
+        for (columns &= BULK_LOOKS_AT_ROWS_ALONE - 1; columns != 0; columns >>= 8)
+            bulk->columns[bulk->count++] = (int)(columns & 0xFF) - 1;
     } else {
-        code = find_columns(mass, text, message);
+        code = find_columns(bulk, text, message);
         if (code != SQLITE_OK) {
-            mass->table = NULL;
+            bulk->table = NULL;
             return code;
         }
     }
-    for (int i = 0; i < mass->count; i++) mass->changed |= (uint64_t)1 << mass->columns[i];
-    mass->in_turns = mass->in_turns && !mass->deletes && rst_patch_fits(mass->table, mass->changed);
-    mass->ascending = true;
-    mass->table->references++;
-    mass->outer = c->mass;
-    c->mass = mass;
+    for (int i = 0; i < bulk->count; i++) bulk->changed |= (uint64_t)1 << bulk->columns[i];
+    bulk->in_turns = bulk->in_turns && !bulk->deletes && rst_update_fast_fits(bulk->table, bulk->changed);
+    bulk->ascending = true;
+    bulk->table->references++;
+    bulk->outer = programs_of(c)->bulk;
+    programs_of(c)->bulk = bulk;
     return SQLITE_OK;
 }
 
 /* The keys of all rows. */
-static int gather_all(rst_mass *mass) {
-    rst_connection *c = mass->connection;
+static int gather_all(rst_bulk_change *bulk) {
+    rst_connection *c = bulk->connection;
     rst_walker walker;
     rootstock_slice key, value;
-    int code = rst_walker_open(c, c->writer, &mass->table->tree, &walker);
+    int code = rst_walker_open(c, store_of(c)->writer, &bulk->table->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
     while (code == ROOTSTOCK_OK) {
-        int64_t rowid = mass->table->without_rowid ? 0 : rootstock_rowid_decode(key.data);
-        int packed = mass->table->without_rowid ? pack_sized(&mass->rows, key.data, key.size)
-                                                : pack(&mass->rows, &rowid, sizeof rowid);
+        int64_t rowid = bulk->table->without_rowid ? 0 : rootstock_rowid_decode(key.data);
+        int packed = bulk->table->without_rowid ? pack_sized(&bulk->rows, key.data, key.size)
+                                                : pack(&bulk->rows, &rowid, sizeof rowid);
         if (packed != SQLITE_OK) {
             rst_walker_close(&walker);
             return packed;
         }
-        mass->gathered++;
+        bulk->gathered++;
         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value);
     }
     rst_walker_close(&walker);
@@ -322,86 +327,88 @@ static int gather_all(rst_mass *mass) {
 }
 
 /* Begins, and counts the rows of a table that is emptied. */
-static int begin_rows(mass_cursor *cursor, rst_connection *c, sqlite3_value **values, char **message) {
+static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **values, char **message) {
+    rst_store *store = store_of(c);
     rootstock_tree_statistics statistics;
     rst_tree *tree;
-    int code = begin(&cursor->mass, c, values, message);
+    int code = begin(&cursor->bulk, c, values, message);
     cursor->remaining = 0;
-    if (code != SQLITE_OK || !cursor->mass.clears) return code;
-    tree = &cursor->mass.table->tree;
+    if (code != SQLITE_OK || !cursor->bulk.clears) return code;
+    tree = &cursor->bulk.table->tree;
     code = rst_write_begin(c, message);
-    if (code == SQLITE_OK) code = rst_tree_ready(c, c->writer, tree, false);
+    if (code == SQLITE_OK) code = rst_tree_ready(c, store->writer, tree, false);
     if (code != SQLITE_OK) return code;
-    if (!rst_clears_at_once(cursor->mass.table)) {
-        cursor->mass.singly = true;
-        code = gather_all(&cursor->mass);
-        cursor->remaining = cursor->mass.gathered;
+    if (!rst_clears_at_once(cursor->bulk.table)) {
+        cursor->bulk.singly = true;
+        code = gather_all(&cursor->bulk);
+        cursor->remaining = cursor->bulk.gathered;
         return code;
     }
-    code = c->engine->tree_statistics(c->writer, tree->handle, &statistics);
+    code = store->engine->tree_statistics(store->writer, tree->handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    cursor->remaining = cursor->mass.gathered = statistics.entries;
+    cursor->remaining = cursor->bulk.gathered = statistics.entries;
     return SQLITE_OK;
 }
 
-static int mass_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+static int bulk_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    rst_programs *programs = programs_of(c);
     char *message = NULL;
     int code;
     UNUSED(text);
     UNUSED(count);
     rst_call_enter();
     if (number == ARGUMENTS)
-        code = begin_rows((mass_cursor *)base, c, values, &message);
-    else if (c->mass == NULL)
+        code = begin_rows((bulk_cursor *)base, c, values, &message);
+    else if (programs->bulk == NULL)
         code = SQLITE_MISUSE;
     else
-        c->mass->last = true, code = rst_mass_apply(c->mass, &message);
+        programs->bulk->last = true, code = rst_bulk_apply(programs->bulk, &message);
     rst_damage_tell(c, code, &message);
     return rst_leave(c, rst_take_message(base->pVtab, code, message));
 }
 
-static int mass_next(sqlite3_vtab_cursor *base) {
-    ((mass_cursor *)base)->remaining--;
+static int bulk_next(sqlite3_vtab_cursor *base) {
+    ((bulk_cursor *)base)->remaining--;
     return SQLITE_OK;
 }
 
-static int mass_eof(sqlite3_vtab_cursor *base) {
-    return ((mass_cursor *)base)->remaining == 0;
+static int bulk_eof(sqlite3_vtab_cursor *base) {
+    return ((bulk_cursor *)base)->remaining == 0;
 }
 
-static int mass_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+static int bulk_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     UNUSED(base);
     UNUSED(context);
     UNUSED(column);
     return SQLITE_OK;
 }
 
-static int mass_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+static int bulk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     UNUSED(base);
     *rowid = 0;
     return SQLITE_OK;
 }
 
-static const sqlite3_module mass_module = {
-    .xConnect = mass_connect,
-    .xBestIndex = mass_best,
+static const sqlite3_module bulk_module = {
+    .xConnect = bulk_connect,
+    .xBestIndex = bulk_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = mass_open,
-    .xClose = mass_close,
-    .xFilter = mass_filter,
-    .xNext = mass_next,
-    .xEof = mass_eof,
-    .xColumn = mass_column,
-    .xRowid = mass_rowid,
+    .xOpen = bulk_open,
+    .xClose = bulk_close,
+    .xFilter = bulk_filter,
+    .xNext = bulk_next,
+    .xEof = bulk_eof,
+    .xColumn = bulk_column,
+    .xRowid = bulk_rowid,
 };
 
-int rst_mass_register(rst_connection *c) {
+int rst_bulk_register(rst_connection *c) {
     int code;
-    code = rst_module(c, "rootstock_mass", &mass_module);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass1", &keys_module);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass2", &one_module);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_mass5", &four_module);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_held", 2, SQLITE_DIRECTONLY, rst_held_function);
+    code = rst_module(c, "rootstock_bulk", &bulk_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk1", &keys_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk2", &one_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk5", &four_module);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_bulk_held", 2, SQLITE_DIRECTONLY, rst_bulk_held_function);
     return code;
 }

@@ -1,12 +1,13 @@
 /*
 ** bulk_held.c - `column NOT IN (SELECT key FROM t)` in an UPDATE or DELETE of many rows, where t's key is its rowid.
 **
-** Natively SQLite looks the value up in t. Of a virtual table it makes a table of its own with all keys first, and looks there: three times what the
-** rest of the row costs. So the term becomes
-**   CASE rootstock_held(column, tree) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE column NOT IN (SELECT key FROM t) END
-** and the function has t's rowids as bits, or in order. Invariant: it says 1 or 0 only of an integer, which a column whose affinity is of integers
-** compares with rowids as they are; of anything else, and where t is not what it was, it says nothing, and SQLite judges the term itself. t's rows
-** are those of the statement's begin, because no row is changed before all conditions have been evaluated.
+** Natively SQLite looks the value up in t. Of a virtual table it makes a table of its own with all keys first, and
+** looks there: three times what the rest of the row costs. So the term becomes
+**   CASE rootstock_bulk_held(column, tree) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE column NOT IN (SELECT key FROM t) END
+** and the function has t's rowids as bits, or in order. Invariant: it says 1 or 0 only of an integer, which a column
+** whose affinity is of integers compares with rowids as they are; of anything else, and where t is not what it was, it
+** says nothing, and SQLite judges the term itself. t's rows are those of the statement's begin, because no row is
+** changed before all conditions have been evaluated.
 */
 #include "program/program.h"
 #include "rewriter/hints.h"
@@ -18,8 +19,8 @@
 enum { MOST_ROWS = 4 << 20 };
 
 /* Those of one table; which one the tree's number tells. */
-typedef struct rst_held {
-    struct rst_held *next;
+typedef struct rst_bulk_held {
+    struct rst_bulk_held *next;
     int tree;
     bool known;     /* all of them are here */
     int64_t low;    /* the first of the bits */
@@ -27,11 +28,11 @@ typedef struct rst_held {
     uint64_t *bits; /* or null: */
     int64_t *rowids;
     size_t count;
-} rst_held;
+} rst_bulk_held;
 
-void rst_held_free(rst_held **list) {
+void rst_bulk_held_free(rst_bulk_held **list) {
     while (*list != NULL) {
-        rst_held *held = *list;
+        rst_bulk_held *held = *list;
         *list = held->next;
         sqlite3_free(held->bits);
         sqlite3_free(held->rowids);
@@ -53,7 +54,7 @@ static bool is_hidden(rst_connection *c, const char *name) {
     return hidden;
 }
 
-static void take(rst_held *held, int64_t rowid) {
+static void take(rst_bulk_held *held, int64_t rowid) {
     if (held->bits != NULL) {
         uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
         held->bits[bit / 64] |= (uint64_t)1 << bit % 64;
@@ -64,13 +65,13 @@ static void take(rst_held *held, int64_t rowid) {
 }
 
 /* Reads the keys of the tree, `entries` in number. False: they are not what was expected. */
-static bool read_rowids(rst_connection *c, const rst_tree *tree, uint64_t entries, rst_held *held) {
-    const rootstock_engine *engine = c->engine;
+static bool read_rowids(rst_connection *c, const rst_tree *tree, uint64_t entries, rst_bulk_held *held) {
+    const rootstock_engine *engine = store_of(c)->engine;
     rootstock_cursor *cursor;
     rootstock_slice key, value;
     int64_t high;
     int code;
-    if (engine->cursor_open(c->writer, tree->handle, &cursor) != ROOTSTOCK_OK) return false;
+    if (engine->cursor_open(store_of(c)->writer, tree->handle, &cursor) != ROOTSTOCK_OK) return false;
     code = engine->cursor_move(cursor, ROOTSTOCK_LAST, &key, &value);
     if (code == ROOTSTOCK_OK && key.size == 8) {
         high = rootstock_rowid_decode(key.data);
@@ -95,20 +96,22 @@ static bool read_rowids(rst_connection *c, const rst_tree *tree, uint64_t entrie
     return code == ROOTSTOCK_NOT_FOUND && held->count == entries;
 }
 
-static void learn(rst_connection *c, rst_held *held) {
+static void learn(rst_connection *c, rst_bulk_held *held) {
+    rst_schema *schema = schema_of(c);
+    rst_store *store = store_of(c);
     rootstock_tree_statistics statistics;
     rst_table *table = NULL;
-    for (int i = 0; i < c->table_count; i++)
-        if (c->tables[i]->tree.number == held->tree) table = c->tables[i];
-    if (table == NULL || table->without_rowid || c->writer == NULL || is_hidden(c, table->name) ||
-        rst_tree_ready(c, c->writer, &table->tree, false) != SQLITE_OK ||
-        c->engine->tree_statistics(c->writer, table->tree.handle, &statistics) != ROOTSTOCK_OK ||
+    for (int i = 0; i < schema->table_count; i++)
+        if (schema->tables[i]->tree.number == held->tree) table = schema->tables[i];
+    if (table == NULL || table->without_rowid || store->writer == NULL || is_hidden(c, table->name) ||
+        rst_tree_ready(c, store->writer, &table->tree, false) != SQLITE_OK ||
+        store->engine->tree_statistics(store->writer, table->tree.handle, &statistics) != ROOTSTOCK_OK ||
         statistics.entries > MOST_ROWS)
         return;
     held->known = statistics.entries == 0 || read_rowids(c, &table->tree, statistics.entries, held);
 }
 
-static bool has(const rst_held *held, int64_t rowid) {
+static bool has(const rst_bulk_held *held, int64_t rowid) {
     size_t low = 0, high = held->count;
     if (held->bits != NULL) {
         uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
@@ -124,21 +127,21 @@ static bool has(const rst_held *held, int64_t rowid) {
     return low < held->count && held->rowids[low] == rowid;
 }
 
-void rst_held_function(sqlite3_context *context, int count, sqlite3_value **values) {
+void rst_bulk_held_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
-    rst_mass *mass = c->mass;
-    rst_held *held;
+    rst_bulk_change *bulk = programs_of(c)->bulk;
+    rst_bulk_held *held;
     int tree;
     UNUSED(count);
-    if (mass == NULL || sqlite3_value_type(values[0]) != SQLITE_INTEGER) return;
+    if (bulk == NULL || sqlite3_value_type(values[0]) != SQLITE_INTEGER) return;
     tree = sqlite3_value_int(values[1]);
-    for (held = mass->held; held != NULL && held->tree != tree; held = held->next) {
+    for (held = bulk->held; held != NULL && held->tree != tree; held = held->next) {
     }
     if (held == NULL) {
         held = sqlite3_malloc64(sizeof *held);
         if (held == NULL) return; /* SQLite learns of it when the call ends */
-        *held = (rst_held){.next = mass->held, .tree = tree};
-        mass->held = held;
+        *held = (rst_bulk_held){.next = bulk->held, .tree = tree};
+        bulk->held = held;
         learn(c, held);
     }
     if (held->known) sqlite3_result_int(context, has(held, sqlite3_value_int64(values[0])));

@@ -1,9 +1,10 @@
 /*
 ** compile.c - a statement's text becomes the code of a program (runner.c).
 **
-** Compiled once (rst_code) and kept by its text: the inner statement that SQLite runs, the clauses that decide each row, the list of
-** RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked first, on the mirror.
-** Invariant: code is of one epoch of the schema, and is thrown away only while no program runs.
+** Compiled once (rst_code) and kept by its text: the inner statement that SQLite runs, the clauses that decide each
+** row, the list of RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked
+** first, on the schema database. Invariant: code is of one epoch of the schema, and is thrown away only while no
+** program runs.
 */
 #include "program/program.h"
 #include "executor/change_steps.h"
@@ -25,27 +26,28 @@ static void code_free(rst_code *code) {
     sqlite3_free(code->set_beyond);
     sqlite3_free(code->inner);
     sqlite3_free(code->clear);
-    sqlite3_free(code->mass);
+    sqlite3_free(code->bulk);
     sqlite3_free(code->returning);
     sqlite3_free(code->names);
-    rst_clauses_free(code->clauses, code->clause_count);
+    rst_upsert_clauses_free(code->clauses, code->clause_count);
     rst_parameters_free(&code->parameters);
     rst_sequences_free(code);
     sqlite3_free(code);
 }
 
 void rst_programs_free(rst_connection *c) {
+    rst_programs *programs = programs_of(c);
     rst_upserts_free(c);
-    while (c->codes != NULL) {
-        rst_code *code = c->codes;
-        c->codes = code->next;
+    while (programs->codes != NULL) {
+        rst_code *code = programs->codes;
+        programs->codes = code->next;
         code_free(code);
     }
-    c->code_count = 0;
+    programs->code_count = 0;
 }
 
-/* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values made first.
-** That differs only where SET looks at other rows, or something else changes rows on the way. */
+/* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values
+** made first. That differs only where SET looks at other rows, or something else changes rows on the way. */
 static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->set.start;
     rst_token token;
@@ -57,7 +59,8 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
         break;
     }
     if (rst_trigger_any(table, TRIGGER_UPDATE)) return true;
-    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn instead. */
+    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn
+    ** instead. */
     if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
     for (p = parts->set.start; p < parts->set.end;) {
         token = rst_token_next(&p, parts->set.end);
@@ -86,7 +89,8 @@ static bool names_rowid(const rst_table *table, rst_span columns) {
     }
 }
 
-/* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces (may_replace). */
+/* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces
+** (may_replace). */
 static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start;
     rst_token token;
@@ -101,7 +105,8 @@ static bool is_one_row(const rst_table *table, const rst_statement_parts *parts)
     return !rst_token_mark(&token, ",");
 }
 
-/* Whether a clause of ON CONFLICT stands for what the key's own declaration says; -1: the rowid, or the key WITHOUT ROWID. */
+/* Whether a clause of ON CONFLICT stands for what the key's own declaration says; -1: the rowid, or the key WITHOUT
+** ROWID. */
 static bool has_clause(const rst_code *code, int key) {
     for (int i = 0; i < code->clause_count; i++) {
         if (!code->clauses[i].targeted || code->clauses[i].target == key) return true;
@@ -109,7 +114,8 @@ static bool has_clause(const rst_code *code, int key) {
     return false;
 }
 
-/* Whether OR REPLACE, or a key's own ON CONFLICT REPLACE, may remove rows first: then SQLite looks at foreign keys when all is done. */
+/* Whether OR REPLACE, or a key's own ON CONFLICT REPLACE, may remove rows first: then SQLite looks at foreign keys when
+** all is done. */
 static bool may_replace(const rst_table *table, const rst_statement_parts *parts, const rst_code *code) {
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
@@ -129,7 +135,8 @@ static bool fires_any(const rst_table *table, uint64_t set) {
     return false;
 }
 
-/* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the table or from it. */
+/* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the
+** table or from it. */
 static int is_several(const rst_table *table, const rst_clause *clause, bool *several) {
     uint64_t set = 0, *beyond = NULL;
     int code = SQLITE_OK;
@@ -148,9 +155,10 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
     return immediate && is_one_row(table, parts);
 }
 
-/* An INSERT whose end is that of its one row: what the row violates is refused with it (rst_update), switched on as the pragma may be by
-** then. A key that fits nothing is told of before the row's values are made, which takes a program; whether keys are enforced now, or
-** deferred, is no matter: a text that needs nothing is remembered (glance.c) beyond the pragmas' next change. */
+/* An INSERT whose end is that of its one row: what the row violates is refused with it (rst_update), switched on as the
+** pragma may be by then. A key that fits nothing is told of before the row's values are made, which takes a program;
+** whether keys are enforced now, or deferred, is no matter: a text that needs nothing is remembered (rewrite_cache.c)
+** beyond the pragmas' next change. */
 static bool is_alone(rst_table *table, const rst_statement_parts *parts) {
     char *message = NULL;
     int code;
@@ -188,8 +196,9 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
         if (result != SQLITE_OK) return result;
     } else {
-        /* Only an UPDATE can pass over a row uncounted: it finds the rows of a DELETE that may have to, because a trigger or a
-        ** cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
+        /* Only an UPDATE can pass over a row uncounted: it finds the rows of a DELETE that may have to, because a
+        ** trigger or a cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is
+        ** given. */
         bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) || table->is_parent;
         sqlite3_str *out = sqlite3_str_new(NULL);
         sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
@@ -234,10 +243,10 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
     code->inner = text;
     if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
         !rst_trigger_any(table, TRIGGER_DELETE)) {
-        result = rst_mass_clear_text(c, table, parts, &code->clear);
+        result = rst_bulk_clear_text(c, table, parts, &code->clear);
     }
     if (result == SQLITE_OK && parts->kind != KIND_INSERT && !code->rowwise)
-        result = rst_mass_text(c, table, parts, &code->mass, message);
+        result = rst_bulk_text(c, table, parts, &code->bulk, message);
     return result;
 }
 
@@ -276,9 +285,10 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     }
     code->returning_columns = sqlite3_column_count(statement);
     rst_statement_done(c, statement);
-    /* What does not look at the row is asked for once, and changes() is what it was before the triggers. A WITH may hide a table. */
+    /* What does not look at the row is asked for once, and changes() is what it was before the triggers. A WITH may
+    ** hide a table. */
     if (with.end == with.start) {
-        once = rst_once_returning(c, list, size);
+        once = rst_init_subquery_returning(c, list, size);
         if (once == NULL) return SQLITE_NOMEM;
         list = once;
         size = (int)strlen(once);
@@ -300,31 +310,32 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
 }
 
 int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
+    rst_programs *programs = programs_of(c);
     rst_statement_parts parts;
     bool several;
     rst_table *table = NULL;
-    rst_code *code, **link = &c->codes;
+    rst_code *code, **link = &programs->codes;
     sqlite3_str *numbered;
     char *normal;
     int result;
     for (; *link != NULL; link = &(*link)->next) {
         code = *link;
         if (strcmp(code->text, text) != 0) continue;
-        if (code->epoch == c->epoch) {
+        if (code->epoch == store_of(c)->epoch) {
             *out = code;
             return SQLITE_OK;
         }
-        if (c->programs_running == 0 && c->trigger_depth == 0) {
+        if (executor_of(c)->programs_running == 0 && rewriter_of(c)->trigger_depth == 0) {
             *link = code->next;
             code_free(code);
-            c->code_count--;
+            programs->code_count--;
         }
         break;
     }
     code = sqlite3_malloc64(sizeof *code);
     if (code == NULL) return SQLITE_NOMEM;
     memset(code, 0, sizeof *code);
-    code->epoch = c->epoch;
+    code->epoch = store_of(c)->epoch;
     code->text = sqlite3_mprintf("%s", text);
     numbered = sqlite3_str_new(NULL);
     result = rst_parameters_number(c, text, text + strlen(text), &code->parameters, numbered, message);
@@ -342,9 +353,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     if (result == SQLITE_OK) {
         bool unknown;
-        result = rst_ask_mirror_known(c, normal, &unknown, message);
+        result = rst_statement_check_known(c, normal, &unknown, message);
         if (result == SQLITE_OK && unknown && parts.upsert.start != NULL)
-            result = rst_ask_mirror_clauses(c, table, &parts, message);
+            result = rst_statement_check_clauses(c, table, &parts, message);
     }
     if (result == SQLITE_OK) {
         code->kind = parts.kind;
@@ -360,7 +371,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         if (code->table_name == NULL) result = SQLITE_NOMEM;
     }
     if (result == SQLITE_OK) {
-        result = rst_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count, message);
+        result = rst_upsert_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count,
+                                          message);
         if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
@@ -423,17 +435,18 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code_free(code);
         return result;
     }
-    if (c->code_count >= CODES_KEPT && c->programs_running == 0 && c->trigger_depth == 0) {
-        while (c->codes != NULL) {
-            rst_code *old = c->codes;
-            c->codes = old->next;
+    if (programs->code_count >= CODES_KEPT && executor_of(c)->programs_running == 0 &&
+        rewriter_of(c)->trigger_depth == 0) {
+        while (programs->codes != NULL) {
+            rst_code *old = programs->codes;
+            programs->codes = old->next;
             code_free(old);
         }
-        c->code_count = 0;
+        programs->code_count = 0;
     }
-    code->next = c->codes;
-    c->codes = code;
-    c->code_count++;
+    code->next = programs->codes;
+    programs->codes = code;
+    programs->code_count++;
     *out = code;
     return SQLITE_OK;
 }

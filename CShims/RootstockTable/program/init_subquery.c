@@ -1,9 +1,10 @@
 /*
 ** init_subquery.c - subqueries of a program that are run once a statement.
 **
-** A subquery that does not look at the row is run once a statement, natively: here it becomes rootstock_once(text, column), which
-** the program answers from its first answer. One that does is run for each row. Invariant: what became rootstock_once can be
-** prepared by itself and takes no parameters, so that its answer is the same for every row of the statement.
+** A subquery that does not look at the row is run once a statement, natively: here it becomes
+** rootstock_init_subquery(text, column), which the program answers from its first answer. One that does is run for each
+** row. Invariant: what became rootstock_init_subquery can be prepared by itself and takes no parameters, so that its
+** answer is the same for every row of the statement.
 */
 #include "program/program.h"
 #include "program/runner.h"
@@ -94,13 +95,13 @@ static char *once_subqueries(rst_connection *c, const char *text, int size, cons
             if (query && rst_token_is(&previous, "EXISTS") && columns_alone(c, p, (int)(close - 1 - p)) > 0) {
                 char *inside = sqlite3_mprintf("SELECT EXISTS(%.*s)%s", (int)(close - 1 - p), p, mark);
                 sqlite3_str_append(out, copied, (int)(previous.text - copied));
-                sqlite3_str_appendf(out, "rootstock_once(%Q,0)", inside == NULL ? "" : inside);
+                sqlite3_str_appendf(out, "rootstock_init_subquery(%Q,0)", inside == NULL ? "" : inside);
                 sqlite3_free(inside);
                 copied = p = close;
             } else if (value && columns_alone(c, p, (int)(close - 1 - p)) == 1) {
                 char *inside = sqlite3_mprintf("%.*s%s", (int)(close - 1 - p), p, mark);
                 sqlite3_str_append(out, copied, (int)(token.text - copied));
-                sqlite3_str_appendf(out, "rootstock_once(%Q,0)", inside == NULL ? "" : inside);
+                sqlite3_str_appendf(out, "rootstock_init_subquery(%Q,0)", inside == NULL ? "" : inside);
                 sqlite3_free(inside);
                 copied = p = close;
             } else if (with) {
@@ -117,11 +118,11 @@ static char *once_subqueries(rst_connection *c, const char *text, int size, cons
     return sqlite3_str_finish(out);
 }
 
-char *rst_once_subqueries(rst_connection *c, const char *text, int size) {
+char *rst_init_subquery_subqueries(rst_connection *c, const char *text, int size) {
     return once_subqueries(c, text, size, "");
 }
 
-char *rst_once_returning(rst_connection *c, const char *text, int size) {
+char *rst_init_subquery_returning(rst_connection *c, const char *text, int size) {
     return once_subqueries(c, text, size, " /*returning*/");
 }
 
@@ -185,16 +186,16 @@ int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **mess
 }
 
 /* Answers of subqueries that are run once. */
-typedef struct rst_once {
-    struct rst_once *next;
+typedef struct rst_init_subquery {
+    struct rst_init_subquery *next;
     char *text;
     int count;
     sqlite3_value **values;
-} rst_once;
+} rst_init_subquery;
 
-void rst_once_free(struct rst_once **list) {
+void rst_init_subquery_free(struct rst_init_subquery **list) {
     while (*list != NULL) {
-        rst_once *once = *list;
+        rst_init_subquery *once = *list;
         *list = once->next;
         for (int i = 0; i < once->count; i++) sqlite3_value_free(once->values[i]);
         sqlite3_free(once->values);
@@ -203,20 +204,21 @@ void rst_once_free(struct rst_once **list) {
     }
 }
 
-void rst_once_function(sqlite3_context *context, int count, sqlite3_value **values) {
+void rst_init_subquery_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
+    rst_executor *executor = executor_of(c);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     int column = sqlite3_value_int(values[1]);
-    struct rst_once *local = NULL, **list = c->once != NULL ? c->once : &local;
-    rst_once *once;
+    struct rst_init_subquery *local = NULL, **list = executor->once != NULL ? executor->once : &local;
+    rst_init_subquery *once;
     UNUSED(count);
-    if (text == NULL || c->shared == NULL) return;
+    if (text == NULL || store_of(c)->shared == NULL) return;
     for (once = *list; once != NULL && strcmp(once->text, text) != 0; once = once->next) {
     }
     if (once == NULL) {
         char *named = NULL, *message = NULL;
         sqlite3_stmt *statement = NULL;
-        struct rst_once **saved = c->once;
+        struct rst_init_subquery **saved = executor->once;
         int code = rst_transform_names(c, text, text + strlen(text), &named, &message);
         if (code == SQLITE_OK) code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
         sqlite3_free(named);
@@ -226,9 +228,9 @@ void rst_once_function(sqlite3_context *context, int count, sqlite3_value **valu
             once->text = sqlite3_mprintf("%s", text);
             once->next = *list;
             *list = once;
-            c->once = NULL;
+            executor->once = NULL;
             code = sqlite3_step(statement);
-            c->once = saved;
+            executor->once = saved;
             if (code == SQLITE_ROW) {
                 int columns = sqlite3_column_count(statement);
                 once->values = sqlite3_malloc64(((sqlite3_uint64)columns + 1) * sizeof *once->values);
@@ -248,12 +250,12 @@ void rst_once_function(sqlite3_context *context, int count, sqlite3_value **valu
         if (code != SQLITE_OK) {
             if (message == NULL) message = sqlite3_mprintf("%s", sqlite3_errmsg(c->db));
             sqlite3_finalize(statement);
-            rst_once_free(&local);
+            rst_init_subquery_free(&local);
             rst_function_fail(context, c, code, message);
             return;
         }
         sqlite3_finalize(statement);
     }
     if (column >= 0 && column < once->count) sqlite3_result_value(context, once->values[column]);
-    rst_once_free(&local);
+    rst_init_subquery_free(&local);
 }

@@ -5,6 +5,7 @@
 #define ROOTSTOCK_PROGRAM_PROGRAM_H
 
 #include "executor/executor.h"
+#include "program/program_part.h"
 
 void rst_programs_free(rst_connection *c);
 int rst_runner_register(rst_connection *c);

@@ -73,9 +73,9 @@ static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *t
     UNUSED(number);
     UNUSED(text);
     rst_program_clear(&cursor->program);
-    if (sql == NULL || c->shared == NULL) return SQLITE_MISUSE;
+    if (sql == NULL || store_of(c)->shared == NULL) return SQLITE_MISUSE;
     rst_call_enter();
-    code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
     if (code == SQLITE_OK) code = rst_program_run(c, sql, total, flat, &cursor->program, &message);
     code = rst_leave(c, code);
     sqlite3_free(flat);
@@ -105,7 +105,7 @@ static int returning_eof(sqlite3_vtab_cursor *base) {
 static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     returning_cursor *cursor = (returning_cursor *)base;
     if (column == RETURNING_COLUMNS - 1)
-        rst_pack_row(context, cursor->row);
+        rst_argument_pack_row(context, cursor->row);
     else if (column < cursor->row->count)
         sqlite3_result_value(context, cursor->row->values[column]);
     return SQLITE_OK;

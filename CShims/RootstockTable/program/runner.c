@@ -1,8 +1,8 @@
 /*
 ** runner.c - programs: statements that the front door runs itself, through one statement of SQLite's.
 **
-** rootstock_run(text, arguments ...) and the table-valued rootstock_returning(text, arguments ...) run the code of the text
-** (compile.c): its inner statement as OR IGNORE, while update.c decides each row's fate by the statement's own
+** rootstock_run(text, arguments ...) and the table-valued rootstock_returning(text, arguments ...) run the code of the
+** text (compile.c): its inner statement as OR IGNORE, while update.c decides each row's fate by the statement's own
 ** conflict mode: a row that is refused and skipped is then not counted by changes(), as on a native table. RETURNING
 ** lists are evaluated over an image of each changed row, at once. Invariant: when a program fails, the statement leaves
 ** nothing behind, save what OR FAIL keeps.
@@ -44,8 +44,8 @@ void rst_uncount(rst_connection *c, const rst_table *table) {
     if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
 
-/* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. For UPDATE ... FROM of a virtual table it
-** makes no savepoint, however many rows it changes. */
+/* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. For UPDATE ... FROM of a
+** virtual table it makes no savepoint, however many rows it changes. */
 static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
     const rst_code *code = program->code;
     const rst_table *table = program->table;
@@ -55,14 +55,16 @@ static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
 }
 
 /* A row of the program's table changed: evaluate RETURNING on it. */
-static int row_changed(rst_table *table, const rst_hand *old, const rst_hand *row, char **message) {
+static int row_changed(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, char **message) {
     rst_connection *c = table->connection;
-    rst_program *program = c->program;
-    const rst_hand *shown = row != NULL ? row : old;
+    rst_executor *executor = executor_of(c);
+    rst_schema *schema = schema_of(c);
+    rst_program *program = schema->program;
+    const rst_row_slot *shown = row != NULL ? row : old;
     rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
     rst_result_row *result;
     sqlite3_stmt *statement = NULL;
-    struct rst_once **once = c->once;
+    struct rst_init_subquery **once = executor->once;
     int code, columns;
     if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
     columns = program->code->returning_columns;
@@ -74,11 +76,11 @@ static int row_changed(rst_table *table, const rst_hand *old, const rst_hand *ro
     rst_arguments_bind(&program->code->parameters, program->values, program->value_count, statement);
     table->images[0] = &image;
     if (old == NULL && !table->without_rowid) sqlite3_set_last_insert_rowid(c->db, row->rowid);
-    c->program = NULL;
-    c->once = &program->once;
+    schema->program = NULL;
+    executor->once = &program->once;
     code = sqlite3_step(statement);
-    c->once = once;
-    c->program = program;
+    executor->once = once;
+    schema->program = program;
     if (code == SQLITE_ROW) {
         result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));
         code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -108,7 +110,7 @@ static int row_changed(rst_table *table, const rst_hand *old, const rst_hand *ro
 /* What SQLite runs of the program. */
 static const char *inner_of(const rst_code *code, bool looks_at_keys) {
     if (looks_at_keys) return code->inner;
-    return code->clear != NULL ? code->clear : code->mass != NULL ? code->mass : code->inner;
+    return code->clear != NULL ? code->clear : code->bulk != NULL ? code->bulk : code->inner;
 }
 
 static bool looks_at_keys_of(rst_connection *c, const rst_table *table) {
@@ -125,17 +127,21 @@ void rst_program_prepare(rst_connection *c, const rst_code *code) {
 
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message) {
+    rst_executor *executor = executor_of(c);
+    rst_schema *schema = schema_of(c);
+    rst_store *store = store_of(c);
     sqlite3_stmt *statement = NULL;
     bool savepoint = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
     int released;
     int64_t deferred = 0;
-    const int64_t immediate = c->immediate_violations; /* of statements that no front door saw the end of */
+    const int64_t immediate = store->immediate_violations; /* of statements that no front door saw the end of */
     sqlite3_int64 last;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
-    /* A kept text, stepped past the front door (rootstock_refresh): the tables that it is about would go while it is compiled. */
-    if (code == SQLITE_OK && c->programs_running == 0 && c->trigger_depth == 0 &&
-        (c->schema_stale || c->triggers_epoch != c->epoch)) {
+    /* A kept text, stepped past the front door (rootstock_refresh): the tables that it is about would go while it is
+    ** compiled. */
+    if (code == SQLITE_OK && executor->programs_running == 0 && rewriter_of(c)->trigger_depth == 0 &&
+        (store->schema_stale || schema->triggers_epoch != store->epoch)) {
         rst_set_message(message, "%s", sqlite3_errstr(SQLITE_SCHEMA));
         return SQLITE_SCHEMA;
     }
@@ -180,14 +186,14 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     } else {
         rst_arguments_bind(&program->code->parameters, values, count, statement);
         program->table->references++;
-        program->outer = c->program;
-        c->program = program;
-        c->programs_running++;
+        program->outer = schema->program;
+        schema->program = program;
+        executor->programs_running++;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
-        c->program = program->outer;
-        if (--c->programs_running == 0) rst_automatics_rest_all(c);
-        rst_once_free(&program->once);
+        schema->program = program->outer;
+        if (--executor->programs_running == 0) rst_automatics_rest_all(c);
+        rst_init_subquery_free(&program->once);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
             if (program->error != 0 && !program->stopped) { /* a stop fails nothing by itself: what failed came later */
@@ -201,20 +207,20 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_statement_done(c, statement);
         /* An INSERT moves it row by row, even if the statement fails in the end. */
         if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
-        if (code == SQLITE_OK && program->code->sequence_count > 0 && c->writer == NULL)
+        if (code == SQLITE_OK && program->code->sequence_count > 0 && store->writer == NULL)
             code = rst_write_begin(c, message);
         for (int i = 0; i < program->code->sequence_count && code == SQLITE_OK; i++) {
             rst_table *named = rst_table_find(c, program->code->sequences[i]);
             if (named != NULL && named->autoincrement) code = rst_sequence_touch(named);
         }
-        if (code == SQLITE_OK && touches && c->writer != NULL && program->table->autoincrement &&
+        if (code == SQLITE_OK && touches && store->writer != NULL && program->table->autoincrement &&
             program->code->kind == KIND_INSERT)
             code = rst_sequence_touch(program->table);
         rst_table_release(program->table);
         program->table = NULL;
-        if (c->trigger_depth == 0 && c->program == NULL) rst_upserts_free(c);
+        if (rewriter_of(c)->trigger_depth == 0 && schema->program == NULL) rst_upserts_free(c);
     }
-    if (code == SQLITE_OK && c->immediate_violations > immediate && savepoint) {
+    if (code == SQLITE_OK && store->immediate_violations > immediate && savepoint) {
         rst_uncount(c, rst_table_find(c, program->code->table_name));
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
@@ -228,17 +234,18 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (savepoint && !sqlite3_get_autocommit(c->db)) {
         if (code != SQLITE_OK) {
             (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
-            c->deferred_violations = deferred;
-            c->immediate_violations = immediate;
+            store->deferred_violations = deferred;
+            store->immediate_violations = immediate;
         }
         released = rst_execute_kept(c, message, "RELEASE \"rootstock run\"");
         if (released != SQLITE_OK && code == SQLITE_OK) {
-            /* It was the transaction's end, which a deferred foreign key refused: a statement of its own leaves nothing. */
+            /* It was the transaction's end, which a deferred foreign key refused: a statement of its own leaves
+            ** nothing. */
             code = released;
             if (code == SQLITE_INTERRUPT) {
                 rst_interrupted_rollback(c, NULL);
             } else if (outermost) {
-                if (c->deferred_violations > 0) {
+                if (store->deferred_violations > 0) {
                     code = SQLITE_CONSTRAINT_FOREIGNKEY;
                     rst_set_message(message, "FOREIGN KEY constraint failed");
                 }
@@ -247,7 +254,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
     }
-    if (c->immediate_violations > immediate) c->immediate_violations = immediate;
+    if (store->immediate_violations > immediate) store->immediate_violations = immediate;
     if (code == SQLITE_OK && program->stopped) {
         code = program->error;
         rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));
@@ -262,16 +269,17 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
 /* rootstock_commit(sql): COMMIT, END or RELEASE, unless a deferred foreign key is violated. */
 static void commit_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
+    rst_store *store = store_of(c);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
     int code;
     UNUSED(count);
     if (text == NULL) return;
-    c->committing = true;
-    c->commit_refused = false;
+    store->committing = true;
+    store->commit_refused = false;
     code = rst_execute(c, &message, "%s", text);
-    c->committing = false;
-    if (code != SQLITE_OK && c->commit_refused) {
+    store->committing = false;
+    if (code != SQLITE_OK && store->commit_refused) {
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
         rst_set_message(&message, "FOREIGN KEY constraint failed");
     }
@@ -290,12 +298,13 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     sqlite3_value **flat = NULL;
     rst_program program;
     int code = SQLITE_OK, total = count - 1;
-    if (text == NULL || c->shared == NULL) {
+    if (text == NULL || store_of(c)->shared == NULL) {
         rst_function_fail(context, c, SQLITE_MISUSE, sqlite3_mprintf("no store is open on this connection"));
         return;
     }
     memset(&program, 0, sizeof program);
-    if (rst_pack_any(count - 1, values + 1)) code = rst_pack_open(count - 1, values + 1, &flat, &total);
+    if (rst_argument_pack_any(count - 1, values + 1))
+        code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
     if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat != NULL ? flat : values + 1, &program, &message);
     sqlite3_free(flat);
     rst_program_clear(&program);
@@ -320,14 +329,16 @@ int rst_runner_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
     if (code == SQLITE_OK) code = rst_changes_register(c);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_once", 2, SQLITE_DIRECTONLY, rst_once_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_init_subquery", 2, SQLITE_DIRECTONLY, rst_init_subquery_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
     return code;
 }
 
-/* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation column. */
+/* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation
+** column. */
 void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
@@ -338,7 +349,7 @@ void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **va
     if (text == NULL) return;
     result = rst_code_get(c, text, &code, &message);
     /* The clauses run as a statement of ours, but they are a trigger's. */
-    if (result == SQLITE_OK && !code->judged) result = rst_untrusted_judge(c, text, text + strlen(text), &message);
+    if (result == SQLITE_OK && !code->judged) result = rst_schema_sandbox_judge(c, text, text + strlen(text), &message);
     if (result != SQLITE_OK) {
         rst_function_fail(context, c, result, message);
         return;
@@ -349,11 +360,11 @@ void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **va
         sqlite3_result_error_nomem(context);
         return;
     }
-    upsert->identifier = ++c->upsert_count;
+    upsert->identifier = ++programs_of(c)->upsert_count;
     upsert->code = code;
     upsert->count = count - 1;
     for (int i = 1; i < count; i++) upsert->values[i - 1] = sqlite3_value_dup(values[i]);
-    upsert->next = c->upserts;
-    c->upserts = upsert;
+    upsert->next = executor_of(c)->upserts;
+    executor_of(c)->upserts = upsert;
     sqlite3_result_int64(context, upsert->identifier);
 }

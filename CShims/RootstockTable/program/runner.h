@@ -1,5 +1,6 @@
 /*
-** runner.h - statements that the front door runs itself: UPSERT, RETURNING, triggers, foreign keys, constraints' own conflict modes.
+** runner.h - statements that the front door runs itself: UPSERT, RETURNING, triggers, foreign keys, constraints' own
+** conflict modes.
 */
 #ifndef ROOTSTOCK_RUNNER_H
 #define ROOTSTOCK_RUNNER_H
@@ -13,8 +14,8 @@
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
-/* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement now. What is wrong is
-** said by the run. */
+/* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement
+** now. What is wrong is said by the run. */
 void rst_program_prepare(rst_connection *c, const rst_code *code);
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message);
@@ -24,28 +25,31 @@ void rst_sequences_free(rst_code *code);
 void rst_program_clear(rst_program *program);
 extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */
-int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
-                      rst_clause **clauses, int *count, char **message);
-/* What an EXPLAIN QUERY PLAN is rewritten to (frontdoor.c), up to the text that it explains (statement_facts.c). */
+int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
+                             rst_clause **clauses, int *count, char **message);
+/* What an EXPLAIN QUERY PLAN is rewritten to (frontdoor.c), up to the text that it explains (statement_info.c). */
 #define ROOTSTOCK_EXPLANATION "SELECT id, parent, notused, detail FROM rootstock_explain("
-void rst_once_free(struct rst_once **list);
-void rst_once_function(sqlite3_context *context, int count, sqlite3_value **values);
+void rst_init_subquery_free(struct rst_init_subquery **list);
+void rst_init_subquery_function(sqlite3_context *context, int count, sqlite3_value **values);
 /* Whether the subquery can be run by itself, once: it looks at no row and takes no parameters. */
 bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size);
-/* The expression with every scalar subquery that stands alone as rootstock_once: from sqlite3_malloc, or null. */
-char *rst_once_subqueries(rst_connection *c, const char *text, int size);
+/* The expression with every scalar subquery that stands alone as rootstock_init_subquery: from sqlite3_malloc, or
+** null. */
+char *rst_init_subquery_subqueries(rst_connection *c, const char *text, int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
-char *rst_once_returning(rst_connection *c, const char *text, int size);
-/* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a clause's, is run for
-** each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of one that its triggers may change. */
+char *rst_init_subquery_returning(rst_connection *c, const char *text, int size);
+/* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a
+** clause's, is run for each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of
+** one that its triggers may change. */
 int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **message);
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
                   rst_clause *clause, char **message);
-void rst_clauses_free(rst_clause *clauses, int count);
+void rst_upsert_clauses_free(rst_clause *clauses, int count);
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
 /* Names of the RETURNING columns, as a SELECT list over c0, c1 ...: from sqlite3_malloc. */
 int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message);
-/* A refused statement has been counted already: one that changes nothing of a table of the store, which may be null, takes changes() back to 0. */
+/* A refused statement has been counted already: one that changes nothing of a table of the store, which may be null,
+** takes changes() back to 0. */
 void rst_uncount(rst_connection *c, const rst_table *table);
 
 #endif

@@ -1,10 +1,11 @@
 /*
 ** sequences.c - which entries of sqlite_sequence a statement makes, whether a row comes or not.
 **
-** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into, those that its triggers name included, when it
-** begins, and writes it when it ends: a table without an entry has one of 0 from then on, even if no trigger fired. SQLite itself
-** is asked which tables these are: the program that it compiles on the mirror opens sqlite_sequence and names each of them.
-** Invariant: the list holds names of the mirror's main schema, in the order in which SQLite writes them.
+** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into, those that its triggers name
+** included, when it begins, and writes it when it ends: a table without an entry has one of 0 from then on, even if no
+** trigger fired. SQLite itself is asked which tables these are: the program that it compiles on the schema database
+** opens sqlite_sequence and names each of them. Invariant: the list holds names of the schema database's main schema,
+** in the order in which SQLite writes them.
 */
 #include "program/program.h"
 #include "program/runner.h"
@@ -65,38 +66,45 @@ static char *plain(const rst_table *table, const rst_code *code) {
 }
 
 static int prepare(rst_connection *c, char *explain, sqlite3_stmt **statement) {
-    int result = explain == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->mirror, explain, -1, statement, NULL);
+    int result =
+        explain == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, explain, -1, statement, NULL);
     sqlite3_free(explain);
     return result;
 }
 
-/* Rows that the mirror judges meet no triggers: they are on only while a statement is asked of. Those of rows that REPLACE drops fire where
-** they are recursive. */
+/* Rows that the schema database judges meet no triggers: they are on only while a statement is asked of. Those of rows
+** that REPLACE drops fire where they are recursive. */
 static void triggers_switch(rst_connection *c, bool on) {
-    sqlite3_db_config(c->mirror, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, NULL);
+    sqlite3_db_config(schema_of(c)->schema_db, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, NULL);
     (void)(on ? rst_temporary_triggers_lend(c) : rst_temporary_triggers_end(c));
     if (rst_recursive_triggers(c))
-        (void)rst_mirror_execute(c->mirror, on ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
+        (void)rst_schema_db_execute(schema_of(c)->schema_db,
+                                    on ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
 }
 
 int rst_sequences_find(rst_connection *c, const rst_table *table, const char *text, rst_code *code) {
+    rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
     sqlite3_int64 root = 0;
     bool any = false, opened = false;
     const char *own = code->kind == KIND_INSERT ? table->name : ""; /* the program sees to it */
     int result;
-    for (int i = 0; i < c->table_count && !any; i++)
-        any = c->tables[i]->autoincrement && (c->tables[i] != table || code->kind != KIND_INSERT);
-    /* Nothing of the mirror is running where a statement of the application begins. One inside a trigger belongs to it. */
-    if (!any || table->triggers == NULL || c->trigger_depth > 0 || c->program != NULL) return SQLITE_OK;
-    result = sqlite3_prepare_v2(c->mirror, "SELECT rootpage FROM main.sqlite_schema WHERE name='sqlite_sequence'", -1,
-                                &statement, NULL);
+    for (int i = 0; i < schema->table_count && !any; i++)
+        any = schema->tables[i]->autoincrement && (schema->tables[i] != table || code->kind != KIND_INSERT);
+    /* Nothing of the schema database is running where a statement of the application begins. One inside a trigger
+    ** belongs to it. */
+    if (!any || table->triggers == NULL || rewriter_of(c)->trigger_depth > 0 || schema->program != NULL)
+        return SQLITE_OK;
+    result =
+        sqlite3_prepare_v2(schema->schema_db, "SELECT rootpage FROM main.sqlite_schema WHERE name='sqlite_sequence'",
+                           -1, &statement, NULL);
     if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) root = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     if (result != SQLITE_OK || root == 0) return result;
     triggers_switch(c, true);
     result = prepare(c, sqlite3_mprintf("EXPLAIN %s", text), &statement);
-    /* Where it names things of the connection's own, which the mirror does not know, one that does not is asked of. */
+    /* Where it names things of the connection's own, which the schema database does not know, one that does not is
+    ** asked of. */
     if (result != SQLITE_OK && result != SQLITE_NOMEM) result = prepare(c, plain(table, code), &statement);
     if (result != SQLITE_OK) {
         triggers_switch(c, false);

@@ -1,10 +1,11 @@
 /*
-** statement_constraints.c - changes of views and of native tables, whose triggers change the store's tables: foreign keys and ON CONFLICT clauses
-** at the statement's end.
+** statement_constraints.c - changes of views and of native tables, whose triggers change the store's tables: foreign
+** keys and ON CONFLICT clauses at the statement's end.
 **
-** SQLite runs such a statement itself, and knows nothing of what its triggers leave violated in the store, nor of the ON CONFLICT clause that
-** refused a row there. So the front door has it run by rootstock_settle(text, arguments ...). Invariant: what a statement leaves violated at once is undone with it, as a native one's; what
-** it violates on the way and cures is not refused.
+** SQLite runs such a statement itself, and knows nothing of what its triggers leave violated in the store, nor of the
+** ON CONFLICT clause that refused a row there. So the front door has it run by rootstock_statement_constraints(text,
+** arguments ...). Invariant: what a statement leaves violated at once is undone with it, as a native one's; what it
+** violates on the way and cures is not refused.
 */
 #include "program/program.h"
 #include "program/statement_constraints.h"
@@ -13,8 +14,8 @@
 
 #include <string.h>
 
-/* Whether a trigger hangs on what is named, where that is a view or a native table: of the store's schema, or temp, whose triggers may change
-** what they like. An attached file's change only what is in it. */
+/* Whether a trigger hangs on what is named, where that is a view or a native table: of the store's schema, or temp,
+** whose triggers may change what they like. An attached file's change only what is in it. */
 static bool has_triggers(rst_connection *c, const rst_statement_parts *parts) {
     sqlite3_stmt *statement = NULL;
     char *name = rst_token_name(&parts->table);
@@ -33,14 +34,14 @@ static bool has_triggers(rst_connection *c, const rst_statement_parts *parts) {
 }
 
 static bool any_conflict_clause(const rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++)
-        if (c->tables[i]->has_conflict_clauses) return true;
+    for (int i = 0; i < schema_of(c)->table_count; i++)
+        if (schema_of(c)->tables[i]->has_conflict_clauses) return true;
     return false;
 }
 
 static bool any_foreign_key(const rst_connection *c) {
-    for (int i = 0; i < c->table_count; i++)
-        if (c->tables[i]->foreign_key_count > 0) return true;
+    for (int i = 0; i < schema_of(c)->table_count; i++)
+        if (schema_of(c)->tables[i]->foreign_key_count > 0) return true;
     return false;
 }
 
@@ -55,8 +56,8 @@ static bool is_or_abort(const char *text) {
     return rst_token_is(&token, "ABORT");
 }
 
-int rst_settle_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
-                       char **out, char **message) {
+int rst_statement_constraints_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql,
+                                      const char *end, char **out, char **message) {
     rst_parameters parameters = {0};
     sqlite3_str *numbered, *text;
     char *inner;
@@ -77,9 +78,9 @@ int rst_settle_rewrite(rst_connection *c, const rst_statement_parts *parts, cons
     code = rst_parameters_number(c, sql, end, &parameters, numbered, message);
     inner = sqlite3_str_finish(numbered);
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_settle(%Q", inner == NULL ? "" : inner);
+    sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_statement_constraints(%Q", inner == NULL ? "" : inner);
     if (code == SQLITE_OK && inner == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) code = rst_pack_arguments(&parameters, text);
+    if (code == SQLITE_OK) code = rst_argument_pack_arguments(&parameters, text);
     sqlite3_str_appendall(text, ")");
     sqlite3_free(inner);
     rst_parameters_free(&parameters);
@@ -96,24 +97,25 @@ int rst_settle_rewrite(rst_connection *c, const rst_statement_parts *parts, cons
 
 /* Runs the statement, prepared already; its arguments are the parameters of its numbers. */
 static int run(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
+    rst_executor *executor = executor_of(c);
     rst_parameters parameters = {0};
     sqlite3_stmt *statement = NULL;
     int code = rst_parameters_number(c, text, text + strlen(text), &parameters, NULL, message);
     if (code == SQLITE_OK) code = rst_statement_get(c, text, &statement);
     if (code == SQLITE_OK) {
-        const int override = c->override_conflict;
+        const int override = executor->override_conflict;
         rst_arguments_bind(&parameters, values, count, statement);
-        c->last_mode = 0;
-        if (is_or_abort(text)) c->override_conflict = SQLITE_ABORT;
-        c->settling++;
+        executor->last_mode = 0;
+        if (is_or_abort(text)) executor->override_conflict = SQLITE_ABORT;
+        executor->settling++;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
-        c->settling--;
-        c->override_conflict = override;
+        executor->settling--;
+        executor->override_conflict = override;
         code = sqlite3_reset(statement);
-        c->keeps_failed = false;
+        store_of(c)->keeps_failed = false;
     }
-    if (code != SQLITE_OK && c->nested_error != 0) {
+    if (code != SQLITE_OK && executor->nested_error != 0) {
         code = rst_nested_error_take(c, message);
     } else if (code != SQLITE_OK && code != SQLITE_NOMEM) {
         code = sqlite3_extended_errcode(c->db);
@@ -125,42 +127,44 @@ static int run(rst_connection *c, const char *text, int count, sqlite3_value **v
 }
 
 static int settle(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
+    rst_store *store = store_of(c);
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
-    /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON CONFLICT FAIL says. */
+    /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON
+    ** CONFLICT FAIL says. */
     const bool savepoint = !outermost || any_conflict_clause(c);
-    const int64_t deferred = rst_foreign_deferred(c), immediate = c->immediate_violations;
+    const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
     int code = rst_check_usable(c, message), released;
     bool kept;
     if (code == SQLITE_OK && savepoint) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock settle\"");
     if (code != SQLITE_OK) return code;
     code = run(c, text, count, values, message);
     if (!savepoint || sqlite3_get_autocommit(c->db)) {
-        c->immediate_violations = 0;
+        store->immediate_violations = 0;
         return code;
     }
-    if ((code & 0xff) == SQLITE_CONSTRAINT && c->last_mode == SQLITE_ROLLBACK) {
+    if ((code & 0xff) == SQLITE_CONSTRAINT && executor_of(c)->last_mode == SQLITE_ROLLBACK) {
         (void)rst_execute(c, NULL, "ROLLBACK");
         return code;
     }
     kept = rst_fails_only(c, CONFLICT_DEFAULT, code);
-    if (code == SQLITE_OK && c->immediate_violations > immediate) {
+    if (code == SQLITE_OK && store->immediate_violations > immediate) {
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
         rst_set_message(message, "FOREIGN KEY constraint failed");
         (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock settle\"");
-        rst_uncount(c, c->tables[0]);
+        rst_uncount(c, schema_of(c)->tables[0]);
     }
     if (code != SQLITE_OK && !kept) { /* SQLite undid what its OR undoes */
-        c->deferred_violations = deferred;
-        c->immediate_violations = immediate;
+        store->deferred_violations = deferred;
+        store->immediate_violations = immediate;
     }
     released = rst_execute_kept(c, message, "RELEASE \"rootstock settle\"");
     if (released != SQLITE_OK && outermost) {
-        if (c->deferred_violations > 0) {
+        if (store->deferred_violations > 0) {
             released = SQLITE_CONSTRAINT_FOREIGNKEY;
             rst_set_message(message, "FOREIGN KEY constraint failed");
         }
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
-        rst_uncount(c, c->tables[0]);
+        rst_uncount(c, schema_of(c)->tables[0]);
     }
     return code == SQLITE_OK ? released : code;
 }
@@ -171,9 +175,10 @@ static void settle_function(sqlite3_context *context, int count, sqlite3_value *
     char *message = NULL;
     sqlite3_value **flat = NULL;
     int code = SQLITE_MISUSE, total = count - 1;
-    if (text != NULL && c->shared != NULL) {
+    if (text != NULL && store_of(c)->shared != NULL) {
         code = SQLITE_OK;
-        if (rst_pack_any(count - 1, values + 1)) code = rst_pack_open(count - 1, values + 1, &flat, &total);
+        if (rst_argument_pack_any(count - 1, values + 1))
+            code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
         if (code == SQLITE_OK) code = settle(c, text, total, flat != NULL ? flat : values + 1, &message);
         sqlite3_free(flat);
     }
@@ -185,6 +190,6 @@ static void settle_function(sqlite3_context *context, int count, sqlite3_value *
     sqlite3_free(message);
 }
 
-int rst_settle_register(rst_connection *c) {
-    return rst_function(c, "rootstock_settle", -1, SQLITE_DIRECTONLY, settle_function);
+int rst_statement_constraints_register(rst_connection *c) {
+    return rst_function(c, "rootstock_statement_constraints", -1, SQLITE_DIRECTONLY, settle_function);
 }

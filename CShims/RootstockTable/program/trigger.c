@@ -2,12 +2,12 @@
 ** trigger.c - triggers of store tables.
 **
 ** SQLite takes no trigger on a virtual table, but takes INSTEAD OF triggers on views. So each trigger becomes a view of
-** the table's row image (columns keep affinity and collation) and an INSTEAD OF trigger with the user's WHEN and body; to
-** fire it, the module runs an INSERT, UPDATE or DELETE on the view, with OLD in the image and NEW in the parameters.
+** the table's row image (columns keep affinity and collation) and an INSTEAD OF trigger with the user's WHEN and body;
+** to fire it, the module runs an INSERT, UPDATE or DELETE on the view, with OLD in the image and NEW in the parameters.
 ** Name resolution, RAISE and everything the body does are SQLite's. The body starts and ends with a call of
-** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that said no. View and trigger are in the schema that the user's trigger is in, for
-** its body's names are looked up there: main, or temp for a temp trigger. Invariant: they are made anew
-** whenever the schema was, so a body never sees a table as it was before.
+** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that said no. View and trigger are in the schema that the
+** user's trigger is in, for its body's names are looked up there: main, or temp for a temp trigger. Invariant: they are
+** made anew whenever the schema was, so a body never sees a table as it was before.
 */
 #include "program/program.h"
 #include "catalog/triggers.h"
@@ -67,8 +67,8 @@ static int make_trigger(rst_connection *c, const char *sql, int number, char **m
         rst_trigger_parsed_free(&parsed);
         return code;
     }
-    schema = parsed.temporary || c->sidecar ? "temp" : "main";
-    c->names_in_main = !parsed.temporary && !c->sidecar;
+    schema = parsed.temporary || schema_of(c)->sidecar ? "temp" : "main";
+    rewriter_of(c)->names_in_main = !parsed.temporary && !schema_of(c)->sidecar;
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "CREATE VIEW %s.\"rootstock view %d\" AS SELECT ", schema, number);
     for (int i = 0; i < table->column_count; i++) sqlite3_str_appendf(text, "\"%w\",", table->columns[i].name);
@@ -155,25 +155,27 @@ static int make_trigger(rst_connection *c, const char *sql, int number, char **m
 
 static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
     int code = make_trigger(c, sql, number, message);
-    c->names_in_main = false;
+    rewriter_of(c)->names_in_main = false;
     return code;
 }
 
 bool rst_triggers_exist(const rst_connection *c) {
-    for (int i = 0; i < c->loaded.count; i++) {
-        if (strcmp(c->loaded.objects[i].type, "trigger") == 0) return true;
+    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
+        if (strcmp(schema_of(c)->loaded.objects[i].type, "trigger") == 0) return true;
     }
-    return c->temporary_trigger_count > 0;
+    return rewriter_of(c)->temporary_trigger_count > 0;
 }
 
 int rst_triggers_load(rst_connection *c, char **message) {
+    rst_programs *programs = programs_of(c);
+    rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement;
     int code, number = 0;
-    bool any = c->trigger_objects > 0 || rst_triggers_exist(c);
-    for (int i = 0; i < c->table_count; i++) rst_triggers_free(c->tables[i]);
-    c->schema_state++;
-    c->triggers_epoch = c->epoch;
-    c->triggers_lost = false;
+    bool any = programs->trigger_objects > 0 || rst_triggers_exist(c);
+    for (int i = 0; i < schema->table_count; i++) rst_triggers_free(schema->tables[i]);
+    planner_of(c)->schema_state++;
+    schema->triggers_epoch = store_of(c)->epoch;
+    store_of(c)->triggers_lost = false;
     if (!any) {
         rst_temporary_hidden_note(c);
         return SQLITE_OK;
@@ -199,16 +201,16 @@ int rst_triggers_load(rst_connection *c, char **message) {
         sqlite3_free(type);
         if (code != SQLITE_OK) return code;
     } while (any);
-    c->trigger_objects = 0;
-    for (int i = 0; i < c->loaded.count && code == SQLITE_OK; i++) {
-        if (strcmp(c->loaded.objects[i].type, "trigger") != 0) continue;
-        code = load_trigger(c, c->loaded.objects[i].sql, ++number, message);
+    programs->trigger_objects = 0;
+    for (int i = 0; i < schema->loaded.count && code == SQLITE_OK; i++) {
+        if (strcmp(schema->loaded.objects[i].type, "trigger") != 0) continue;
+        code = load_trigger(c, schema->loaded.objects[i].sql, ++number, message);
     }
     /* Those of temp come before the schema's own, and of them the oldest first. */
-    for (int i = c->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-        code = load_trigger(c, c->temporary_triggers[i], ++number, message);
+    for (int i = rewriter_of(c)->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
+        code = load_trigger(c, rewriter_of(c)->temporary_triggers[i], ++number, message);
     }
-    c->trigger_objects = number;
+    programs->trigger_objects = number;
     rst_temporary_hidden_note(c);
     return code;
 }

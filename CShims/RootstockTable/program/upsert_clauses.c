@@ -1,16 +1,17 @@
 /*
 ** upsert_clauses.c - ON CONFLICT clauses and SET lists: from text to the SELECT that evaluates them.
 **
-** The assignments are evaluated by one SELECT over two row images of the table: the row that is there (under the table's name
-** or alias) and the one that wanted in (`excluded`). A scalar subquery each keeps their names apart: unqualified columns
-** mean the row that is there. Invariant: the SELECT gives the values in the order of the clause's columns, then the WHERE.
+** The assignments are evaluated by one SELECT over two row images of the table: the row that is there (under the
+** table's name or alias) and the one that wanted in (`excluded`). A scalar subquery each keeps their names apart:
+** unqualified columns mean the row that is there. Invariant: the SELECT gives the values in the order of the clause's
+** columns, then the WHERE.
 */
 #include "program/program.h"
 #include "program/runner.h"
 
 #include <string.h>
 
-void rst_clauses_free(rst_clause *clauses, int count) {
+void rst_upsert_clauses_free(rst_clause *clauses, int count) {
     for (int i = 0; i < count; i++) {
         sqlite3_free(clauses[i].select);
         sqlite3_free(clauses[i].columns);
@@ -21,7 +22,7 @@ void rst_clauses_free(rst_clause *clauses, int count) {
 /* "expr" as a scalar subquery over the row that is there. */
 static void append_scalar(sqlite3_str *out, const rst_table *table, const rst_token *alias, const char *text,
                           int size) {
-    char *prepared = rst_once_subqueries(table->connection, text, size);
+    char *prepared = rst_init_subquery_subqueries(table->connection, text, size);
     if (prepared != NULL) {
         text = prepared;
         size = (int)strlen(prepared);
@@ -75,7 +76,8 @@ static bool begins_clause(const rst_token *word, const char *p, const char *end)
     return rst_token_is(&next, "CONFLICT");
 }
 
-/* The expression at *p, to the next comma, WHERE or ON CONFLICT, at which *p is left (behind a comma). *comma: it was one. */
+/* The expression at *p, to the next comma, WHERE or ON CONFLICT, at which *p is left (behind a comma). *comma: it was
+** one. */
 static int read_expression(const char **p, const char *end, rst_span *out, bool *comma) {
     *out = (rst_span){*p, *p};
     *comma = false;
@@ -129,7 +131,7 @@ static int append_value(sqlite3_str *out, const rst_table *table, const rst_toke
     query = rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH");
     if (query && rst_subquery_stands_alone(table->connection, inside, size)) {
         char *subquery = sqlite3_mprintf("%.*s", size, inside);
-        sqlite3_str_appendf(out, "rootstock_once(%Q,%d)", subquery == NULL ? "" : subquery, i);
+        sqlite3_str_appendf(out, "rootstock_init_subquery(%Q,%d)", subquery == NULL ? "" : subquery, i);
         sqlite3_free(subquery);
         return SQLITE_OK;
     }
@@ -231,8 +233,9 @@ static int read_where(const rst_table *table, const char **p, const char *end, c
     return code;
 }
 
-/* Columns of `excluded` have neither affinity nor collation, for SQLite has them in registers: excluded.a becomes an expression that has
-** none either. *out is null if there is nothing to do: also where the name is somebody else's, too. */
+/* Columns of `excluded` have neither affinity nor collation, for SQLite has them in registers: excluded.a becomes an
+** expression that has none either. *out is null if there is nothing to do: also where the name is somebody else's,
+** too. */
 static int bare_excluded(const rst_table *table, const rst_token *alias, rst_span upsert, char **out) {
     const char *p = upsert.start, *copied = upsert.start;
     sqlite3_str *text;
@@ -267,8 +270,8 @@ static int bare_excluded(const rst_table *table, const rst_token *alias, rst_spa
     return SQLITE_OK;
 }
 
-int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias, rst_clause **out,
-                      int *count, char **message) {
+int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
+                             rst_clause **out, int *count, char **message) {
     const char *p = upsert.start, *end = upsert.end;
     rst_clause *clauses = NULL;
     char *bare = NULL;
@@ -318,7 +321,7 @@ int rst_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, cons
     if (code != SQLITE_OK) {
         if (code == SQLITE_ERROR && message != NULL && *message == NULL)
             rst_set_message(message, "malformed ON CONFLICT clause");
-        rst_clauses_free(clauses, n);
+        rst_upsert_clauses_free(clauses, n);
         return code;
     }
     *out = clauses;

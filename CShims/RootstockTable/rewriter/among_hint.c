@@ -1,14 +1,14 @@
 /*
 ** among_hint.c - `column IN ('a', 'b')` in the WHERE of an UPDATE or DELETE, told to the walk of the column's table.
 **
-** xBestIndex is shown an IN only as something whose values SQLite would gather before the walk begins, a subquery's as well, which a table without
-** rows never asks for. So of a list of texts the statement gets a hint beside it:
+** xBestIndex is shown an IN only as something whose values SQLite would gather before the walk begins, a subquery's as
+** well, which a table without rows never asks for. So of a list of texts the statement gets a hint beside it:
 **
 **   column IN ('a', 'b')   becomes   (column IN ('a', 'b') AND rootstock_among(column, '1:a1:b'))
 **
-** The function is true whatever it is given. Where xBestIndex is shown it, the cursor goes by the rows of other texts (cursor_reject.c).
-** Invariants: the hint stands where its AND binds as the IN did, behind WHERE or an AND of it; each text begins with a letter, so that no affinity
-** makes a number of it.
+** The function is true whatever it is given. Where xBestIndex is shown it, the cursor goes by the rows of other texts
+** (scan_filter.c). Invariants: the hint stands where its AND binds as the IN did, behind WHERE or an AND of it; each
+** text begins with a letter, so that no affinity makes a number of it.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"
@@ -18,7 +18,8 @@
 
 enum { MOST_TEXTS = 16, LONGEST_TEXT = 1000 };
 
-/* The list behind "IN (" as `length:bytes` for each; false where something else than such texts stands in it. Moves *p behind its ")". */
+/* The list behind "IN (" as `length:bytes` for each; false where something else than such texts stands in it. Moves *p
+** behind its ")". */
 static bool read_texts(const char **p, const char *end, sqlite3_str *out) {
     for (int count = 0; count < MOST_TEXTS; count++) {
         rst_token token = rst_token_next(p, end), behind = rst_token_next(p, end);

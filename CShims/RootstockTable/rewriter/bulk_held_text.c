@@ -1,5 +1,6 @@
 /*
-** bulk_held_text.c - `column NOT IN (SELECT key FROM t)` in a change of many rows, written as a call of rootstock_held (program/bulk_held.c).
+** bulk_held_text.c - `column NOT IN (SELECT key FROM t)` in a change of many rows, written as a call of
+** rootstock_bulk_held (program/bulk_held.c).
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/conflict_targets.h"
@@ -36,7 +37,8 @@ static bool is_name(const rst_token *token) {
     return token->type == TOKEN_WORD || token->type == TOKEN_NAME;
 }
 
-/* The tree of the other table, if such a term begins at `start`; else 0. *stop is behind it then, *column its column. */
+/* The tree of the other table, if such a term begins at `start`; else 0. *stop is behind it then, *column its
+** column. */
 static int term_at(rst_connection *c, const rst_table *table, const char *start, const char *end, rst_token *column,
                    const char **stop) {
     const char *p = start;
@@ -66,7 +68,7 @@ static int term_at(rst_connection *c, const rst_table *table, const char *start,
     return key.type == TOKEN_END || rst_token_is(&key, "AND") ? other->tree.number : 0;
 }
 
-void rst_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out) {
+void rst_bulk_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out) {
     const char *p = where.start, *copied = where.start;
     bool begins = is_conjunction(where);
     while (begins) {
@@ -75,7 +77,7 @@ void rst_held_append_where(rst_connection *c, const rst_table *table, rst_span w
         int tree = term_at(c, table, start, where.end, &column, &stop);
         if (tree > 0) {
             sqlite3_str_append(out, copied, (int)(start - copied));
-            sqlite3_str_appendf(out, " CASE rootstock_held(%.*s,%d) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE %.*s END",
+            sqlite3_str_appendf(out, " CASE rootstock_bulk_held(%.*s,%d) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE %.*s END",
                                 (int)column.size, column.text, tree, (int)(stop - start), start);
             copied = p = stop;
         }

@@ -1,11 +1,11 @@
 /*
-** bulk_text.c - which UPDATE and DELETE is gathered and changed by us, and the text that it becomes (mass.c).
+** bulk_text.c - which UPDATE and DELETE is gathered and changed by us, and the text that it becomes (bulk_change.c).
 **
-** One that may change many rows of a table on which neither trigger, foreign key, conflict clause nor generated column hangs, and of
-** which nothing is asked but WHERE and values that look at no other row: then it makes no difference when the values are made. A
-** statement that holds every column of some key equal changes one row at most and stays as it is: SQLite does that in one pass. Invariant:
-** the same rows get the same values; what is wrong with the statement is said by SQLite of the statement as it was written, which is
-** prepared, too.
+** One that may change many rows of a table on which neither trigger, foreign key, conflict clause nor generated column
+** hangs, and of which nothing is asked but WHERE and values that look at no other row: then it makes no difference when
+** the values are made. A statement that holds every column of some key equal changes one row at most and stays as it
+** is: SQLite does that in one pass. Invariant: the same rows get the same values; what is wrong with the statement is
+** said by SQLite of the statement as it was written, which is prepared, too.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/column_sets.h"
@@ -19,7 +19,8 @@
 /* Texts of more bytes stay as they are. */
 enum { LONGEST = 20000 };
 
-/* The end of the expression at *p, which is left at the comma behind it, or at `end`. False where a query stands in it. */
+/* The end of the expression at *p, which is left at the comma behind it, or at `end`. False where a query stands in
+** it. */
 static bool skip_expression(const char **p, const char *end, const char **stop) {
     int depth = 0;
     *stop = *p;
@@ -38,14 +39,14 @@ static bool skip_expression(const char **p, const char *end, const char **stop) 
     }
 }
 
-int rst_mass_columns(const rst_table *table, rst_span set, int columns[MASS_COLUMNS], rst_span values[MASS_COLUMNS]) {
+int rst_bulk_columns(const rst_table *table, rst_span set, int columns[BULK_COLUMNS], rst_span values[BULK_COLUMNS]) {
     const char *p = set.start;
     int count = 0;
     if (p == NULL) return -1;
     for (;;) {
         rst_token name = rst_token_next(&p, set.end), equals = rst_token_next(&p, set.end), comma;
         int column;
-        if (count == MASS_COLUMNS || (name.type != TOKEN_WORD && name.type != TOKEN_NAME) ||
+        if (count == BULK_COLUMNS || (name.type != TOKEN_WORD && name.type != TOKEN_NAME) ||
             !rst_token_mark(&equals, "="))
             return -1;
         column = rst_set_column(table, &name);
@@ -130,9 +131,11 @@ static bool is_limited(rst_span where) {
 
 static bool table_fits(rst_table *table) {
     const rst_connection *c = table->connection;
-    return !c->sidecar && !table->internal && table->triggers == NULL && c->temporary_trigger_count == 0 &&
-           !table->has_conflict_clauses && !table->has_generated && table->shadow_count == 0 && !c->has_expressions &&
-           !c->has_exclusions && table->column_count < COLUMNS_APART;
+    rst_rewriter *rewriter = rewriter_of(c);
+    return !schema_of(c)->sidecar && !table->internal && table->triggers == NULL &&
+           rewriter->temporary_trigger_count == 0 && !table->has_conflict_clauses && !table->has_generated &&
+           table->shadow_count == 0 && !rewriter->has_expressions && !rewriter->has_exclusions &&
+           table->column_count < COLUMNS_APART;
 }
 
 /* A unique index that the statement changes can be met by rows on their way: then their order counts. */
@@ -146,9 +149,9 @@ static bool can_collide(const rst_table *table, uint64_t changed) {
 /* The parts of a statement that goes this way. */
 typedef struct pieces {
     int count; /* of the columns that are set */
-    int columns[MASS_COLUMNS];
-    rst_span values[MASS_COLUMNS];
-    uint64_t packed; /* the columns, as rootstock_mass takes them */
+    int columns[BULK_COLUMNS];
+    rst_span values[BULK_COLUMNS];
+    uint64_t packed; /* the columns, as rootstock_bulk takes them */
     rst_span where;  /* start null: absent */
     const char *key; /* the column that is the rows' key */
 } pieces;
@@ -162,7 +165,8 @@ static bool take_apart(const rst_table *table, const rst_statement_parts *parts,
         parts->whole.start != parts->verb.start || parts->returning.start != NULL || parts->limit.start != NULL ||
         rst_has_target_hint(parts))
         return false;
-    /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in a table. */
+    /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
+    ** a table. */
     if (parts->kind == KIND_DELETE && !table->without_rowid) return false;
     p = parts->kind == KIND_UPDATE ? parts->set.end : parts->after_table.start;
     if (p == NULL) return false;
@@ -174,7 +178,7 @@ static bool take_apart(const rst_table *table, const rst_statement_parts *parts,
         return false;
     if (parts->kind == KIND_DELETE && out->where.start == NULL) return false;
     if (parts->kind == KIND_UPDATE) {
-        out->count = rst_mass_columns(table, parts->set, out->columns, out->values);
+        out->count = rst_bulk_columns(table, parts->set, out->columns, out->values);
         if (out->count < 0) return false;
         for (int i = 0; i < out->count; i++) {
             changed |= (uint64_t)1 << out->columns[i];
@@ -188,7 +192,8 @@ static bool take_apart(const rst_table *table, const rst_statement_parts *parts,
 
 /* The statement over the text as rst_transform_names has made it. */
 static int build(rst_connection *c, const rst_table *table, const char *text, char **out) {
-    /* The target, whose columns are the key and up to one or four values; and what fills those that an arm without rows has. */
+    /* The target, whose columns are the key and up to one or four values; and what fills those that an arm without rows
+    ** has. */
     static const char *const targets[] = {"1", "2", "5(k,a,b)", "5(k,a,b,c)", "5"}, zeros[] = ",0,0,0,0";
     rst_statement_parts parts;
     pieces made;
@@ -196,13 +201,14 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     const char *filled;
     rst_statement_parse(text, text + strlen(text), &parts);
     if (!take_apart(table, &parts, &made)) return SQLITE_OK;
-    filled = zeros + 2 * (MASS_COLUMNS - made.count);
-    if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text))) made.packed |= MASS_LOOKS_AT_ROWS_ALONE;
+    filled = zeros + 2 * (BULK_COLUMNS - made.count);
+    if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text))) made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
-    sqlite3_str_appendf(str, "INSERT INTO rootstock_mass%s SELECT 0%s FROM rootstock_mass(%Q,%Q,%lld,%lld)",
-                        targets[made.count], filled, text, table->name, (long long)made.packed, (long long)c->epoch);
-    /* Named, or the front door would name it, should the text come back to it; and by its own name: a condition may look at names of results
-    ** (`b = "k"`, a string where there is no column k, would be the key). */
+    sqlite3_str_appendf(str, "INSERT INTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
+                        targets[made.count], filled, text, table->name, (long long)made.packed,
+                        (long long)store_of(c)->epoch);
+    /* Named, or the front door would name it, should the text come back to it; and by its own name: a condition may
+    ** look at names of results (`b = "k"`, a string where there is no column k, would be the key). */
     sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made.key, made.key);
     for (int i = 0; i < made.count; i++)
         sqlite3_str_appendf(str, ",(%.*s)", (int)(made.values[i].end - made.values[i].start), made.values[i].start);
@@ -210,17 +216,17 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     if (parts.alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts.alias.size, parts.alias.text);
     if (made.where.start != NULL) {
         sqlite3_str_appendall(str, " WHERE ");
-        rst_held_append_where(c, table, made.where, str);
+        rst_bulk_held_append_where(c, table, made.where, str);
     } else if (table->index_count > 0) {
         /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
         sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
     }
-    sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_mass()", filled);
+    sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_bulk()", filled);
     *out = sqlite3_str_finish(str);
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
     size_t size = (size_t)(parts->whole.end - parts->whole.start);
     char *whole, *named = NULL;
     pieces first;
@@ -250,14 +256,14 @@ int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts
     return code;
 }
 
-int rst_mass_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out) {
+int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out) {
     char *whole = rst_span_text(parts->whole.start, parts->whole.end);
     int code = whole == NULL ? SQLITE_NOMEM : SQLITE_OK;
     *out = NULL;
     if (code == SQLITE_OK && strlen(whole) <= LONGEST && sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) >= 2) {
         if (rst_statement_current(c, whole) == SQLITE_OK)
-            *out = sqlite3_mprintf("INSERT INTO rootstock_mass1 SELECT 0 FROM rootstock_mass(%Q,%Q,-1,0) UNION ALL "
-                                   "SELECT 0 FROM rootstock_mass()",
+            *out = sqlite3_mprintf("INSERT INTO rootstock_bulk1 SELECT 0 FROM rootstock_bulk(%Q,%Q,-1,0) UNION ALL "
+                                   "SELECT 0 FROM rootstock_bulk()",
                                    whole, table->name);
     }
     if (code == SQLITE_OK && *out == NULL) *out = rst_transform_clear(table);

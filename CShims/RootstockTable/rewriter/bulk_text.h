@@ -6,18 +6,18 @@
 
 #include "rewriter/transform.h"
 
-enum { MASS_COLUMNS = 4 };
-/* Beside the columns in the third argument of rootstock_mass: neither condition nor values look at a table. */
-#define MASS_LOOKS_AT_ROWS_ALONE ((int64_t)1 << 40)
+enum { BULK_COLUMNS = 4 };
+/* Beside the columns in the third argument of rootstock_bulk: neither condition nor values look at a table. */
+#define BULK_LOOKS_AT_ROWS_ALONE ((int64_t)1 << 40)
 
-/* An UPDATE or DELETE of a table of the store as the statement that gathers its rows; *out null where it stays what it is: it may change one row
-** only, or what hangs on the table or on the statement needs more than its rows. */
-int rst_mass_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message);
+/* An UPDATE or DELETE of a table of the store as the statement that gathers its rows; *out null where it stays what it
+** is: it may change one row only, or what hangs on the table or on the statement needs more than its rows. */
+int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message);
 /* A DELETE of every row (rst_statement_clears) as one whose rows SQLite counts before the trees are emptied. */
-int rst_mass_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
+int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
 /* The columns that SET assigns, in its order: how many, or -1 where the statement is not one for this file. */
-int rst_mass_columns(const rst_table *table, rst_span set, int columns[MASS_COLUMNS], rst_span values[MASS_COLUMNS]);
+int rst_bulk_columns(const rst_table *table, rst_span set, int columns[BULK_COLUMNS], rst_span values[BULK_COLUMNS]);
 /* Appends the condition, with the terms that ask for another table's rowids made to ask us. */
-void rst_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out);
+void rst_bulk_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out);
 
 #endif

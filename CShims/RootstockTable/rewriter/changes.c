@@ -1,10 +1,11 @@
 /*
 ** changes.c - changes() inside a statement that fires triggers, and inside their bodies.
 **
-** SQLite puts the number back when a trigger is done. Here a trigger's body runs in a statement of its own, whose end leaves 0 (or what
-** a foreign key's action changed) behind. So changes() of a statement that changes a store's table, and of a trigger's body, is
-** rootstock_changes(), which knows what stood there before the body ran. Invariant: a number that was kept counts only until a
-** statement has changed a row, and only for the statement whose row fired, and what is inside of it.
+** SQLite puts the number back when a trigger is done. Here a trigger's body runs in a statement of its own, whose end
+** leaves 0 (or what a foreign key's action changed) behind. So changes() of a statement that changes a store's table,
+** and of a trigger's body, is rootstock_changes(), which knows what stood there before the body ran. Invariant: a
+** number that was kept counts only until a statement has changed a row, and only for the statement whose row fired, and
+** what is inside of it.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/changes.h"
@@ -14,10 +15,13 @@
 #include <string.h>
 
 static int64_t changes_at(const rst_connection *c, bool inside) {
+    rst_rewriter *rewriter = rewriter_of(c);
     int64_t now = sqlite3_changes64(c->db);
-    bool meant = c->changes.kept_for == c->trigger_depth || (inside && c->changes.kept_for == c->trigger_depth - 1);
-    return meant && now == c->changes.left && sqlite3_total_changes64(c->db) == c->changes.total ? c->changes.kept
-                                                                                                 : now;
+    bool meant = rewriter->changes.kept_for == rewriter->trigger_depth ||
+                 (inside && rewriter->changes.kept_for == rewriter->trigger_depth - 1);
+    return meant && now == rewriter->changes.left && sqlite3_total_changes64(c->db) == rewriter->changes.total
+               ? rewriter->changes.kept
+               : now;
 }
 
 int64_t rst_changes_keep(const rst_connection *c) {
@@ -25,11 +29,12 @@ int64_t rst_changes_keep(const rst_connection *c) {
 }
 
 void rst_changes_restore(rst_connection *c, int64_t kept) {
-    c->changes = (struct rst_changes){c->trigger_depth, kept, sqlite3_changes64(c->db), sqlite3_total_changes64(c->db)};
+    rewriter_of(c)->changes = (struct rst_changes){rewriter_of(c)->trigger_depth, kept, sqlite3_changes64(c->db),
+                                                   sqlite3_total_changes64(c->db)};
 }
 
 void rst_changes_forget(rst_connection *c) {
-    c->changes.kept_for = -2;
+    rewriter_of(c)->changes.kept_for = -2;
 }
 
 /* rootstock_changes(first): first is 0 where an earlier statement of the same trigger has changed rows, or tried to. */

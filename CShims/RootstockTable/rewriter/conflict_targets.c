@@ -1,10 +1,10 @@
 /*
 ** conflict_targets.c - which key or unique index an ON CONFLICT (...) names.
 **
-** As SQLite: the first that fits, the newest first. It fits if each of its columns and expressions is one of the target's terms, under
-** its collation where the term says one, and the WHERE of a partial index is the target's. A target that fits nothing was refused by
-** the mirror. Invariant: a clause sees to the conflicts of that one index and of no other; where the texts leave open which
-** one SQLite means, the statement is refused.
+** As SQLite: the first that fits, the newest first. It fits if each of its columns and expressions is one of the
+** target's terms, under its collation where the term says one, and the WHERE of a partial index is the target's. A
+** target that fits nothing was refused by the schema database. Invariant: a clause sees to the conflicts of that one
+** index and of no other; where the texts leave open which one SQLite means, the statement is refused.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/column_sets.h"
@@ -178,8 +178,8 @@ static bool is_rowid(const rst_table *table, const target *t) {
            (one.column == COLUMN_ROWID || (table->rowid_column >= 0 && one.column == table->rowid_column));
 }
 
-/* How many fit; *first: the first of them, -1 for the primary key. Indexes stand in SQLite's order, the key of a table WITHOUT ROWID in
-** its turn. */
+/* How many fit; *first: the first of them, -1 for the primary key. Indexes stand in SQLite's order, the key of a table
+** WITHOUT ROWID in its turn. */
 static int find_fitting(const rst_table *table, const target *t, bool loosely, int *first) {
     int found = 0;
     for (int turn = 0; turn <= table->index_count; turn++) {

@@ -1,6 +1,7 @@
 /*
-** expression_hints.c - writes a hint beside each comparison of an indexed expression, and the column that shows it for a term of ORDER BY
-** or GROUP BY: see expressions.c and shown.c. Invariant: one that does not compile is taken back.
+** expression_hints.c - writes a hint beside each comparison of an indexed expression, and the column that shows it for
+** a term of ORDER BY or GROUP BY: see expressions.c and expression_column.c. Invariant: one that does not compile is
+** taken back.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"
@@ -133,8 +134,8 @@ static const char *read_comparison(adding *a, const rst_indexed *e, const char *
     return NULL;
 }
 
-/* The comparison that begins at `from`, if it is one of an indexed expression: written out with its hint. The position behind
-** it, or null. A view's column may be several tables', each with such an index. */
+/* The comparison that begins at `from`, if it is one of an indexed expression: written out with its hint. The position
+** behind it, or null. A view's column may be several tables', each with such an index. */
 static const char *add_at(adding *a, const rst_place *at, const char *from) {
     const char *behind = NULL;
     bool views = false;
@@ -152,8 +153,8 @@ static const char *add_at(adding *a, const rst_place *at, const char *from) {
             sqlite3_str_appendf(a->out, "(%.*s", (int)(p - first.text), first.text);
         }
         if (found.list) {
-            /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and no AND
-            ** it would take for two. */
+            /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and
+            ** no AND it would take for two. */
             for (int k = 0; k < found.operands; k++) {
                 sqlite3_str_appendall(a->out, k == 0 ? " AND ((1 AND " : ") OR (1 AND ");
                 append_call(a, e, 0, &row, &found.operand[k]);
@@ -173,8 +174,8 @@ static const char *add_at(adding *a, const rst_place *at, const char *from) {
     return behind;
 }
 
-/* The term of ORDER BY or GROUP BY at `from`, if it is an indexed expression, as the column that shows it. The position behind it,
-** or null. */
+/* The term of ORDER BY or GROUP BY at `from`, if it is an indexed expression, as the column that shows it. The position
+** behind it, or null. */
 static const char *order_at(adding *a, const rst_place *at, bool ordered, const char *select, const char *from) {
     for (int i = 0; i < a->count; i++) {
         bool names = ordered || !rst_place_column(&a->where, at, a->expressions[i].table, from);
@@ -184,7 +185,8 @@ static const char *order_at(adding *a, const rst_place *at, bool ordered, const 
         first = rst_token_next(&p, a->end);
         behind = rst_order_term(&a->expressions[i], a->text, a->end, select, from, names, &alias);
         if (behind == NULL) continue;
-        if (!rst_shown_name(a->expressions[i].table, rst_indexed_part(&a->expressions[i]), name, (int)sizeof name))
+        if (!rst_expression_column_name(a->expressions[i].table, rst_indexed_part(&a->expressions[i]), name,
+                                        (int)sizeof name))
             continue;
         sqlite3_str_append(a->out, a->copied, (int)(first.text - a->copied));
         sqlite3_str_appendf(a->out, "%.*s.[%s]", (int)alias.size, alias.text, name);
@@ -199,8 +201,8 @@ enum { CLAUSE_OTHER = 0, CLAUSE_LIST, CLAUSE_CONDITION, CLAUSE_ORDER, DEEPEST = 
 
 /* Goes through the statement; false if it is one in which names are resolved in ways not followed here. */
 static bool add_all(adding *a) {
-    /* What stands inside the parentheses at each depth: the clause, whether its BETWEEN waits for its AND, whether a result's
-    ** name comes from the text of it. */
+    /* What stands inside the parentheses at each depth: the clause, whether its BETWEEN waits for its AND, whether a
+    ** result's name comes from the text of it. */
     struct {
         int clause;
         bool between, named;
@@ -284,8 +286,8 @@ static bool add_all(adding *a) {
     }
 }
 
-/* Whether some function of the connection has the name of one in the expression: the index's entries were made with SQLite's own. Of an
-** operand that is a call: it need not give the same twice. */
+/* Whether some function of the connection has the name of one in the expression: the index's entries were made with
+** SQLite's own. Of an operand that is a call: it need not give the same twice. */
 static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int count, bool called) {
     sqlite3_stmt *statement = NULL;
     bool found = true;
@@ -352,11 +354,12 @@ static int add_to_copy(adding *a, bool orders, char **out) {
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* The table's indexed expressions that the text may hold, one of each kind: one hint serves every index on the expression. */
+/* The table's indexed expressions that the text may hold, one of each kind: one hint serves every index on the
+** expression. */
 static int gather(rst_connection *c, const char *text, const char *end, rst_indexed *found, int room) {
     int count = 0;
-    for (int t = 0; t < c->table_count; t++) {
-        const rst_table *table = c->tables[t];
+    for (int t = 0; t < schema_of(c)->table_count; t++) {
+        const rst_table *table = schema_of(c)->tables[t];
         for (int i = 0; i < table->index_count && table->has_evaluated_index; i++) {
             for (int p = 0; p < table->indexes[i].part_count && count < room; p++) {
                 const rst_part *part = &table->indexes[i].parts[p];
@@ -381,7 +384,7 @@ int rst_expressions_add(rst_connection *c, const char *text, const char *end, ch
     adding a = {.c = c, .text = text, .end = end, .expressions = found, .where = {c, text, end, false}};
     int code;
     *out = NULL;
-    if (!c->has_expressions) return SQLITE_OK;
+    if (!rewriter_of(c)->has_expressions) return SQLITE_OK;
     a.count = gather(c, text, end, found, (int)(sizeof found / sizeof found[0]));
     if (a.count == 0) return SQLITE_OK;
     for (const char *p = text;;) {

@@ -1,7 +1,8 @@
 /*
-** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, what operators and calls
-** make of them, lists of them, columns of other tables and calls of these. Invariant: the comparison's collation stays that of the expression. A literal and a parameter have none; a column
-** is one only if the statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
+** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, what
+** operators and calls make of them, lists of them, columns of other tables and calls of these. Invariant: the
+** comparison's collation stays that of the expression. A literal and a parameter have none; a column is one only if the
+** statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
@@ -13,8 +14,8 @@ const char *const rst_words_behind_table[] = {"WHERE",  "ORDER",     "GROUP",   
                                               "EXCEPT", "INTERSECT", "HAVING",  "WINDOW",    "INDEXED", "NOT",
                                               "RIGHT",  "FULL",      "SET",     "RETURNING", "FROM",    NULL};
 
-/* Functions of SQLite's own that give the same for the same values within a statement, and no collation: where they are called with
-** operands, the hint calls them again. */
+/* Functions of SQLite's own that give the same for the same values within a statement, and no collation: where they are
+** called with operands, the hint calls them again. */
 static const char *const calls[] = {"LOWER",    "UPPER",     "TRIM",     "LTRIM",  "RTRIM",     "ABS",     "LENGTH",
                                     "SUBSTR",   "SUBSTRING", "COALESCE", "IFNULL", "NULLIF",    "REPLACE", "ROUND",
                                     "HEX",      "CHAR",      "UNICODE",  "DATE",   "JULIANDAY", "TIME",    "DATETIME",

@@ -1,9 +1,9 @@
 /*
-** expression_orders.c - ORDER BY and GROUP BY of indexed expressions: which of their terms can be written as the hidden column that
-** shows the expression (shown.c), and whether it spares SQLite the sorting.
+** expression_orders.c - ORDER BY and GROUP BY of indexed expressions: which of their terms can be written as the hidden
+** column that shows the expression (expression_column.c), and whether it spares SQLite the sorting.
 **
-** Invariant: a term is one only where it is the whole expression, of the one item of FROM of its own SELECT that is the table.
-** Columns of the expression can then be nobody else's: SQLite looks for them there first.
+** Invariant: a term is one only where it is the whole expression, of the one item of FROM of its own SELECT that is the
+** table. Columns of the expression can then be nobody else's: SQLite looks for them there first.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
@@ -56,8 +56,8 @@ static bool stands_between(const char *from, const char *to, const char *place) 
     return false;
 }
 
-/* The result, [*start, *stop) without its name, of the list at `select` that has this name, or this number where name is null. False
-** where there is none, or a `*` stands before it. */
+/* The result, [*start, *stop) without its name, of the list at `select` that has this name, or this number where name
+** is null. False where there is none, or a `*` stands before it. */
 static bool find_result(const char *select, const char *end, const rst_token *name, int number, const char **start,
                         const char **stop) {
     const char *p = select, *q = p;

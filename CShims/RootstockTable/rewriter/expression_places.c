@@ -1,6 +1,6 @@
 /*
-** expression_places.c - whose a column is that stands in a condition or a term of GROUP BY, as far as hints have to know (expressions.c).
-** Invariant: where that is not clear there is no hint of a table that could be another one.
+** expression_places.c - whose a column is that stands in a condition or a term of GROUP BY, as far as hints have to
+** know (expressions.c). Invariant: where that is not clear there is no hint of a table that could be another one.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"

@@ -1,8 +1,9 @@
 /*
-** expression_scope.c - which items the FROM of a SELECT, UPDATE or DELETE has: the tables that names in its conditions can mean.
+** expression_scope.c - which items the FROM of a SELECT, UPDATE or DELETE has: the tables that names in its conditions
+** can mean.
 **
-** Invariant: what is not understood is unclear, never half a scope. An item is a table of the store only where its name can mean
-** nothing else: no WITH has that name, and no temp table (rst_target).
+** Invariant: what is not understood is unclear, never half a scope. An item is a table of the store only where its name
+** can mean nothing else: no WITH has that name, and no temp table (rst_target).
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"

@@ -1,29 +1,33 @@
 /*
 ** expressions.c - how a query comes to use an index on an expression.
 **
-** SQLite shows a virtual table only comparisons of its columns, so lower(name) = 'x' is never shown. The front door therefore adds a
-** hint beside each such comparison in WHERE and ON:
+** SQLite shows a virtual table only comparisons of its columns, so lower(name) = 'x' is never shown. The front door
+** therefore adds a hint beside each such comparison in WHERE and ON:
 **
 **   lower(name) = ?1   becomes   (lower(name) = ?1 AND rootstock_equal_17_0("rootstock hint", ?1))
 **
-** The function is true whatever it is given, so the statement means what it did wherever the hint stands. Where it stands as a
-** condition on the right table, SQLite shows it to xBestIndex (by xFindFunction, as a constraint on the hidden column), and the plan
-** may narrow the index by the value; the comparison itself is judged by SQLite again, row by row. The name holds the number of
-** the index in the catalog, which is never given twice, and the column's: a statement that outlives the index asks for nothing.
+** The function is true whatever it is given, so the statement means what it did wherever the hint stands. Where it
+** stands as a condition on the right table, SQLite shows it to xBestIndex (by xFindFunction, as a constraint on the
+** hidden column), and the plan may narrow the index by the value; the comparison itself is judged by SQLite again, row
+** by row. The name holds the number of the index in the catalog, which is never given twice, and the column's: a
+** statement that outlives the index asks for nothing.
 **
-** Where the column is a view's or a subquery's, or a WITH's, there is no hidden column to hand to the function. If the expression is of one column,
-** that column is handed to it as it stands in the comparison:
+** Where the column is a view's or a subquery's, or a WITH's, there is no hidden column to hand to the function. If the
+** expression is of one column, that column is handed to it as it stands in the comparison:
 **
 **   lower(v.name) = ?1   becomes   (lower(v.name) = ?1 AND rootstock_equal_17_0(v.name, ?1))
 **
-** SQLite puts what v.name stands for in both places, or in neither. Where that is the column of the table itself, xBestIndex is shown it.
+** SQLite puts what v.name stands for in both places, or in neither. Where that is the column of the table itself,
+** xBestIndex is shown it.
 **
-** In ON where the statement has an outer join, SQLite shows such a hint of the left table as well, whose rows it does not choose: there
-** the only hints are of the item to the right of a LEFT JOIN, in its own ON. ORDER BY and GROUP BY are another matter: shown.c, expression_orders.c.
+** In ON where the statement has an outer join, SQLite shows such a hint of the left table as well, whose rows it does
+** not choose: there the only hints are of the item to the right of a LEFT JOIN, in its own ON. ORDER BY and GROUP BY
+** are another matter: expression_column.c, expression_orders.c.
 **
-** Invariant: a hint is added only where the text is the indexed expression, column for column, compared with what leaves the
-** collation to it (expression_operands.c); and one that does not compile is taken back (the table may be a view, a name may be ambiguous). What values the
-** hint's range has to hold is the matter of ranges.c, for an expression as for a column without affinity.
+** Invariant: a hint is added only where the text is the indexed expression, column for column, compared with what
+** leaves the collation to it (expression_operands.c); and one that does not compile is taken back (the table may be a
+** view, a name may be ambiguous). What values the hint's range has to hold is the matter of ranges.c, for an expression
+** as for a column without affinity.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"
@@ -56,9 +60,10 @@ static void always_true(sqlite3_context *context, int count, sqlite3_value **val
 }
 
 void rst_expressions_free(rst_connection *c) {
-    while (c->hint_functions != NULL) {
-        rst_hint_function *function = c->hint_functions;
-        c->hint_functions = function->next;
+    rst_rewriter *rewriter = rewriter_of(c);
+    while (rewriter->hint_functions != NULL) {
+        rst_hint_function *function = rewriter->hint_functions;
+        rewriter->hint_functions = function->next;
         sqlite3_free(function->name);
         sqlite3_free(function);
     }
@@ -66,15 +71,16 @@ void rst_expressions_free(rst_connection *c) {
 
 /* Registers the function, once: SQLite refuses to do it again while statements run. */
 int rst_hint_register(rst_connection *c, const char *name) {
+    rst_rewriter *rewriter = rewriter_of(c);
     rst_hint_function *function;
-    for (function = c->hint_functions; function != NULL; function = function->next) {
+    for (function = rewriter->hint_functions; function != NULL; function = function->next) {
         if (strcmp(function->name, name) == 0) return SQLITE_OK;
     }
     function = sqlite3_malloc64(sizeof *function);
     if (function == NULL) return SQLITE_NOMEM;
     function->name = sqlite3_mprintf("%s", name);
-    function->next = c->hint_functions;
-    c->hint_functions = function;
+    function->next = rewriter->hint_functions;
+    rewriter->hint_functions = function;
     if (function->name == NULL) return SQLITE_NOMEM;
     return rst_function(c, name, 2, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, always_true);
 }

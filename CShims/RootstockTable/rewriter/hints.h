@@ -1,6 +1,6 @@
 /*
-** hints.h - what the files behind expressions.h share: the functions that hint (expressions.c), the indexed expressions and their texts
-** (expression_texts.c), and where a hint is written (expression_hints.c).
+** hints.h - what the files behind expressions.h share: the functions that hint (expressions.c), the indexed expressions
+** and their texts (expression_texts.c), and where a hint is written (expression_hints.c).
 */
 #ifndef ROOTSTOCK_HINTS_H
 #define ROOTSTOCK_HINTS_H
@@ -22,28 +22,28 @@ typedef struct rst_operand {
     bool variable; /* a parameter */
     bool called;   /* a call of one of SQLite's functions, which gives the same each time */
 } rst_operand;
-/* The name by which the table is known in the statement, if it stands there as one item of FROM only; else of type TOKEN_END.
-** expression_orders.c. */
+/* The name by which the table is known in the statement, if it stands there as one item of FROM only; else of type
+** TOKEN_END. expression_orders.c. */
 void rst_only_alias(const char *text, const char *end, const rst_table *table, rst_token *alias);
-/* The end of the term of ORDER BY or GROUP BY that begins at `from`, if it is the expression, of the table that is known as *alias
-** in the SELECT whose list begins at `select`; or null. The term may be the number or, where `names` is, the name of a result that is
-** the expression. */
+/* The end of the term of ORDER BY or GROUP BY that begins at `from`, if it is the expression, of the table that is
+** known as *alias in the SELECT whose list begins at `select`; or null. The term may be the number or, where `names`
+** is, the name of a result that is the expression. */
 const char *rst_order_term(const rst_indexed *e, const char *text, const char *end, const char *select,
                            const char *from, bool names, rst_token *alias);
-/* Whether terms may be written otherwise at all. Beside min() and max() a group's other columns are those of another row than its
-** first; and windows have orders of their own. */
+/* Whether terms may be written otherwise at all. Beside min() and max() a group's other columns are those of another
+** row than its first; and windows have orders of their own. */
 bool rst_orders_possible(const char *text, const char *end);
 /* Frees *sql and sets it to null, unless it compiles on the connection. */
 void rst_keep_if_it_compiles(rst_connection *c, char **sql);
 /* How often SQLite would sort for the statement; INT_MAX where it does not compile. */
 int rst_sorts(rst_connection *c, const char *sql);
-/* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these. Moves *p behind it. */
+/* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these. Moves *p
+** behind it. */
 bool rst_read_operand(const char **p, const char *end, rst_operand *out);
 /* Whether a function of that name may be called in an operand. */
 bool rst_is_operand_call(const char *name);
-/* That, with columns of tables of the store, qualified, in its calls; or such a column whose collation is BINARY: table.column in the
-** statement [text, end).
-** expression_operands.c. */
+/* That, with columns of tables of the store, qualified, in its calls; or such a column whose collation is BINARY:
+** table.column in the statement [text, end). expression_operands.c. */
 bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out);
 /* The operands of a list in parentheses, at most `room`, or 0 where something else stands in it. Moves *p behind it. */
 int rst_read_list(const char **p, const char *end, rst_operand *out, int room);
@@ -61,7 +61,8 @@ typedef struct rst_scope {
     int count;
     bool merged; /* columns of several items are one: NATURAL, USING */
 } rst_scope;
-/* Reads the items at `from`, behind FROM, and the one at `target`, behind UPDATE; either may be null, not both. False: unclear. */
+/* Reads the items at `from`, behind FROM, and the one at `target`, behind UPDATE; either may be null, not both. False:
+** unclear. */
 bool rst_scope_read(rst_connection *c, const char *text, const char *end, const char *target, const char *from,
                     rst_scope *out);
 /* The one item of that name, or that is the table; or null. */
@@ -86,7 +87,8 @@ typedef struct rst_hint_row {
 /* expression_places.c. Whether the expression, qualified so, can be the table's, and what stands for its row. */
 bool rst_place_row(const rst_where *where, const rst_indexed *e, const rst_place *at, const rst_token *qualifier,
                    rst_hint_row *out);
-/* Whether the name at `name` can be a column's, where the FROM is not of this table alone: GROUP BY takes that before a result's name. */
+/* Whether the name at `name` can be a column's, where the FROM is not of this table alone: GROUP BY takes that before a
+** result's name. */
 bool rst_place_column(const rst_where *where, const rst_place *at, const rst_table *table, const char *name);
 /* The ON that ends at `on`, if it is a LEFT JOIN's or one of which that is not known; or null. */
 const char *rst_place_left(const rst_where *where, const rst_place *at, const char *on);

@@ -1,10 +1,11 @@
 /*
 ** key_order.c - an UPDATE through an index changes its rows in the order of their keys, where SQLite does.
 **
-** SQLite first gathers the rows to be changed, in the order of their keys, unless it can change each as it finds it: there is no
-** trigger, no foreign key, no RETURNING, no REPLACE, no subquery in WHERE, and neither the row's key nor the index that it walks is
-** changed. Which rows meet a constraint, what triggers do after each other and what RETURNING gives hang on that order. SQLite gathers the
-** rows of a virtual table as they come; so where they would come by an index, the condition becomes
+** SQLite first gathers the rows to be changed, in the order of their keys, unless it can change each as it finds it:
+** there is no trigger, no foreign key, no RETURNING, no REPLACE, no subquery in WHERE, and neither the row's key nor
+** the index that it walks is changed. Which rows meet a constraint, what triggers do after each other and what
+** RETURNING gives hang on that order. SQLite gathers the rows of a virtual table as they come; so where they would come
+** by an index, the condition becomes
 **   WHERE rowid IN (SELECT rowid FROM t WHERE condition)
 ** Invariant: the same rows are changed; a statement that finds its rows in the order of their keys is left as it is.
 */
@@ -79,8 +80,8 @@ static void append_found(sqlite3_str *out, const rst_table *table, const rst_sta
     sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition), condition);
 }
 
-/* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes. Asked of a
-** SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
+/* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes.
+** Asked of a SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
 static int comes_by_index(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
                           const char *condition, bool in_body, bool any, uint64_t set, const uint64_t *beyond,
                           bool *out) {
@@ -112,8 +113,9 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
             }
             at = strstr(detail, marker);
             if (at == NULL) continue;
-            plan = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), c->epoch);
-            /* SQLite may go through an IN value by value: then a key is looked up for each, in the order of the values. */
+            plan = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), store_of(c)->epoch);
+            /* SQLite may go through an IN value by value: then a key is looked up for each, in the order of the
+            ** values. */
             list = holds_list(condition, parts->whole.end);
             if (plan != NULL && plan->source == PLAN_INDEX)
                 *out =
@@ -164,14 +166,15 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
 }
 
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text) {
+    rst_schema *schema = schema_of(c);
     bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
-                    c->temporary_trigger_count > 0;
+                    rewriter_of(c)->temporary_trigger_count > 0;
     uint64_t set = 0, *beyond = NULL;
     int code = rst_columns_set(table, parts->set, &set, &beyond);
     /* Its own triggers may not be loaded yet. */
-    for (int i = 0; i < c->loaded.count && !gathered; i++)
-        gathered = strcmp(c->loaded.objects[i].type, "trigger") == 0 &&
-                   sqlite3_stricmp(c->loaded.objects[i].table_name, table->name) == 0;
+    for (int i = 0; i < schema->loaded.count && !gathered; i++)
+        gathered = strcmp(schema->loaded.objects[i].type, "trigger") == 0 &&
+                   sqlite3_stricmp(schema->loaded.objects[i].table_name, table->name) == 0;
     if (code == SQLITE_OK) code = order(c, table, true, gathered, set, beyond, text);
     sqlite3_free(beyond);
     return code;

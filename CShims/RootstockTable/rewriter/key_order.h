@@ -6,14 +6,15 @@
 
 #include "rewriter/transform.h"
 
-/* key_order.c: an UPDATE on the table as it runs, replaced where its rows must be found in the order of their keys. gathered: SQLite
-** gathers them before it changes any; set, beyond: the columns that it sets. SQLITE_OK or SQLITE_NOMEM. */
+/* key_order.c: an UPDATE on the table as it runs, replaced where its rows must be found in the order of their keys.
+** gathered: SQLite gathers them before it changes any; set, beyond: the columns that it sets. SQLITE_OK or
+** SQLITE_NOMEM. */
 int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
                   char **text);
 /* The same of an UPDATE in a trigger's body, which may name NEW and OLD; *text from sqlite3_malloc. */
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text);
-/* The same of the statement [sql, end), or of what became of it, for an UPDATE that needs no program. *out as it was where nothing
-** changes. */
+/* The same of the statement [sql, end), or of what became of it, for an UPDATE that needs no program. *out as it was
+** where nothing changes. */
 int rst_key_order_plain(rst_connection *c, const char *sql, const char *end,
                         bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out);
 

@@ -1,9 +1,10 @@
 /*
 ** left_joins.c - a subquery to the right of a LEFT JOIN whose columns are subqueries themselves.
 **
-** SQLite 3.40 merges such a subquery into the outer statement, runs the inner one once, and overwrites its kept result with NULL at the
-** first row without a match: every later row reads NULL. Natively many statements escape because the join becomes an inner one; with a
-** virtual table's column in the comparison it does not. A LIMIT of all rows keeps the subquery apart. Invariant: nothing else is added.
+** SQLite 3.40 merges such a subquery into the outer statement, runs the inner one once, and overwrites its kept result
+** with NULL at the first row without a match: every later row reads NULL. Natively many statements escape because the
+** join becomes an inner one; with a virtual table's column in the comparison it does not. A LIMIT of all rows keeps the
+** subquery apart. Invariant: nothing else is added.
 */
 #include "rewriter/transform.h"
 

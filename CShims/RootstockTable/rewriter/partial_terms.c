@@ -1,17 +1,18 @@
 /*
-** partial_terms.c - tells xBestIndex that it may believe `x IS NOT NULL`, `x <> 1` and `x IS NOT 1`, so that partial indexes of such rows
-** serve.
+** partial_terms.c - tells xBestIndex that it may believe `x IS NOT NULL`, `x <> 1` and `x IS NOT 1`, so that partial
+** indexes of such rows serve.
 **
-** SQLite shows these terms of a table even where they stand in the ON of a LEFT JOIN to the right of it, and choose none of its rows
-** (predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the front door hands an argument to the tables
-** that have such indexes:
+** SQLite shows these terms of a table even where they stand in the ON of a LEFT JOIN to the right of it, and choose
+** none of its rows (partial_predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the
+** front door hands an argument to the tables that have such indexes:
 **
 **   FROM t WHERE t.a = ?1 AND t.b IS NOT NULL   becomes   FROM t('rootstock terms') WHERE ...
 **
-** The target of an UPDATE or DELETE takes no argument; there it is a term of WHERE, unless the statement has a LEFT JOIN anywhere.
+** The target of an UPDATE or DELETE takes no argument; there it is a term of WHERE, unless the statement has a LEFT
+** JOIN anywhere.
 **
-** Invariant: a table is told of only if every ON that could name it stands in the statement's own text. The ON of a view or trigger
-** names none of the statement's tables, and those of its own are not told of anything.
+** Invariant: a table is told of only if every ON that could name it stands in the statement's own text. The ON of a
+** view or trigger names none of the statement's tables, and those of its own are not told of anything.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
@@ -63,7 +64,7 @@ static bool look(const char *text, const char *end, bool *left) {
 
 static bool has_exclusions(const rst_table *table) {
     for (int i = 0; i < table->index_count; i++) {
-        if (rst_predicate_excludes(table->indexes[i].predicate)) return true;
+        if (rst_partial_predicate_excludes(table->indexes[i].predicate)) return true;
     }
     return false;
 }
@@ -88,7 +89,8 @@ static void find(rst_connection *c, const char *text, const char *end, const cha
     }
 }
 
-/* The WHERE of an UPDATE or DELETE with the same, as a term: a target takes no argument (target_hint.c). Null where nothing is to be said. */
+/* The WHERE of an UPDATE or DELETE with the same, as a term: a target takes no argument (target_hint.c). Null where
+** nothing is to be said. */
 static char *tell_target(rst_connection *c, const char *text, const rst_statement_parts *parts) {
     const rst_table *table = rst_target(c, &parts->schema, &parts->table);
     const char *p = parts->after_table.start, *end = parts->whole.end, *where = NULL;

@@ -1,11 +1,13 @@
 /*
-** result_names.c - result columns keep the names that they have natively, where what the front door does would change them.
+** result_names.c - result columns keep the names that they have natively, where what the front door does would change
+** them.
 **
-** SQLite names an unaliased expression by its text. Where that holds a name that is turned into another one (transform.c), the native
-** name is written out behind it with AS: in every SELECT, for subqueries, views and CREATE TABLE AS have columns of these names. A
-** bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a virtual table cannot declare; but not in a subquery,
-** whose columns SQLite names before it knows. For the same reason a rowid in the ORDER BY of a compound SELECT
-** becomes the number of its item. Invariant: only AS and a name are added, and only where no alias stands; and only such a rowid is exchanged.
+** SQLite names an unaliased expression by its text. Where that holds a name that is turned into another one
+** (transform.c), the native name is written out behind it with AS: in every SELECT, for subqueries, views and CREATE
+** TABLE AS have columns of these names. A bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a
+** virtual table cannot declare; but not in a subquery, whose columns SQLite names before it knows. For the same reason
+** a rowid in the ORDER BY of a compound SELECT becomes the number of its item. Invariant: only AS and a name are added,
+** and only where no alias stands; and only such a rowid is exchanged.
 */
 #include "rewriter/rewriter.h"
 #include "parser/tokens.h"
@@ -74,7 +76,8 @@ static bool is_one_of(const rst_token *token, const char *const *words) {
     return false;
 }
 
-/* A name that transform.c may turn into another one, a hint that it takes out, or a join whose right side may get a LIMIT. */
+/* A name that transform.c may turn into another one, a hint that it takes out, or a join whose right side may get a
+** LIMIT. */
 static bool may_change(const rst_token *token) {
     static const char *const names[] = {"sqlite_master",      "sqlite_schema",   "sqlite_temp_master",
                                         "sqlite_temp_schema", "sqlite_sequence", "sqlite_stat1"};
@@ -142,7 +145,8 @@ static bool same_names(const rst_token *a, const rst_token *b) {
     return same;
 }
 
-/* The store's table that a qualifier means (none: the only item of FROM), p behind FROM; or null where that is not plain. */
+/* The store's table that a qualifier means (none: the only item of FROM), p behind FROM; or null where that is not
+** plain. */
 static rst_table *table_of(const writing *w, const char *p, const rst_token *qualifier) {
     rst_table *found = NULL;
     int items = 0, matching = 0;
@@ -257,8 +261,8 @@ static bool is_name(const rst_token *token) {
     return token->type == TOKEN_WORD || token->type == TOKEN_NAME;
 }
 
-/* Which item of the list, p behind its SELECT, is the INTEGER PRIMARY KEY of its only table, or its rowid, from 1; 0: none, or that is not
-** plain to see. */
+/* Which item of the list, p behind its SELECT, is the INTEGER PRIMARY KEY of its only table, or its rowid, from 1; 0:
+** none, or that is not plain to see. */
 static int place_of_rowid(const char *p, const char *end, const rst_table *table) {
     static const char *const operators[] = {"FROM", "ISNULL", "NOTNULL", NULL};
     rst_token token = rst_token_next(&p, end);
@@ -297,8 +301,8 @@ static int place_of_rowid(const char *p, const char *end, const rst_table *table
     }
 }
 
-/* A term of the ORDER BY of several SELECTs stands for an item of theirs, the first that is the same expression. A rowid is the same as the
-** INTEGER PRIMARY KEY, but not here, where it becomes the item's number. */
+/* A term of the ORDER BY of several SELECTs stands for an item of theirs, the first that is the same expression. A
+** rowid is the same as the INTEGER PRIMARY KEY, but not here, where it becomes the item's number. */
 static int order_rowid(const writing *w, const frame *f, insertions *list, const rst_token *term) {
     static const rst_token none = {TOKEN_END, "", 0};
     const rst_table *table = f->first_from == NULL ? NULL : table_of(w, f->first_from, &none);

@@ -5,5 +5,6 @@
 #define ROOTSTOCK_REWRITER_REWRITER_H
 
 #include "catalog/catalog.h"
+#include "rewriter/rewriter_part.h"
 
 #endif

@@ -1,10 +1,11 @@
 /*
-** row_values_alike.c - whether the planner may have (a, b) IN (SELECT ...): where checking the rows by the columns' affinity alone
-** (row_values.c) is what the comparison means.
+** row_values_alike.c - whether the planner may have (a, b) IN (SELECT ...): where checking the rows by the columns'
+** affinity alone (row_values.c) is what the comparison means.
 **
-** It is for a column of a numeric affinity, which is the comparison's whatever the other side is. It is for one of another affinity
-** if the other side is a column of a table under affinity TEXT, or under none where the first has none: nothing is made of its values
-** then, and they come as they are. Invariant: what cannot be told from the text, the store's tables and SQLite's word on the SELECT is left hidden.
+** It is for a column of a numeric affinity, which is the comparison's whatever the other side is. It is for one of
+** another affinity if the other side is a column of a table under affinity TEXT, or under none where the first has
+** none: nothing is made of its values then, and they come as they are. Invariant: what cannot be told from the text,
+** the store's tables and SQLite's word on the SELECT is left hidden.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
@@ -27,8 +28,8 @@ static bool is_view(rst_connection *c, const rst_token *token) {
     return found;
 }
 
-/* Whether every name of a column in the statement can only be that of a table: no views, no subqueries in their place, no WITH; and no
-** outer join, which SQLite shows to a module in ways of its own. */
+/* Whether every name of a column in the statement can only be that of a table: no views, no subqueries in their place,
+** no WITH; and no outer join, which SQLite shows to a module in ways of its own. */
 static bool is_of_tables(rst_connection *c, const char *text, const char *end) {
     static const char *const others[] = {"WITH", "LEFT", "RIGHT", "FULL", "NATURAL", "USING", NULL};
     rst_token before = {TOKEN_END, text, 0};
@@ -53,11 +54,12 @@ static bool is_of_tables(rst_connection *c, const char *text, const char *end) {
     }
 }
 
-/* The affinity of columns of that name in the store's tables, if there are such and all have the same and compare as bytes; else 0. */
+/* The affinity of columns of that name in the store's tables, if there are such and all have the same and compare as
+** bytes; else 0. */
 static char affinity_of(const rst_connection *c, const rst_token *column) {
     char affinity = 0;
-    for (int t = 0; t < c->table_count; t++) {
-        const rst_table *table = c->tables[t];
+    for (int t = 0; t < schema_of(c)->table_count; t++) {
+        const rst_table *table = schema_of(c)->tables[t];
         for (int i = 0; i < table->column_count; i++) {
             char own = i == table->rowid_column ? AFFINITY_INTEGER : table->columns[i].affinity;
             if (!rst_token_same_name(column, table->columns[i].name)) continue;
@@ -71,8 +73,9 @@ static char affinity_of(const rst_connection *c, const rst_token *column) {
     return affinity;
 }
 
-/* Whether the values of a column of a declared type are compared with one of that affinity, TEXT or none, as they are, by the rules of
-** SQLite's documentation on datatypes. A column without affinity holds numbers, too, and those are never equal to text. */
+/* Whether the values of a column of a declared type are compared with one of that affinity, TEXT or none, as they are,
+** by the rules of SQLite's documentation on datatypes. A column without affinity holds numbers, too, and those are
+** never equal to text. */
 static bool keeps_values(const char *type, char affinity) {
     static const char *const texts[] = {"CHAR", "CLOB", "TEXT"};
     bool text = false;
@@ -85,11 +88,11 @@ static bool keeps_values(const char *type, char affinity) {
     return text;
 }
 
-/* Whether an index, or the key, of some table begins with a column of that name. Without one the list is better evaluated on each row of
-** a scan: a transient index (plan_automatic.c) must not take it for equalities. */
+/* Whether an index, or the key, of some table begins with a column of that name. Without one the list is better
+** evaluated on each row of a scan: a transient index (plan_automatic.c) must not take it for equalities. */
 static bool leads(const rst_connection *c, const rst_token *column) {
-    for (int t = 0; t < c->table_count; t++) {
-        const rst_table *table = c->tables[t];
+    for (int t = 0; t < schema_of(c)->table_count; t++) {
+        const rst_table *table = schema_of(c)->tables[t];
         int first = table->without_rowid ? table->key[0].column : table->rowid_column;
         if (first >= 0 && rst_token_same_name(column, table->columns[first].name)) return true;
         for (int i = 0; i < table->index_count; i++) {

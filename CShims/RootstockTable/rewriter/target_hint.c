@@ -1,9 +1,10 @@
 /*
 ** target_hint.c - INDEXED BY and NOT INDEXED of the table that an UPDATE or DELETE changes.
 **
-** In a FROM the hint becomes an argument of the table (transform.c); a target takes none. There it becomes what SQLite makes of the
-** argument: a term of WHERE that compares the hidden column of hints. What is wrong with the hint SQLite says, asked on the mirror: no
-** such index, or that no plan can use it. Invariant: the rest of the statement stands as it was written.
+** In a FROM the hint becomes an argument of the table (transform.c); a target takes none. There it becomes what SQLite
+** makes of the argument: a term of WHERE that compares the hidden column of hints. What is wrong with the hint SQLite
+** says, asked on the schema database: no such index, or that no plan can use it. Invariant: the rest of the statement
+** stands as it was written.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/statement_check.h"
@@ -69,7 +70,7 @@ int rst_transform_target(rst_connection *c, const rst_table *table, const rst_st
     *out = NULL;
     whole = rst_span_text(parts->whole.start, parts->whole.end);
     if (whole == NULL) return SQLITE_NOMEM;
-    code = rst_ask_mirror(c, whole, message);
+    code = rst_statement_check(c, whole, message);
     sqlite3_free(whole);
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);

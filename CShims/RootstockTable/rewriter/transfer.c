@@ -1,10 +1,10 @@
 /*
 ** transfer.c - INSERT INTO t SELECT * FROM u between tables that have the same generated columns.
 **
-** Such a SELECT gives more values than the INSERT takes. SQLite copies the rows whole all the same, where it can copy them entry by entry
-** (xferOptimization, insert.c): columns, their expressions, CHECKs and indexes alike, and nothing that hangs on a row. It is
-** asked on the mirror, which has tables, indexes and CHECKs but no rows. A copy leaves what the columns that are not generated have,
-** and so they are named: INSERT INTO t(a) SELECT "a" FROM u.
+** Such a SELECT gives more values than the INSERT takes. SQLite copies the rows whole all the same, where it can copy
+** them entry by entry (xferOptimization, insert.c): columns, their expressions, CHECKs and indexes alike, and nothing
+** that hangs on a row. It is asked on the schema database, which has tables, indexes and CHECKs but no rows. A copy
+** leaves what the columns that are not generated have, and so they are named: INSERT INTO t(a) SELECT "a" FROM u.
 **
 ** Invariant: what SQLite refuses is refused, in its words.
 */
@@ -18,8 +18,8 @@
 
 static bool has_insert_triggers(const rst_connection *c, const rst_table *table) {
     if (rst_trigger_any(table, TRIGGER_INSERT)) return true;
-    for (int i = 0; i < c->loaded.count; i++) {
-        const rst_object *object = &c->loaded.objects[i];
+    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
+        const rst_object *object = &schema_of(c)->loaded.objects[i];
         if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0) return true;
     }
     return false;
@@ -66,7 +66,7 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
         return refuse(table, parts, from->column_count, message);
     whole = rst_span_text(parts->whole.start, parts->whole.end);
     if (whole == NULL) return SQLITE_NOMEM;
-    code = rst_ask_mirror_known(c, whole, &unknown, message);
+    code = rst_statement_check_known(c, whole, &unknown, message);
     sqlite3_free(whole);
     if (code != SQLITE_OK || unknown) return code;
     text = sqlite3_str_new(NULL);

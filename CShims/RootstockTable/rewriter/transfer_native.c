@@ -1,9 +1,10 @@
 /*
-** transfer_native.c - INSERT INTO t SELECT * FROM u where one is a store's table and the other a native one (transfer.c).
+** transfer_native.c - INSERT INTO t SELECT * FROM u where one is a store's table and the other a native one
+** (transfer.c).
 **
-** Whether SQLite could copy the rows whole it is asked on a database made for the question: it has both tables by their texts, with their
-** indexes and under their schemas' names, and no rows. Invariant: where it would not, nothing is changed, and what is wrong with the
-** statement is said in SQLite's words.
+** Whether SQLite could copy the rows whole it is asked on a database made for the question: it has both tables by their
+** texts, with their indexes and under their schemas' names, and no rows. Invariant: where it would not, nothing is
+** changed, and what is wrong with the statement is said in SQLite's words.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
@@ -100,8 +101,8 @@ static int question_begin(rst_connection *c, const rst_table *table, const rst_t
     if (code == SQLITE_OK && q->schema == NULL) code = SQLITE_ERROR;
     if (code == SQLITE_OK && sqlite3_stricmp(q->schema, "temp") != 0)
         code = run(q->db, sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", q->schema));
-    for (int i = 0; i < c->loaded.count && code == SQLITE_OK; i++) {
-        const rst_object *object = &c->loaded.objects[i];
+    for (int i = 0; i < schema_of(c)->loaded.count && code == SQLITE_OK; i++) {
+        const rst_object *object = &schema_of(c)->loaded.objects[i];
         if ((strcmp(object->type, "table") == 0 || strcmp(object->type, "index") == 0) && object->sql != NULL &&
             object->sql[0] != '\0' && sqlite3_stricmp(object->table_name, table->name) == 0)
             code = run(q->db, sqlite3_mprintf("%s", object->sql));

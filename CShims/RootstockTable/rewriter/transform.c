@@ -1,6 +1,6 @@
 /*
-** transform.c - what a statement's text has to become: schema tables under their other names, index hints taken out, defaults
-** written out. Invariant: text that needs none of this comes back as "no change", whatever it is.
+** transform.c - what a statement's text has to become: schema tables under their other names, index hints taken out,
+** defaults written out. Invariant: text that needs none of this comes back as "no change", whatever it is.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
@@ -51,7 +51,8 @@ static bool concerns(const char *text, const char *end) {
 #define TEMP_SCHEMA_TRIGGERS "SELECT * FROM rootstock_temp_schema)"
 static const char temp_schema[] = TEMP_SCHEMA_READS TEMP_SCHEMA_OWN TEMP_SCHEMA_TRIGGERS;
 
-/* Whether the name at p, `temp` and what follows it, stands in what was made of one before: a text rewritten twice is rewritten once. */
+/* Whether the name at p, `temp` and what follows it, stands in what was made of one before: a text rewritten twice is
+** rewritten once. */
 static bool is_temp_schema_made(const char *p, const char *text, const char *end) {
     size_t before = sizeof TEMP_SCHEMA_READS - 1, size = sizeof temp_schema - 1;
     return (size_t)(p - text) >= before && (size_t)(end - p) >= size - before &&
@@ -108,10 +109,10 @@ static bool is_with(const char *text, const char *end, const rst_token *name) {
     return found;
 }
 
-/* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The target of an UPDATE
-** or DELETE takes none, and of the table to the right of a RIGHT JOIN SQLite compares an argument where it cannot be true, so that
-** no row has a match: there (argument false) they are left out. name: of INDEXED BY. False: of no table of the store, or an index that
-** it does not have, and SQLite has to say what that means. */
+/* INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The
+** target of an UPDATE or DELETE takes none, and of the table to the right of a RIGHT JOIN SQLite compares an argument
+** where it cannot be true, so that no row has a match: there (argument false) they are left out. name: of INDEXED BY.
+** False: of no table of the store, or an index that it does not have, and SQLite has to say what that means. */
 static bool append_hint(rst_connection *c, sqlite3_str *str, const char *text, const char *end, const char **copied,
                         const rst_token *hint, const rst_token *previous, const rst_token *before,
                         const rst_token *before_before, const rst_token *name, bool argument) {
@@ -318,7 +319,7 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
 static bool is_temporary_view(rst_connection *c, const char *name) {
     sqlite3_stmt *statement;
     bool found;
-    if (!c->temporary_names) return false;
+    if (!rewriter_of(c)->temporary_names) return false;
     if (rst_statement_get(c, "SELECT 1 FROM temp.sqlite_master WHERE type='view' AND name=?1 COLLATE NOCASE",
                           &statement) != SQLITE_OK)
         return false;
@@ -340,7 +341,8 @@ rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_toke
     text = rst_token_name(name);
     if (text == NULL) return NULL;
     table = rst_table_find(c, text);
-    if (table != NULL && schema->type == TOKEN_END && !c->names_in_main && rst_is_hidden(c, text)) table = NULL;
+    if (table != NULL && schema->type == TOKEN_END && !rewriter_of(c)->names_in_main && rst_is_hidden(c, text))
+        table = NULL;
     sqlite3_free(text);
     return table;
 }

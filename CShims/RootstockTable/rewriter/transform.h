@@ -7,27 +7,27 @@
 #include "rewriter/rewriter.h"
 #include "parser/statement.h"
 
-/* glance.c: the part of rst_glance that queries go through. */
-bool rst_glance_query(rst_connection *c, const char *sql, const char *end);
-/* result_names.c: the text with the native names of its result columns written out where they would be others; *out null where they
-** would not. */
+/* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
+bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
+/* result_names.c: the text with the native names of its result columns written out where they would be others; *out
+** null where they would not. */
 int rst_name_results(rst_connection *c, const char *text, const char *end, char **out);
-/* offset_hint.c: tells the table of the query [text, end) that it may go by the rows of an OFFSET; *out null where nothing is to be
-** told. SQLITE_OK or SQLITE_NOMEM. */
+/* offset_hint.c: tells the table of the query [text, end) that it may go by the rows of an OFFSET; *out null where
+** nothing is to be told. SQLITE_OK or SQLITE_NOMEM. */
 int rst_offset_add(rst_connection *c, const char *text, const char *end, char **out);
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
 /* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
 int rst_hide_row_values(rst_connection *c, const char *text, const char *end, char **out);
-/* row_values_alike.c: whether the planner may have (columns) IN (list) of the statement [text, end); `columns` stands behind its
-** parenthesis, [list, list_end) between those of the SELECT. */
+/* row_values_alike.c: whether the planner may have (columns) IN (list) of the statement [text, end); `columns` stands
+** behind its parenthesis, [list, list_end) between those of the SELECT. */
 bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, const char *columns, const char *list,
                          const char *list_end);
-/* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out: null
-** where nothing changes. */
+/* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out:
+** null where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
-/* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new. SQLITE_OK or
-** SQLITE_NOMEM. The statement needed nothing else of the front door. */
+/* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new.
+** SQLITE_OK or SQLITE_NOMEM. The statement needed nothing else of the front door. */
 int rst_one_row_tell(rst_connection *c, const char *sql, const char *end, char **out);
 /* target_hint.c: whether the target of the UPDATE or DELETE has an index hint. */
 bool rst_has_target_hint(const rst_statement_parts *parts);
@@ -39,32 +39,37 @@ void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts,
 /* The whole statement so, and rst_transform_names over it. What is wrong with the hint is said in SQLite's words. */
 int rst_transform_target(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out,
                          char **message);
-/* A DELETE of every row of the table that empties its trees; the caller frees it with sqlite3_free. NULL: out of memory. */
+/* A DELETE of every row of the table that empties its trees; the caller frees it with sqlite3_free. NULL: out of
+** memory. */
 char *rst_transform_clear(const rst_table *table);
-/* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null. The
-** upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
+/* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null.
+** The upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message);
-/* transfer.c: where SQLite copies the table that the INSERT selects from with its generated columns, *source is a SELECT of the others;
-** otherwise null. An error, with SQLite's words, where it would not and has too many values. */
+/* transfer.c: where SQLite copies the table that the INSERT selects from with its generated columns, *source is a
+** SELECT of the others; otherwise null. An error, with SQLite's words, where it would not and has too many values. */
 int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,
                  char **message);
 /* Columns that an INSERT without a list takes: those that are not generated. */
 int rst_taken_by(const rst_table *table);
-/* transfer_native.c: the same of a native table; star: of the source, from: behind its FROM; fires: a trigger hangs on the target. */
+/* transfer_native.c: the same of a native table; star: of the source, from: behind its FROM; fires: a trigger hangs on
+** the target. */
 int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, const char *star,
                     const char *from, bool fires, char **source, char **message);
-/* The same where the target is the native one and the source a store's table: *out gets the whole statement, or null. */
+/* The same where the target is the native one and the source a store's table: *out gets the whole statement, or
+** null. */
 int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char **out);
 /* The statements of a trigger's body. */
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
                        char **message);
-/* A table of the store that an unqualified or main-qualified name means on this connection (temp tables hide it), or null. */
+/* A table of the store that an unqualified or main-qualified name means on this connection (temp tables hide it), or
+** null. */
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Whether temp has a table or a view of that name, which the bare name means then. */
 bool rst_is_hidden(rst_connection *c, const char *name);
 /* ---- left_joins.c ---- */
-/* The text with each subquery kept apart that SQLite must not merge to the right of a LEFT JOIN; *out is null if there is none. */
+/* The text with each subquery kept apart that SQLite must not merge to the right of a LEFT JOIN; *out is null if there
+** is none. */
 int rst_left_joins_keep(rst_connection *c, const char *text, const char *end, char **out);
 
 #endif

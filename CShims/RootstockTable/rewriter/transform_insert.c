@@ -1,7 +1,7 @@
 /*
-** transform_insert.c - an INSERT with the defaults of the columns that it leaves out written into it, which a virtual table cannot tell from
-** an explicit NULL, and with its rows gathered first where SQLite gathers them. Invariant: nothing but columns and values is added, and to
-** no INSERT that leaves none out.
+** transform_insert.c - an INSERT with the defaults of the columns that it leaves out written into it, which a virtual
+** table cannot tell from an explicit NULL, and with its rows gathered first where SQLite gathers them. Invariant:
+** nothing but columns and values is added, and to no INSERT that leaves none out.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/triggers.h"
@@ -39,7 +39,8 @@ static int judge_default(rst_connection *c, rst_column *column, char **message) 
     int on = 1, code;
     (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on);
     if (column->default_judged >= (on ? 1 : 2)) return SQLITE_OK;
-    code = rst_untrusted_judge(c, column->default_text, column->default_text + strlen(column->default_text), message);
+    code =
+        rst_schema_sandbox_judge(c, column->default_text, column->default_text + strlen(column->default_text), message);
     if (code == SQLITE_OK) column->default_judged = on ? 1 : 2;
     return code;
 }
@@ -91,11 +92,11 @@ static bool fires(const char *sql, const rst_table *table) {
 
 /* Whether the table has a trigger for INSERT, those included that are still to be loaded while a body is made ready. */
 static bool has_triggers(const rst_connection *c, const rst_table *table) {
-    for (int i = 0; i < c->temporary_trigger_count; i++) {
-        if (fires(c->temporary_triggers[i], table)) return true;
+    for (int i = 0; i < rewriter_of(c)->temporary_trigger_count; i++) {
+        if (fires(rewriter_of(c)->temporary_triggers[i], table)) return true;
     }
-    for (int i = 0; i < c->loaded.count; i++) {
-        const rst_object *object = &c->loaded.objects[i];
+    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
+        const rst_object *object = &schema_of(c)->loaded.objects[i];
         if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0 &&
             fires(object->sql, table))
             return true;
@@ -103,7 +104,8 @@ static bool has_triggers(const rst_connection *c, const rst_table *table) {
     return false;
 }
 
-/* Whether SQLite has all rows of the source before it inserts the first: where there are triggers, and RETURNING is one to it. */
+/* Whether SQLite has all rows of the source before it inserts the first: where there are triggers, and RETURNING is one
+** to it. */
 static bool is_gathered(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start;
     rst_token token;
@@ -227,8 +229,8 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
         char *added;
         append_extras(more, table, listed, operation);
         added = sqlite3_str_finish(more);
-        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A MATERIALIZED one would
-        ** give every row the affinity of the first SELECT's columns. */
+        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A
+        ** MATERIALIZED one would give every row the affinity of the first SELECT's columns. */
         sqlite3_str_appendf(
             str, "SELECT *%s FROM (%.*s) WHERE (SELECT 1 FROM main.\"%w\" WHERE \"rootstock row\"=0) IS NULL",
             added == NULL ? "" : added, (int)(parts->source_text.end - parts->source_text.start),

@@ -1,8 +1,9 @@
 /*
 ** trigger_text.c - a trigger's text, taken apart and made into what runs on its view (trigger.c).
 **
-** NEW.rowid and OLD.rowid become columns of the view, an INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the
-** store get the names that the connection has for them. Invariant: everything else stays as the user wrote it.
+** NEW.rowid and OLD.rowid become columns of the view, an INSERT ... ON CONFLICT hands its clauses to rootstock_upsert,
+** tables of the store get the names that the connection has for them. Invariant: everything else stays as the user
+** wrote it.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/key_order.h"
@@ -118,7 +119,8 @@ void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, con
             copied = token.text + token.size;
         }
         if (table != NULL && rst_token_is(&token, "RAISE")) { /* a native table's trigger raises natively */
-            /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's end. */
+            /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's
+            ** end. */
             const char *q = p, *close;
             rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);
             close = p;
@@ -209,8 +211,8 @@ static int values_given(rst_connection *c, const rst_statement_parts *parts) {
     }
 }
 
-/* Whether an INSERT is certain to be refused for its number of values. Of that SQLite shall say what the user wrote; of generated columns
-** it does not know. */
+/* Whether an INSERT is certain to be refused for its number of values. Of that SQLite shall say what the user wrote; of
+** generated columns it does not know. */
 static bool gives_other_count(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->columns.start;
     int wanted = p == NULL ? table->column_count : 1, given;
@@ -280,7 +282,8 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
     } else if (table != NULL && parts.kind == KIND_INSERT) {
         char *operation = NULL;
         if (parts.upsert.start != NULL) {
-            /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later does not, then. */
+            /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later
+            ** does not, then. */
             const bool by_rowid = !table->without_rowid && !table->has_rowid_name;
             sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL), *values;
             char *lifted = rst_lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;

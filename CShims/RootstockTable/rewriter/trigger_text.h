@@ -6,9 +6,11 @@
 
 #include "catalog/triggers.h"
 
-/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment list its rows: the names
-** by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by its own, OR ABORT, which SQLite tells
-** like no OR at all, UPDATE_BYTES that bytes of a row are exchanged and nothing else is done (rootstock_put_value), and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort'. */
+/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
+** list its rows: the names by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by
+** its own, OR ABORT, which SQLite tells like no OR at all, UPDATE_BYTES that bytes of a row are exchanged and nothing
+** else is done (rootstock_put_value), and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is
+** the text 'abort'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,
@@ -28,15 +30,15 @@ typedef struct rst_trigger_parsed {
     rst_span body; /* between BEGIN and END */
 } rst_trigger_parsed;
 
-/* Takes apart a text that SQLite has accepted; spans point into it. False: it is not a whole trigger, or memory ran out. Free *out
-** in either case. */
+/* Takes apart a text that SQLite has accepted; spans point into it. False: it is not a whole trigger, or memory ran
+** out. Free *out in either case. */
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out);
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed);
-/* Appends [text, end) of a trigger's on the table (null: a native one's): NEW.rowid and OLD.rowid have no meaning on a view, and
-** become a column of it; RAISE tells its mode. */
+/* Appends [text, end) of a trigger's on the table (null: a native one's): NEW.rowid and OLD.rowid have no meaning on a
+** view, and become a column of it; RAISE tells its mode. */
 void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table);
-/* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if that is not null.
-** From sqlite3_malloc, or null: no memory. */
+/* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if
+** that is not null. From sqlite3_malloc, or null: no memory. */
 char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments);
 
 #endif

@@ -1,10 +1,11 @@
 /*
 ** update_from.c - UPDATE ... FROM, made into one that finds each row once.
 **
-** SQLite changes a row of its own tables once, however often the join finds it: with the values of the last match, in the order
-** of the keys, or with those of the group that ORDER BY and LIMIT choose. For a virtual table it makes a change of every match and
-** leaves ORDER BY and LIMIT out. So the join becomes a subquery that gives each key once, with its values, and the UPDATE takes
-** them from there. Invariant: names in the user's text stand where they see what they saw, the table first and FROM behind it.
+** SQLite changes a row of its own tables once, however often the join finds it: with the values of the last match, in
+** the order of the keys, or with those of the group that ORDER BY and LIMIT choose. For a virtual table it makes a
+** change of every match and leaves ORDER BY and LIMIT out. So the join becomes a subquery that gives each key once,
+** with its values, and the UPDATE takes them from there. Invariant: names in the user's text stand where they see what
+** they saw, the table first and FROM behind it.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/update_from.h"
@@ -53,7 +54,8 @@ static const char *expression_end(const char **p, const char *end, bool *more) {
 
 enum { COLUMNS_MOST = 64 };
 
-/* Whether the SELECT is a list of expressions and nothing else: an aggregate in it can be the outer query's. p: behind SELECT. */
+/* Whether the SELECT is a list of expressions and nothing else: an aggregate in it can be the outer query's. p: behind
+** SELECT. */
 static bool is_bare_list(const char *p, const char *end) {
     static const char *const others[] = {"FROM",  "WHERE", "GROUP",  "HAVING", "WINDOW",   "ORDER",
                                          "LIMIT", "UNION", "EXCEPT", "ALL",    "DISTINCT", "INTERSECT"};

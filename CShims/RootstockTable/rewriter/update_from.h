@@ -8,8 +8,8 @@
 
 /* Whether the statement is an UPDATE with FROM. */
 bool rst_update_has_from(const rst_statement_parts *parts);
-/* Its text from SET to the end of WHERE, each row found once; from sqlite3_malloc. The parameters are numbered already: an expression
-** can come to stand there twice. */
+/* Its text from SET to the end of WHERE, each row found once; from sqlite3_malloc. The parameters are numbered already:
+** an expression can come to stand there twice. */
 int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message);
 
 #endif

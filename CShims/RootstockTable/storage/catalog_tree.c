@@ -1,9 +1,10 @@
 /*
-** catalog_tree.c - the store's own record of its schema, in the tree "rootstock", written in the transaction of what it describes.
+** catalog_tree.c - the store's own record of its schema, in the tree "rootstock", written in the transaction of what it
+** describes.
 **
-** Keys: 'M' the meta row (format, generation, next tree, next object, user_version, application_id, magic text); 'O' and an
-** 8-byte identifier, an object (type, name, tbl_name, sql, tree); 'F' and an 8-byte number, an emptied tree for reuse.
-** Values are rows as rows.h lays them out. Invariant: the generation grows with every change of the schema.
+** Keys: 'M' the meta row (format, generation, next tree, next object, user_version, application_id, magic text); 'O'
+** and an 8-byte identifier, an object (type, name, tbl_name, sql, tree); 'F' and an 8-byte number, an emptied tree for
+** reuse. Values are rows as rows.h lays them out. Invariant: the generation grows with every change of the schema.
 */
 #include "storage/storage.h"
 
@@ -38,6 +39,7 @@ static rootstock_value text_value(const char *text) {
 }
 
 static int write_row(rst_connection *c, char kind, int64_t number, const rootstock_value *values, int count) {
+    rst_store *store = store_of(c);
     unsigned char key[9];
     rootstock_slice key_slice = {kind == 'M' ? 1 : sizeof key, key}, value;
     size_t size = rootstock_row_size(values, count);
@@ -50,8 +52,8 @@ static int write_row(rst_connection *c, char kind, int64_t number, const rootsto
     catalog_key(key, kind, number);
     value.size = size;
     value.data = bytes;
-    code = rst_tree_ready(c, c->writer, &c->catalog, true);
-    if (code == SQLITE_OK) code = rst_put(c, &c->catalog, &key_slice, &value, 0);
+    code = rst_tree_ready(c, store->writer, &store->catalog, true);
+    if (code == SQLITE_OK) code = rst_put(c, &store->catalog, &key_slice, &value, 0);
     sqlite3_free(bytes);
     return code;
 }
@@ -81,7 +83,7 @@ int rst_catalog_remove_object(rst_connection *c, int64_t identifier) {
     rootstock_slice slice = {sizeof key, key};
     int code;
     catalog_key(key, 'O', identifier);
-    code = rst_remove(c, &c->catalog, &slice);
+    code = rst_remove(c, &store_of(c)->catalog, &slice);
     return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
 }
 
@@ -115,21 +117,23 @@ static bool has_magic(const rootstock_row *row) {
            text.size == sizeof magic - 1 && memcmp(text.as.data, magic, text.size) == 0;
 }
 
-/* The tree is there and no meta row: that is what a first CREATE leaves that was rolled back to a savepoint, if nothing else is in
-** it. */
+/* The tree is there and no meta row: that is what a first CREATE leaves that was rolled back to a savepoint, if nothing
+** else is in it. */
 static int check_without_meta(rst_connection *c, rootstock_transaction *transaction, char **message) {
+    rst_store *store = store_of(c);
     rootstock_tree_statistics statistics;
-    int code = c->engine->tree_statistics(transaction, c->catalog.handle, &statistics);
+    int code = store->engine->tree_statistics(transaction, store->catalog.handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
-    if (statistics.entries == 0 || transaction == c->writer)
+    if (statistics.entries == 0 || transaction == store->writer)
         return SQLITE_OK; /* the writer may be making the first object */
     rst_set_message(message, "%s: its tree \"rootstock\" is not a store's: the catalog's meta row is missing",
-                    c->shared->path);
+                    store->shared->path);
     return SQLITE_NOTADB;
 }
 
 /* What the store has besides, and whether this connection can do with it. Its checksums are kept from here on. */
 static int read_features(rst_connection *c, const rootstock_row *row, rst_catalog *catalog, char **message) {
+    rst_store *store = store_of(c);
     int code = SQLITE_OK;
     catalog->features = 0;
     if (catalog->format < ROOTSTOCK_FORMAT_PLAIN) return SQLITE_CORRUPT;
@@ -139,14 +143,14 @@ static int read_features(rst_connection *c, const rootstock_row *row, rst_catalo
     if (code != SQLITE_OK) return code;
     if ((catalog->features & ~(int64_t)CATALOG_FEATURES) != 0) {
         rst_set_message(message, "%s: written by a newer Rootstock (store features %lld, this one knows %d)",
-                        c->shared->path, (long long)catalog->features, CATALOG_FEATURES);
+                        store->shared->path, (long long)catalog->features, CATALOG_FEATURES);
         return SQLITE_NOTADB;
     }
-    if (c->wants_checksums && (catalog->features & CATALOG_CHECKSUMS) == 0) {
+    if (store->wants_checksums && (catalog->features & CATALOG_CHECKSUMS) == 0) {
         rst_set_message(message,
                         "%s: was made without checksums, and the option checksum asks for them: open it without the "
                         "option, or copy its content into a store that is made with it",
-                        c->shared->path);
+                        store->shared->path);
         return SQLITE_ERROR;
     }
     rst_checksums_keep(c, (catalog->features & CATALOG_CHECKSUMS) != 0);
@@ -154,27 +158,28 @@ static int read_features(rst_connection *c, const rootstock_row *row, rst_catalo
 }
 
 int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message) {
+    rst_store *store = store_of(c);
     rootstock_slice key = {1, "M"}, value;
     rootstock_row row;
     int code;
     memset(catalog, 0, sizeof *catalog);
     /* As the first CREATE makes it. */
-    catalog->features = c->wants_checksums ? CATALOG_CHECKSUMS : 0;
+    catalog->features = store->wants_checksums ? CATALOG_CHECKSUMS : 0;
     catalog->format = catalog->features != 0 ? ROOTSTOCK_FORMAT : ROOTSTOCK_FORMAT_PLAIN;
     catalog->next_tree = 1;
     catalog->next_object = 1;
-    if (!c->catalog.open) {
-        code = c->engine->tree_open(transaction, "rootstock", 0, &c->catalog.handle);
+    if (!store->catalog.open) {
+        code = store->engine->tree_open(transaction, "rootstock", 0, &store->catalog.handle);
         if (code == ROOTSTOCK_NOT_FOUND) { /* nothing was ever created */
-            rst_checksums_keep(c, c->wants_checksums);
+            rst_checksums_keep(c, store->wants_checksums);
             return SQLITE_OK;
         }
         if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
-        c->catalog.open = true;
+        store->catalog.open = true;
     }
-    code = c->engine->get(transaction, c->catalog.handle, &key, &value);
+    code = store->engine->get(transaction, store->catalog.handle, &key, &value);
     if (code == ROOTSTOCK_NOT_FOUND) {
-        rst_checksums_keep(c, c->wants_checksums);
+        rst_checksums_keep(c, store->wants_checksums);
         return check_without_meta(c, transaction, message);
     }
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
@@ -182,20 +187,20 @@ int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction,
     if (code == SQLITE_OK && row.count < 7) code = SQLITE_CORRUPT;
     if (code == SQLITE_OK && !has_magic(&row)) {
         rst_set_message(message, "%s: its tree \"rootstock\" is not a store's: the catalog's mark is missing",
-                        c->shared->path);
+                        store->shared->path);
         return SQLITE_NOTADB;
     }
     if (code == SQLITE_OK) code = read_integer(&row, 0, &catalog->format);
     if (code == SQLITE_OK && catalog->format > ROOTSTOCK_FORMAT) {
         rst_set_message(message, "%s: written by a newer Rootstock (store format %lld, this one reads up to %d)",
-                        c->shared->path, (long long)catalog->format, ROOTSTOCK_FORMAT);
+                        store->shared->path, (long long)catalog->format, ROOTSTOCK_FORMAT);
         return SQLITE_NOTADB;
     }
     if (code == SQLITE_OK) {
         code = read_features(c, &row, catalog, message);
         if (code == SQLITE_NOTADB || code == SQLITE_ERROR) return code;
     }
-    if (code == SQLITE_OK && rst_checked(c, &c->catalog, ROOTSTOCK_OK, &key, &value) != ROOTSTOCK_OK) {
+    if (code == SQLITE_OK && rst_checked(c, &store->catalog, ROOTSTOCK_OK, &key, &value) != ROOTSTOCK_OK) {
         rst_damage_tell(c, SQLITE_CORRUPT_VTAB, message);
         return SQLITE_CORRUPT;
     }
@@ -206,21 +211,23 @@ int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction,
     if (code == SQLITE_OK) code = read_integer(&row, 5, &catalog->application_id);
     if (code == SQLITE_OK && (catalog->next_tree < 1 || catalog->next_tree > INT32_MAX || catalog->next_object < 1))
         code = SQLITE_CORRUPT;
-    if (code != SQLITE_OK) rst_set_message(message, "%s: the catalog's meta row is malformed", c->shared->path);
+    if (code != SQLITE_OK) rst_set_message(message, "%s: the catalog's meta row is malformed", store->shared->path);
     return code;
 }
 
 int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_catalog *catalog, char **message) {
+    rst_store *store = store_of(c);
     rootstock_cursor *cursor;
     unsigned char start[9];
     rootstock_slice key = {sizeof start, start}, value;
     int capacity = 0;
     int code = rst_catalog_read_meta(c, transaction, catalog, message);
-    if (code != SQLITE_OK || !c->catalog.open) return code;
-    code = c->engine->cursor_open(transaction, c->catalog.handle, &cursor);
+    if (code != SQLITE_OK || !store->catalog.open) return code;
+    code = store->engine->cursor_open(transaction, store->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
     catalog_key(start, 'O', 0);
-    code = rst_checked(c, &c->catalog, c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
+    code =
+        rst_checked(c, &store->catalog, store->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
     while (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'O') {
         rootstock_row row;
         rst_object object = {0};
@@ -253,17 +260,18 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
             sqlite3_free(object.name);
             sqlite3_free(object.table_name);
             sqlite3_free(object.sql);
-            c->engine->cursor_close(cursor);
+            store->engine->cursor_close(cursor);
             if (result != SQLITE_NOMEM) {
-                rst_set_message(message, "%s: catalog entry %lld is malformed", c->shared->path,
+                rst_set_message(message, "%s: catalog entry %lld is malformed", store->shared->path,
                                 (long long)object.identifier);
             }
             return result;
         }
         catalog->objects[catalog->count++] = object;
-        code = rst_checked(c, &c->catalog, c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value), &key, &value);
+        code = rst_checked(c, &store->catalog, store->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value), &key,
+                           &value);
     }
-    c->engine->cursor_close(cursor);
+    store->engine->cursor_close(cursor);
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_error(c, code, message);
     return SQLITE_OK;
 }
@@ -282,35 +290,37 @@ void rst_catalog_free(rst_catalog *catalog) {
 }
 
 int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree) {
+    rst_store *store = store_of(c);
     unsigned char start[9];
     rootstock_slice key = {sizeof start, start}, value;
     rootstock_cursor *cursor;
-    int code = rst_tree_ready(c, c->writer, &c->catalog, true);
+    int code = rst_tree_ready(c, store->writer, &store->catalog, true);
     memset(tree, 0, sizeof *tree);
     if (code != SQLITE_OK) return code;
-    code = c->engine->cursor_open(c->writer, c->catalog.handle, &cursor);
+    code = store->engine->cursor_open(store->writer, store->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     catalog_key(start, 'F', 0);
-    code = rst_checked(c, &c->catalog, c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
+    code =
+        rst_checked(c, &store->catalog, store->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
     if (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'F') {
         unsigned char free_key[9];
         rootstock_slice slice = {sizeof free_key, free_key};
         if (catalog_number(&key) < 1 || catalog_number(&key) >= catalog->next_tree) {
-            c->engine->cursor_close(cursor);
+            store->engine->cursor_close(cursor);
             return SQLITE_CORRUPT_VTAB;
         }
         tree->number = (int)catalog_number(&key);
         catalog_key(free_key, 'F', tree->number);
-        c->engine->cursor_close(cursor);
-        code = rst_remove(c, &c->catalog, &slice);
+        store->engine->cursor_close(cursor);
+        code = rst_remove(c, &store->catalog, &slice);
         if (code != SQLITE_OK) return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
     } else {
-        c->engine->cursor_close(cursor);
+        store->engine->cursor_close(cursor);
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
         tree->number = (int)catalog->next_tree++;
     }
-    c->wrote = true;
-    return rst_tree_ready(c, c->writer, tree, true);
+    store->wrote = true;
+    return rst_tree_ready(c, store->writer, tree, true);
 }
 
 int rst_catalog_free_tree(rst_connection *c, rst_tree *tree) {

@@ -1,5 +1,6 @@
 /*
-** catalog_tree.h - the store's own record of its tables, indexes, views and triggers, as it stands in the catalog's tree.
+** catalog_tree.h - the store's own record of its tables, indexes, views and triggers, as it stands in the catalog's
+** tree.
 */
 #ifndef ROOTSTOCK_CATALOG_TREE_H
 #define ROOTSTOCK_CATALOG_TREE_H

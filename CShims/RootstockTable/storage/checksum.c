@@ -1,8 +1,9 @@
 /*
 ** checksum.c - checksums put behind the values of a store that keeps them, and held against what is read.
 **
-** Invariant: in a store that keeps checksums no byte of a key or value passes from the engine upwards unverified, save to the undo
-** log, which puts back what it took. What a mismatch says is kept in the connection until it is told (rst_words).
+** Invariant: in a store that keeps checksums no byte of a key or value passes from the engine upwards unverified, save
+** to the undo log, which puts back what it took. What a mismatch says is kept in the connection until it is told
+** (rst_words).
 */
 #include "storage/checksum.h"
 #include "storage/storage.h"
@@ -11,17 +12,19 @@
 
 static uint32_t checksum_of(const rst_connection *c, const rst_tree *tree, const rootstock_slice *key,
                             const void *value, size_t size) {
+    rst_store *store = store_of(c);
     uint32_t number = (uint32_t)tree->number;
     unsigned char bytes[4] = {(unsigned char)number, (unsigned char)(number >> 8), (unsigned char)(number >> 16),
                               (unsigned char)(number >> 24)};
-    uint32_t crc = c->crc(0, bytes, sizeof bytes);
-    crc = c->crc(crc, key->data, key->size);
-    return c->crc(crc, value, size);
+    uint32_t crc = store->crc(0, bytes, sizeof bytes);
+    crc = store->crc(crc, key->data, key->size);
+    return store->crc(crc, value, size);
 }
 
 void rst_checksums_keep(rst_connection *c, bool keep) {
-    c->crc = keep ? rootstock_crc_best() : NULL;
-    c->second_look = keep ? 0 : c->long_key_limit;
+    rst_store *store = store_of(c);
+    store->crc = keep ? rootstock_crc_best() : NULL;
+    store->second_look = keep ? 0 : store->long_key_limit;
 }
 
 /* What the tree holds: "table t", "index i", "the catalog". */
@@ -31,7 +34,7 @@ static void name_tree(const rst_connection *c, const rst_tree *tree, sqlite3_str
         sqlite3_str_appendall(out, "the catalog");
         return;
     }
-    c->hooks->name_tree(c, tree->number, out, rows);
+    store_of(c)->hooks->name_tree(c, tree->number, out, rows);
 }
 
 static int mismatch(rst_connection *c, const rst_tree *tree, const rootstock_slice *key) {
@@ -47,8 +50,8 @@ static int mismatch(rst_connection *c, const rst_tree *tree, const rootstock_sli
         sqlite3_str_appendall(out, key->size > 64 ? "'..." : "'");
     }
     sqlite3_str_appendall(out, " does not match its checksum");
-    sqlite3_free(c->damage);
-    c->damage = sqlite3_str_finish(out); /* null: no memory; the engine's words do then */
+    sqlite3_free(store_of(c)->damage);
+    store_of(c)->damage = sqlite3_str_finish(out); /* null: no memory; the engine's words do then */
     return ROOTSTOCK_CORRUPT;
 }
 
@@ -61,33 +64,37 @@ int rst_checksum_verify(rst_connection *c, const rst_tree *tree, const rootstock
     crc = checksum_of(c, tree, key, bytes, value->size);
     if (crc != ((uint32_t)stored[0] | (uint32_t)stored[1] << 8 | (uint32_t)stored[2] << 16 | (uint32_t)stored[3] << 24))
         return mismatch(c, tree, key);
-    c->verified++;
+    store_of(c)->verified++;
     return ROOTSTOCK_OK;
 }
 
 int rst_checksum_append(rst_connection *c, const rst_tree *tree, const rootstock_slice *key, rootstock_slice *value) {
+    rst_store *store = store_of(c);
     uint32_t crc;
     if (value->size > 0x7FFFFFFF - CHECKSUM_SIZE) return SQLITE_TOOBIG;
-    c->checksum_scratch.size = 0;
-    if (rootstock_buffer_reserve(&c->checksum_scratch, value->size + CHECKSUM_SIZE) != SQLITE_OK) return SQLITE_NOMEM;
+    store->checksum_scratch.size = 0;
+    if (rootstock_buffer_reserve(&store->checksum_scratch, value->size + CHECKSUM_SIZE) != SQLITE_OK)
+        return SQLITE_NOMEM;
     crc = checksum_of(c, tree, key, value->data, value->size);
-    if (value->size > 0) memcpy(c->checksum_scratch.data, value->data, value->size);
+    if (value->size > 0) memcpy(store->checksum_scratch.data, value->data, value->size);
     for (int i = 0; i < CHECKSUM_SIZE; i++)
-        c->checksum_scratch.data[value->size + (size_t)i] = (unsigned char)(crc >> (8 * i));
+        store->checksum_scratch.data[value->size + (size_t)i] = (unsigned char)(crc >> (8 * i));
     value->size += CHECKSUM_SIZE;
-    value->data = c->checksum_scratch.data;
+    value->data = store->checksum_scratch.data;
     return SQLITE_OK;
 }
 
 const char *rst_words(rst_connection *c, int code) {
-    if (code == ROOTSTOCK_CORRUPT && c->damage != NULL) return c->damage;
-    return c->engine->describe(c->shared->environment, code);
+    rst_store *store = store_of(c);
+    if (code == ROOTSTOCK_CORRUPT && store->damage != NULL) return store->damage;
+    return store->engine->describe(store->shared->environment, code);
 }
 
 void rst_damage_tell(rst_connection *c, int code, char **message) {
-    if (c->damage == NULL) return;
+    rst_store *store = store_of(c);
+    if (store->damage == NULL) return;
     if (code == SQLITE_CORRUPT_VTAB && message != NULL && *message == NULL)
-        *message = sqlite3_mprintf("%s: %s", c->shared == NULL ? "" : c->shared->path, c->damage);
-    sqlite3_free(c->damage);
-    c->damage = NULL;
+        *message = sqlite3_mprintf("%s: %s", store->shared == NULL ? "" : store->shared->path, store->damage);
+    sqlite3_free(store->damage);
+    store->damage = NULL;
 }

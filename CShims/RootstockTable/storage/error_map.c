@@ -32,10 +32,10 @@ static const int code_map[] = {
 
 int rst_map_code(rst_connection *c, int code) {
     if (code == ROOTSTOCK_NO_MEMORY) rst_call_no_memory();
-    if (c != NULL && c->writer != NULL &&
+    if (c != NULL && store_of(c)->writer != NULL &&
         (code == ROOTSTOCK_FULL || code == ROOTSTOCK_IO || code == ROOTSTOCK_CORRUPT || code == ROOTSTOCK_NO_MEMORY ||
          code == ROOTSTOCK_TRANSACTION_BROKEN)) {
-        c->writer_broken = true;
+        store_of(c)->writer_broken = true;
     }
     if (code < 0 || code >= (int)(sizeof code_map / sizeof code_map[0])) return SQLITE_ERROR;
     return code_map[code];
@@ -47,8 +47,8 @@ int rst_map_error(rst_connection *c, int code, char **message) {
         rst_set_message(message, "interrupted");
         return result;
     }
-    if (result != SQLITE_OK && result != SQLITE_NOMEM && c->shared != NULL) {
-        rst_set_message(message, "%s: %s", c->shared->path, rst_words(c, code));
+    if (result != SQLITE_OK && result != SQLITE_NOMEM && store_of(c)->shared != NULL) {
+        rst_set_message(message, "%s: %s", store_of(c)->shared->path, rst_words(c, code));
         rst_damage_tell(c, SQLITE_OK, NULL);
     }
     return result;

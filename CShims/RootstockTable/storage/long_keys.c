@@ -1,12 +1,12 @@
 /*
 ** long_keys.c - keys of any length over an engine that limits them (LMDB: 511 bytes).
 **
-** A logical key shorter than the limit P (the engine's maximum less 8) is stored as it is. A longer one is stored as its
-** first P bytes and an 8-byte number that makes it unique among its like: exactly P + 8 bytes, a size that no short key
-** has, so the two cannot be mistaken for each other. The value then begins with the length (8 bytes, little-endian) and the
-** bytes of the key's rest. Long keys that share their first P bytes form a run; runs stand in the right place among all
-** other keys, and inside a run the order is made by sorting its few entries when a walker enters it; who seeks one entry to
-** change looks through the run where it lies. No key is ever hashed.
+** A logical key shorter than the limit P (the engine's maximum less 8) is stored as it is. A longer one is stored as
+** its first P bytes and an 8-byte number that makes it unique among its like: exactly P + 8 bytes, a size that no short
+** key has, so the two cannot be mistaken for each other. The value then begins with the length (8 bytes, little-endian)
+** and the bytes of the key's rest. Long keys that share their first P bytes form a run; runs stand in the right place
+** among all other keys, and inside a run the order is made by sorting its few entries when a walker enters it; who
+** seeks one entry to change looks through the run where it lies. No key is ever hashed.
 **
 ** Invariant: a walker gives logical keys in memcmp order, each once.
 */
@@ -58,7 +58,8 @@ static int split_value(const rootstock_slice *value, rootstock_slice *rest, root
 /* Reads the whole run of this prefix through the cursor, which is left anywhere. */
 static int run_load(rst_connection *c, const rst_tree *tree, rootstock_cursor *cursor, const void *prefix,
                     rst_run **out) {
-    size_t limit = c->long_key_limit;
+    rst_store *store = store_of(c);
+    size_t limit = store->long_key_limit;
     rootstock_slice key = {limit, prefix}, value;
     rst_run *run = sqlite3_malloc64(sizeof *run);
     int capacity = 0, code;
@@ -71,7 +72,7 @@ static int run_load(rst_connection *c, const rst_tree *tree, rootstock_cursor *c
     }
     memcpy(run->prefix, prefix, limit);
     key.data = run->prefix;
-    code = c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value);
+    code = store->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value);
     while (code == ROOTSTOCK_OK && key.size == limit + 8 && memcmp(key.data, run->prefix, limit) == 0) {
         rootstock_slice rest, payload;
         run_entry *entry;
@@ -101,7 +102,7 @@ static int run_load(rst_connection *c, const rst_tree *tree, rootstock_cursor *c
         if (payload.size > 0) memcpy(entry->bytes + entry->key_size, payload.data, payload.size);
         memcpy(entry->number, (const unsigned char *)key.data + limit, 8);
         run->count++;
-        code = c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value);
+        code = store->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value);
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
         run_free(run);
@@ -119,7 +120,7 @@ int rst_walker_open(rst_connection *c, rootstock_transaction *transaction, rst_t
     walker->connection = c;
     walker->tree = tree;
     walker->transaction = transaction;
-    code = c->engine->cursor_open(transaction, tree->handle, &walker->cursor);
+    code = store_of(c)->engine->cursor_open(transaction, tree->handle, &walker->cursor);
     if (code != ROOTSTOCK_OK) {
         walker->cursor = NULL;
         return rst_map_code(c, code);
@@ -132,8 +133,8 @@ int rst_walker_renew(rst_walker *walker, rootstock_transaction *transaction) {
     int code;
     run_free(walker->run);
     walker->run = NULL;
-    if (c->engine->cursor_renew != NULL) {
-        code = c->engine->cursor_renew(transaction, walker->cursor);
+    if (store_of(c)->engine->cursor_renew != NULL) {
+        code = store_of(c)->engine->cursor_renew(transaction, walker->cursor);
         if (code == ROOTSTOCK_OK) {
             walker->transaction = transaction;
             return SQLITE_OK;
@@ -146,7 +147,7 @@ int rst_walker_renew(rst_walker *walker, rootstock_transaction *transaction) {
 void rst_walker_close(rst_walker *walker) {
     run_free(walker->run);
     walker->run = NULL;
-    if (walker->cursor != NULL) walker->connection->engine->cursor_close(walker->cursor);
+    if (walker->cursor != NULL) store_of(walker->connection)->engine->cursor_close(walker->cursor);
     walker->cursor = NULL;
 }
 
@@ -168,18 +169,18 @@ static int run_enter(rst_walker *w, bool at_end, rootstock_slice *key, rootstock
     return run_give(w, at_end ? w->run->count - 1 : 0, key, value);
 }
 
-/* What a move of the engine's cursor ended with: a long key's run is entered at the end that faces the movement, a short key's
-** entry is given, verified where the store keeps checksums. */
+/* What a move of the engine's cursor ended with: a long key's run is entered at the end that faces the movement, a
+** short key's entry is given, verified where the store keeps checksums. */
 static int give(rst_walker *w, int code, bool at_end, rootstock_slice *key, rootstock_slice *value) {
     if (code != ROOTSTOCK_OK) return code;
-    if (key->size >= w->connection->long_key_limit) return run_enter(w, at_end, key, value);
+    if (key->size >= store_of(w->connection)->long_key_limit) return run_enter(w, at_end, key, value);
     return rst_checked(w->connection, w->tree, code, key, value);
 }
 
 /* Leaves the run under the walker towards higher or lower keys. */
 static int run_leave(rst_walker *w, bool forward, rootstock_slice *key, rootstock_slice *value) {
-    const rootstock_engine *engine = w->connection->engine;
-    size_t limit = w->connection->long_key_limit;
+    const rootstock_engine *engine = store_of(w->connection)->engine;
+    size_t limit = store_of(w->connection)->long_key_limit;
     rst_run *run = w->run;
     unsigned char *bound = sqlite3_malloc64(limit + 8);
     rootstock_slice target = {forward ? limit + 8 : limit, bound};
@@ -203,8 +204,8 @@ static int run_leave(rst_walker *w, bool forward, rootstock_slice *key, rootstoc
 
 /* Moves 100 and 101: the cursor has just been moved forward or backward onto an entry that needs a second look. */
 int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
-    const rootstock_engine *engine = w->connection->engine;
-    size_t limit = w->connection->long_key_limit;
+    const rootstock_engine *engine = store_of(w->connection)->engine;
+    size_t limit = store_of(w->connection)->long_key_limit;
     rootstock_slice sought = *key;
     int code;
     if (move == (rootstock_move)100 || move == (rootstock_move)101) {
@@ -250,21 +251,22 @@ int rst_walker_slow_move(rst_walker *w, rootstock_move move, rootstock_slice *ke
     return run_leave(w, true, key, value);
 }
 
-/* Finds a long key's stored form: *physical gets P + 8 bytes; where it is absent, *next_number one above the run's highest. The run is
-** looked through where it lies: an insert into it has nothing to sort. */
+/* Finds a long key's stored form: *physical gets P + 8 bytes; where it is absent, *next_number one above the run's
+** highest. The run is looked through where it lies: an insert into it has nothing to sort. */
 static int long_find(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
                      const rootstock_slice *sought, unsigned char *physical, uint64_t *next_number,
                      rootstock_buffer *hold, rootstock_slice *value) {
-    const size_t limit = c->long_key_limit;
+    rst_store *store = store_of(c);
+    const size_t limit = store->long_key_limit;
     const rootstock_slice end = {sought->size - limit, (const unsigned char *)sought->data + limit};
     rootstock_slice key = {limit, physical}, bytes;
     rootstock_cursor *cursor;
     int found = SQLITE_DONE;
-    int code = c->engine->cursor_open(transaction, tree->handle, &cursor);
+    int code = store->engine->cursor_open(transaction, tree->handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
     memcpy(physical, sought->data, limit);
     *next_number = 1;
-    code = c->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &bytes);
+    code = store->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &bytes);
     while (code == ROOTSTOCK_OK && key.size == limit + 8 && memcmp(key.data, physical, limit) == 0) {
         const unsigned char *digits = (const unsigned char *)key.data + limit;
         rootstock_slice rest, payload;
@@ -284,9 +286,9 @@ static int long_find(rst_connection *c, rootstock_transaction *transaction, rst_
             value->data = hold->data;
             break;
         }
-        code = c->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &bytes);
+        code = store->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &bytes);
     }
-    c->engine->cursor_close(cursor);
+    store->engine->cursor_close(cursor);
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_code(c, code);
     return found;
 }
@@ -297,10 +299,10 @@ int rst_tree_get(rst_connection *c, rootstock_transaction *transaction, rst_tree
     unsigned char *physical;
     uint64_t number;
     int code;
-    if (key->size < c->long_key_limit) return rst_get(c, transaction, tree, key, value);
+    if (key->size < store_of(c)->long_key_limit) return rst_get(c, transaction, tree, key, value);
     code = rst_tree_ready(c, transaction, tree, false);
     if (code != SQLITE_OK) return code;
-    physical = sqlite3_malloc64(c->long_key_limit + 8);
+    physical = sqlite3_malloc64(store_of(c)->long_key_limit + 8);
     if (physical == NULL) return SQLITE_NOMEM;
     code = long_find(c, transaction, tree, key, physical, &number, hold, value);
     sqlite3_free(physical);
@@ -309,18 +311,19 @@ int rst_tree_get(rst_connection *c, rootstock_transaction *transaction, rst_tree
 
 int rst_tree_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
                  uint32_t flags) {
-    size_t limit = c->long_key_limit;
+    rst_store *store = store_of(c);
+    size_t limit = store->long_key_limit;
     rootstock_buffer bytes = {0};
     rootstock_slice stored_key, stored_value;
     unsigned char *physical, length[8];
     uint64_t number, rest;
     int code;
     if (key->size < limit) return rst_put(c, tree, key, value, flags);
-    code = rst_tree_ready(c, c->writer, tree, false);
+    code = rst_tree_ready(c, store->writer, tree, false);
     if (code != SQLITE_OK) return code;
     physical = sqlite3_malloc64(limit + 8);
     if (physical == NULL) return SQLITE_NOMEM;
-    code = long_find(c, c->writer, tree, key, physical, &number, NULL, NULL);
+    code = long_find(c, store->writer, tree, key, physical, &number, NULL, NULL);
     if (code == SQLITE_ROW && (flags & ROOTSTOCK_PUT_NO_OVERWRITE) != 0) {
         sqlite3_free(physical);
         return SQLITE_DONE;
@@ -350,18 +353,19 @@ int rst_tree_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, 
 }
 
 int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
+    rst_store *store = store_of(c);
     rootstock_slice stored;
     unsigned char *physical;
     uint64_t number;
     int code;
-    if (key->size < c->long_key_limit) return rst_remove(c, tree, key);
-    code = rst_tree_ready(c, c->writer, tree, false);
+    if (key->size < store->long_key_limit) return rst_remove(c, tree, key);
+    code = rst_tree_ready(c, store->writer, tree, false);
     if (code != SQLITE_OK) return code;
-    physical = sqlite3_malloc64(c->long_key_limit + 8);
+    physical = sqlite3_malloc64(store->long_key_limit + 8);
     if (physical == NULL) return SQLITE_NOMEM;
-    code = long_find(c, c->writer, tree, key, physical, &number, NULL, NULL);
+    code = long_find(c, store->writer, tree, key, physical, &number, NULL, NULL);
     if (code == SQLITE_ROW) {
-        stored.size = c->long_key_limit + 8;
+        stored.size = store->long_key_limit + 8;
         stored.data = physical;
         code = rst_remove(c, tree, &stored);
     }

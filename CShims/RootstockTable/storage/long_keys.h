@@ -1,5 +1,5 @@
 /*
-** long_keys.h - trees by logical keys of any length (trees.c).
+** long_keys.h - trees by logical keys of any length (long_keys.c).
 */
 #ifndef ROOTSTOCK_TREES_H
 #define ROOTSTOCK_TREES_H
@@ -27,8 +27,8 @@ int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *ke
 /* Moves a walker; SEEK takes the key sought in *key. Rows with short keys cost one engine call. */
 static inline int rst_walker_move(rst_walker *w, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
     if (w->run == NULL && (move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS)) {
-        int code = w->connection->engine->cursor_move(w->cursor, move, key, value);
-        if (code != ROOTSTOCK_OK || key->size < w->connection->second_look) return code;
+        int code = store_of(w->connection)->engine->cursor_move(w->cursor, move, key, value);
+        if (code != ROOTSTOCK_OK || key->size < store_of(w->connection)->second_look) return code;
         return rst_walker_slow_move(w, (rootstock_move)(move == ROOTSTOCK_NEXT ? 100 : 101), key, value);
     }
     return rst_walker_slow_move(w, move, key, value);

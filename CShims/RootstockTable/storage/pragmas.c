@@ -9,27 +9,29 @@ bool rst_foreign_enabled(rst_connection *c) {
 }
 
 bool rst_foreign_all_deferred(rst_connection *c) {
+    rst_store *store = store_of(c);
     sqlite3_stmt *statement;
     bool on = false;
     if (rst_statement_get(c, "PRAGMA defer_foreign_keys", &statement) != SQLITE_OK) return false;
     if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
     rst_statement_done(c, statement);
-    if (!on && c->violations_by_pragma) {
-        c->deferred_violations = c->declared_violations;
-        c->violations_by_pragma = false;
+    if (!on && store->violations_by_pragma) {
+        store->deferred_violations = store->declared_violations;
+        store->violations_by_pragma = false;
     }
     return on;
 }
 
 int64_t rst_foreign_deferred(rst_connection *c) {
-    if (c->violations_by_pragma) (void)rst_foreign_all_deferred(c);
-    return c->deferred_violations;
+    if (store_of(c)->violations_by_pragma) (void)rst_foreign_all_deferred(c);
+    return store_of(c)->deferred_violations;
 }
 
 void rst_foreign_count_by_pragma(rst_connection *c) {
-    if (c->violations_by_pragma) return;
-    c->violations_by_pragma = true;
-    c->declared_violations = c->deferred_violations;
+    rst_store *store = store_of(c);
+    if (store->violations_by_pragma) return;
+    store->violations_by_pragma = true;
+    store->declared_violations = store->deferred_violations;
 }
 
 bool rst_recursive_triggers(rst_connection *c) {

@@ -1,33 +1,34 @@
 /*
-** reader_monitor.c - looks after the readers of a store while it is being written: clears those whose process died, and warns once
-** of one that has been reading for so long that the file grows for its sake.
+** reader_monitor.c - looks after the readers of a store while it is being written: clears those whose process died, and
+** warns once of one that has been reading for so long that the file grows for its sake.
 **
-** A reader that does nothing runs no code of ours, so the look is the writer's: at a commit, one in some hundred. The warning
-** goes to SQLite's error log (sqlite3_log, SQLITE_WARNING), once for each snapshot that lags.
-** Invariant: nothing here makes a commit fail.
+** A reader that does nothing runs no code of ours, so the look is the writer's: at a commit, one in some hundred. The
+** warning goes to SQLite's error log (sqlite3_log, SQLITE_WARNING), once for each snapshot that lags. Invariant:
+** nothing here makes a commit fail.
 */
 #include "storage/storage.h"
 
 enum { SHORTEST_INTERVAL = 16 };
 
-void rst_readers_watch(rst_connection *c, uint64_t identifier) {
-    uint64_t interval = c->reader_warning / 4 > SHORTEST_INTERVAL ? c->reader_warning / 4 : SHORTEST_INTERVAL;
+void rst_reader_monitor_watch(rst_connection *c, uint64_t identifier) {
+    rst_store *store = store_of(c);
+    uint64_t interval = store->reader_warning / 4 > SHORTEST_INTERVAL ? store->reader_warning / 4 : SHORTEST_INTERVAL;
     rootstock_environment_statistics statistics;
     uint64_t oldest;
     /* Numbers begin anew in a file that VACUUM made. */
-    if (c->reader_warning == 0) return;
-    if (identifier >= c->watched_transaction && identifier - c->watched_transaction < interval) return;
-    c->watched_transaction = identifier;
-    if (c->engine->check_readers != NULL) (void)c->engine->check_readers(c->shared->environment, NULL);
-    if (c->engine->environment_statistics(c->shared->environment, &statistics) != ROOTSTOCK_OK) return;
-    if (statistics.oldest_reader_lag < c->reader_warning) return;
+    if (store->reader_warning == 0) return;
+    if (identifier >= store->watched_transaction && identifier - store->watched_transaction < interval) return;
+    store->watched_transaction = identifier;
+    if (store->engine->check_readers != NULL) (void)store->engine->check_readers(store->shared->environment, NULL);
+    if (store->engine->environment_statistics(store->shared->environment, &statistics) != ROOTSTOCK_OK) return;
+    if (statistics.oldest_reader_lag < store->reader_warning) return;
     oldest = statistics.last_transaction - statistics.oldest_reader_lag;
-    if (c->warned_of_any && oldest == c->warned_of) return;
-    c->warned_of_any = true;
-    c->warned_of = oldest;
+    if (store->warned_of_any && oldest == store->warned_of) return;
+    store->warned_of_any = true;
+    store->warned_of = oldest;
     sqlite3_log(
         SQLITE_WARNING,
         "rootstock: %s: a reader is %llu commits behind, and the file grows until it ends (%u readers; a statement "
         "that is not reset, or a transaction left open)",
-        c->shared->path, (unsigned long long)statistics.oldest_reader_lag, statistics.readers);
+        store->shared->path, (unsigned long long)statistics.oldest_reader_lag, statistics.readers);
 }

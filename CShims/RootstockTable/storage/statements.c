@@ -1,10 +1,10 @@
 /*
 ** statements.c - statements of our own on the application's connection, kept for reuse.
 **
-** SQLite will not close a connection while statements live on it, and keeps a virtual table while a statement refers to it;
-** our own cached statements would be such. So an eponymous virtual table, the sentinel, is instantiated beside the first
-** of them: SQLite disconnects it on close before it looks for statements, and its xDisconnect finalizes ours.
-** Invariant: after the sentinel is gone no statement of ours lives on db.
+** SQLite will not close a connection while statements live on it, and keeps a virtual table while a statement refers to
+** it; our own cached statements would be such. So an eponymous virtual table, the close hook, is instantiated beside
+** the first of them: SQLite disconnects it on close before it looks for statements, and its xDisconnect finalizes ours.
+** Invariant: after the close hook is gone no statement of ours lives on db.
 */
 #include "storage/storage.h"
 
@@ -38,23 +38,25 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...) {
     return code;
 }
 
-int rst_sentinel_touch(rst_connection *c) {
-    if (c->sentinel_alive) return SQLITE_OK;
-    (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_sentinel");
-    if (c->sentinel_alive) return SQLITE_OK;
+int rst_close_hook_touch(rst_connection *c) {
+    if (store_of(c)->close_hook_alive) return SQLITE_OK;
+    (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_close_hook");
+    if (store_of(c)->close_hook_alive) return SQLITE_OK;
     /* Of an interrupt SQLite says no more than that the table cannot be made. */
     return rst_execute(c, NULL, "SELECT 1") == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_NOMEM;
 }
 
 int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **statement) {
+    rst_store *store = store_of(c);
     rst_statement *kept;
     int count = 0, code;
-    for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
+    for (rst_statement **link = &store->statements; *link != NULL; link = &(*link)->next) {
         kept = *link;
         count++;
         if (!kept->busy && strcmp(kept->sql, sql) == 0) {
-            if (kept->epoch != c->epoch) {
-                /* SQLite would prepare it anew at its first step only; who asks for its columns before that needs it now. */
+            if (kept->epoch != store->epoch) {
+                /* SQLite would prepare it anew at its first step only; who asks for its columns before that needs it
+                ** now. */
                 sqlite3_finalize(kept->statement);
                 *link = kept->next;
                 sqlite3_free(kept->sql);
@@ -67,7 +69,7 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
         }
     }
     if (count >= STATEMENTS_KEPT) {
-        for (rst_statement **link = &c->statements; *link != NULL;) {
+        for (rst_statement **link = &store->statements; *link != NULL;) {
             rst_statement *old = *link;
             if (old->busy) {
                 link = &old->next;
@@ -79,13 +81,13 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
             sqlite3_free(old);
         }
     }
-    code = rst_sentinel_touch(c); /* without it nothing would finalize the statement */
+    code = rst_close_hook_touch(c); /* without it nothing would finalize the statement */
     if (code != SQLITE_OK) return code;
     kept = sqlite3_malloc64(sizeof *kept);
     if (kept == NULL) return SQLITE_NOMEM;
     kept->sql = sqlite3_mprintf("%s", sql);
     kept->statement = NULL;
-    kept->epoch = c->epoch;
+    kept->epoch = store->epoch;
     code = kept->sql == NULL ? SQLITE_NOMEM
                              : sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
     if (code != SQLITE_OK) {
@@ -94,8 +96,8 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
         return code;
     }
     kept->busy = true;
-    kept->next = c->statements;
-    c->statements = kept;
+    kept->next = store->statements;
+    store->statements = kept;
     *statement = kept->statement;
     return SQLITE_OK;
 }
@@ -103,7 +105,7 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
 void rst_statement_done(rst_connection *c, sqlite3_stmt *statement) {
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
-    for (rst_statement *kept = c->statements; kept != NULL; kept = kept->next) {
+    for (rst_statement *kept = store_of(c)->statements; kept != NULL; kept = kept->next) {
         if (kept->statement == statement) {
             kept->busy = false;
             return;
@@ -116,7 +118,7 @@ int rst_statement_current(rst_connection *c, const char *sql) {
     int code = rst_statement_get(c, sql, &statement);
     if (code != SQLITE_OK) return code;
     if (sqlite3_expired(statement)) {
-        for (rst_statement **link = &c->statements; *link != NULL; link = &(*link)->next) {
+        for (rst_statement **link = &store_of(c)->statements; *link != NULL; link = &(*link)->next) {
             rst_statement *kept = *link;
             if (kept->statement != statement) continue;
             *link = kept->next;
@@ -133,45 +135,46 @@ int rst_statement_current(rst_connection *c, const char *sql) {
 }
 
 void rst_statements_finalize(rst_connection *c) {
-    c->hooks->finalize_statements(c);
-    while (c->statements != NULL) {
-        rst_statement *kept = c->statements;
-        c->statements = kept->next;
+    rst_store *store = store_of(c);
+    store->hooks->finalize_statements(c);
+    while (store->statements != NULL) {
+        rst_statement *kept = store->statements;
+        store->statements = kept->next;
         sqlite3_finalize(kept->statement);
         sqlite3_free(kept->sql);
         sqlite3_free(kept);
     }
-    sqlite3_finalize(c->control_read);
-    c->control_read = NULL;
+    sqlite3_finalize(store->control_read);
+    store->control_read = NULL;
 }
 
-static int sentinel_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                            char **message) {
+static int close_hook_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                              char **message) {
     rst_connection *c = context;
     int code = rst_bare_vtab(c, "CREATE TABLE x(a)", sizeof(rst_txn_vtab), out);
     UNUSED(db);
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    if (code == SQLITE_OK) c->sentinel_alive = true;
+    if (code == SQLITE_OK) store_of(c)->close_hook_alive = true;
     return code;
 }
 
-static int sentinel_disconnect(sqlite3_vtab *base) {
+static int close_hook_disconnect(sqlite3_vtab *base) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
-    c->sentinel_alive = false;
+    store_of(c)->close_hook_alive = false;
     rst_statements_finalize(c);
     sqlite3_free(base);
     return SQLITE_OK;
 }
 
-static int sentinel_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+static int close_hook_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     UNUSED(base);
     info->estimatedCost = 1;
     return SQLITE_OK;
 }
 
-static int sentinel_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+static int close_hook_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     UNUSED(base);
     *out = sqlite3_malloc64(sizeof **out);
     if (*out == NULL) return SQLITE_NOMEM;
@@ -179,13 +182,13 @@ static int sentinel_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     return SQLITE_OK;
 }
 
-static int sentinel_close(sqlite3_vtab_cursor *cursor) {
+static int close_hook_close(sqlite3_vtab_cursor *cursor) {
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
 
-static int sentinel_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
-                           sqlite3_value **values) {
+static int close_hook_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
+                             sqlite3_value **values) {
     UNUSED(cursor);
     UNUSED(number);
     UNUSED(text);
@@ -194,40 +197,40 @@ static int sentinel_filter(sqlite3_vtab_cursor *cursor, int number, const char *
     return SQLITE_OK;
 }
 
-static int sentinel_next(sqlite3_vtab_cursor *cursor) {
+static int close_hook_next(sqlite3_vtab_cursor *cursor) {
     UNUSED(cursor);
     return SQLITE_OK;
 }
 
-static int sentinel_eof(sqlite3_vtab_cursor *cursor) {
+static int close_hook_eof(sqlite3_vtab_cursor *cursor) {
     UNUSED(cursor);
     return 1;
 }
 
-static int sentinel_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
+static int close_hook_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
     UNUSED(cursor);
     UNUSED(context);
     UNUSED(column);
     return SQLITE_OK;
 }
 
-static int sentinel_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
+static int close_hook_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
     UNUSED(cursor);
     *rowid = 0;
     return SQLITE_OK;
 }
 
-const sqlite3_module rst_sentinel_module = {
-    .xConnect = sentinel_connect,
-    .xBestIndex = sentinel_best,
-    .xDisconnect = sentinel_disconnect,
-    .xOpen = sentinel_open,
-    .xClose = sentinel_close,
-    .xFilter = sentinel_filter,
-    .xNext = sentinel_next,
-    .xEof = sentinel_eof,
-    .xColumn = sentinel_column,
-    .xRowid = sentinel_rowid,
+const sqlite3_module rst_close_hook_module = {
+    .xConnect = close_hook_connect,
+    .xBestIndex = close_hook_best,
+    .xDisconnect = close_hook_disconnect,
+    .xOpen = close_hook_open,
+    .xClose = close_hook_close,
+    .xFilter = close_hook_filter,
+    .xNext = close_hook_next,
+    .xEof = close_hook_eof,
+    .xColumn = close_hook_column,
+    .xRowid = close_hook_rowid,
 };
 
 /* A statement is what SQLite tells of an interrupt, here and in a progress handler; it is stepped now and then. */
@@ -248,19 +251,21 @@ int rst_stop(void *connection) {
 }
 
 /*
-** SQLite does so where a statement that writes is interrupted; those that ours run inside of only read. While sqlite3_interrupt() lasts,
-** which is until the statement around has ended, nothing can be prepared, and a ROLLBACK is interrupted, too. So is a prepared
-** statement that would write, before it does anything, and it takes the transaction with it. Where none was kept, nothing of
-** the transaction can be committed, and the next call that comes through the front door rolls it back.
+** SQLite does so where a statement that writes is interrupted; those that ours run inside of only read. While
+** sqlite3_interrupt() lasts, which is until the statement around has ended, nothing can be prepared, and a ROLLBACK is
+** interrupted, too. So is a prepared statement that would write, before it does anything, and it takes the transaction
+** with it. Where none was kept, nothing of the transaction can be committed, and the next call that comes through the
+** front door rolls it back.
 */
 void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes) {
+    rst_store *store = store_of(c);
     if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
     if (!sqlite3_get_autocommit(c->db) && writes != NULL) {
         (void)sqlite3_step(writes);
         (void)sqlite3_reset(writes);
     }
-    c->interrupted = !sqlite3_get_autocommit(c->db);
-    if (c->interrupted && c->writer != NULL) c->writer_broken = true;
+    store->interrupted = !sqlite3_get_autocommit(c->db);
+    if (store->interrupted && store->writer != NULL) store->writer_broken = true;
 }
 
 /* The main database is in memory, and what it holds is not the application's user_version. */
@@ -287,7 +292,7 @@ void rst_function_run(sqlite3_context *context, sqlite3_value **values,
     rst_connection *c = rst_function_connection(context);
     const char *sql = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
-    int code = sql == NULL || c->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    int code = sql == NULL || store_of(c)->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
     if (code != SQLITE_OK) {
         rst_function_fail(context, c, code, message);
     } else {

@@ -7,11 +7,15 @@
 #include "common/common.h"
 #include "storage/tree.h"
 
+#include "storage/store.h"
+
 /*
-** What the layers above are told and asked. One table for all connections, set when a connection is made (interface/connection.c).
+** What the layers above are told and asked. One table for all connections, set when a connection is made
+** (interface/connection.c).
 */
 typedef struct rst_store_hooks {
-    /* Entries of the write transaction are about to change: cursors copy the bytes that they show. SQLITE_OK or SQLITE_NOMEM. */
+    /* Entries of the write transaction are about to change: cursors copy the bytes that they show. SQLITE_OK or
+    ** SQLITE_NOMEM. */
     int (*keep_cursors)(rst_connection *c);
     /* The write transaction is over: its cursors go on by the keys of their entries. */
     void (*detach_cursors)(rst_connection *c);
@@ -48,29 +52,32 @@ int rst_interrupted(rst_connection *c, uint64_t step);
 int rst_stop(void *connection);
 /* Rolls back the transaction of a change that was interrupted, the application's with it. No walker may be open. */
 void rst_interrupted_rollback(rst_connection *c, sqlite3_stmt *writes);
-/* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with rst_statement_done. */
+/* A statement for it, taken before what may be interrupted begins; null if there is none. Give it back with
+** rst_statement_done. */
 sqlite3_stmt *rst_interruptible(rst_connection *c);
 /* Before a statement of ours is kept: see statements.c. SQLITE_OK, SQLITE_INTERRUPT, SQLITE_NOMEM. */
-int rst_sentinel_touch(rst_connection *c);
+int rst_close_hook_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
-extern const sqlite3_module rst_sentinel_module;
+extern const sqlite3_module rst_close_hook_module;
 /* Runs one of our functions that takes a text: 0, or its failure. Without a text or a store: SQLITE_MISUSE. */
 void rst_function_run(sqlite3_context *context, sqlite3_value **values,
                       int (*run)(rst_connection *, const char *, char **));
 
 /* ---- txn_hook_vfs.c ---- */
-int rst_control_attach(rst_connection *c, char **message);
+int rst_txn_hook_attach(rst_connection *c, char **message);
 /* Whether SQLite has a transaction on the control file, whose end it will tell. */
-bool rst_control_is_locked(const rst_connection *c);
+bool rst_txn_hook_is_locked(const rst_connection *c);
 /* The connection whose store db has open, or null; without preparing a statement. */
-rst_connection *rst_control_connection(sqlite3 *db);
+rst_connection *rst_txn_hook_connection(sqlite3 *db);
 
 /* ---- reader_monitor.c ---- */
 /* After the commit of that number: looks at the store's readers now and then. */
-void rst_readers_watch(rst_connection *c, uint64_t identifier);
+void rst_reader_monitor_watch(rst_connection *c, uint64_t identifier);
 
-/* ---- txn_module.c: a virtual table declared so, without a table of the store behind it; and SQLite's notices of transactions ---- */
-/* marker.c: a virtual table declared so, without a table of the store behind it; and methods of one that is never read. */
+/* ---- txn_module.c: a virtual table declared so, without a table of the store behind it; and SQLite's notices of
+** transactions ---- */
+/* txn_module.c: a virtual table declared so, without a table of the store behind it; and methods of one that is never
+** read. */
 /* What a virtual table begins with whose module hears of transactions. */
 typedef struct rst_txn_vtab {
     sqlite3_vtab base; /* must be first */
@@ -89,15 +96,15 @@ int rst_vtab_rollback(sqlite3_vtab *base);
 int rst_vtab_savepoint(sqlite3_vtab *base, int number);
 int rst_vtab_release(sqlite3_vtab *base, int number);
 int rst_vtab_rollback_to(sqlite3_vtab *base, int number);
-extern const sqlite3_module rst_marker_module;
+extern const sqlite3_module rst_txn_module;
 
 /* ---- snapshots.c ---- */
 /* As rst_newest_is_checked, in a transaction and on engines that must be asked. */
 bool rst_newest_is_checked_by_engine(const rst_connection *c);
 /* Whether nothing can have changed the schema since it was last compared. The store is open. */
 static inline bool rst_newest_is_checked(const rst_connection *c) {
-    uint64_t newest = rootstock_shared_last_commit(c->shared);
-    if (__builtin_expect(newest != 0 && newest == c->checked_transaction, true)) return true;
+    uint64_t newest = rootstock_shared_last_commit(store_of(c)->shared);
+    if (__builtin_expect(newest != 0 && newest == store_of(c)->checked_transaction, true)) return true;
     return rst_newest_is_checked_by_engine(c);
 }
 /* ---- pragmas.c: foreign_keys, defer_foreign_keys, recursive_triggers ---- */

@@ -1,53 +1,57 @@
 /*
 ** transaction.c - the one write transaction of a store: begun, committed, rolled back.
 **
-** All tables of a store share one engine transaction, committed in the first xSync, because xCommit cannot fail. Who waits for
-** another writer waits in SQLite's busy handler, which the control file has it ask. Invariant: a transaction that could not be
-** kept whole is broken, and a broken one is never committed.
+** All tables of a store share one engine transaction, committed in the first xSync, because xCommit cannot fail. Who
+** waits for another writer waits in SQLite's busy handler, which the control file has it ask. Invariant: a transaction
+** that could not be kept whole is broken, and a broken one is never committed.
 */
 #include "storage/storage.h"
 
 #include <pthread.h>
 
 static void undo_reset(rst_connection *c) {
-    c->undo.size = 0;
-    if (c->undo.capacity > (1u << 20)) rootstock_buffer_free(&c->undo);
-    c->mark_count = 0;
-    c->forced_logging = 0;
+    rst_store *store = store_of(c);
+    store->undo.size = 0;
+    if (store->undo.capacity > (1u << 20)) rootstock_buffer_free(&store->undo);
+    store->mark_count = 0;
+    store->forced_logging = 0;
 }
 
 void rst_writer_finished(rst_connection *c) {
-    c->writer = NULL;
-    c->rewinds++;
-    c->got = false;
-    c->writer_broken = false;
-    c->writer_unseen = false;
-    c->writer_told = false;
-    c->wrote = false;
-    c->unlogged = false;
+    rst_store *store = store_of(c);
+    store->writer = NULL;
+    store->rewinds++;
+    store->got = false;
+    store->writer_broken = false;
+    store->writer_unseen = false;
+    store->writer_told = false;
+    store->wrote = false;
+    store->unlogged = false;
     undo_reset(c);
-    c->deferred_violations = 0;
-    c->violations_by_pragma = false;
-    c->immediate_violations = 0;
-    if (c->writer_locked) {
-        c->writer_locked = false;
-        rootstock_writer_unlock(c->shared);
+    store->deferred_violations = 0;
+    store->violations_by_pragma = false;
+    store->immediate_violations = 0;
+    if (store->writer_locked) {
+        store->writer_locked = false;
+        rootstock_writer_unlock(store->shared);
     }
 }
 
 static void writer_abandon(rst_connection *c) {
-    if (c->writer == NULL) return; /* a failure in between has rolled everything back already */
-    c->hooks->detach_cursors(c);
-    c->engine->abort(c->writer);
+    rst_store *store = store_of(c);
+    if (store->writer == NULL) return; /* a failure in between has rolled everything back already */
+    store->hooks->detach_cursors(c);
+    store->engine->abort(store->writer);
     rst_writer_finished(c);
 }
 
 /* Takes the lock and begins; SQLITE_BUSY, after a short wait at most, if another writer is at work. */
 int rst_write_try(rst_connection *c) {
+    rst_store *store = store_of(c);
     int code;
-    if (c->writer != NULL) return SQLITE_OK;
-    if (c->shared == NULL) return SQLITE_OK;
-    if (c->shared->options.read_only || c->read_only) return SQLITE_OK; /* the write itself will say so */
+    if (store->writer != NULL) return SQLITE_OK;
+    if (store->shared == NULL) return SQLITE_OK;
+    if (store->shared->options.read_only || store->read_only) return SQLITE_OK; /* the write itself will say so */
     code = rst_check_usable(c, NULL);
     if (code != SQLITE_OK) return code;
     for (int follows = 0;; follows++) {
@@ -55,28 +59,28 @@ int rst_write_try(rst_connection *c) {
         if (code == ROOTSTOCK_OK) break;
         if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_code(c, code);
         /* What this connection is reading lies in the old file, whose commits cannot be told from the new one's. */
-        if (c->reader_live) return SQLITE_BUSY_SNAPSHOT;
+        if (store->reader_live) return SQLITE_BUSY_SNAPSHOT;
         code = rst_store_follow(c, NULL);
         if (code != SQLITE_OK) return code;
     }
-    c->got = false;
-    c->writer_locked = true;
-    c->writer_thread = (unsigned long)pthread_self();
-    c->writer_identifier = c->engine->transaction_identifier(c->writer);
-    c->writer_broken = false;
-    c->wrote = false;
+    store->got = false;
+    store->writer_locked = true;
+    store->writer_thread = (unsigned long)pthread_self();
+    store->writer_identifier = store->engine->transaction_identifier(store->writer);
+    store->writer_broken = false;
+    store->wrote = false;
     /* Who has read an older snapshot, and has not let go of it, may not write: as SQLITE_BUSY_SNAPSHOT in WAL. */
-    if (c->reader_live && (c->reader_pinned || c->open_cursors > 0 || c->held > 0) &&
-        c->reader_identifier + 1 != c->writer_identifier) {
+    if (store->reader_live && (store->reader_pinned || store->open_cursors > 0 || store->held > 0) &&
+        store->reader_identifier + 1 != store->writer_identifier) {
         writer_abandon(c);
         return SQLITE_BUSY_SNAPSHOT;
     }
-    /* Another connection may have changed the schema since the statement was prepared, while this one waited perhaps. In BEGIN IMMEDIATE
-    ** nothing can be declared: the transaction's first statement is told. */
-    if (c->checked_transaction + 1 != c->writer_identifier) {
-        code = rst_generation_check(c, c->writer, c->writer_identifier - 1, NULL);
+    /* Another connection may have changed the schema since the statement was prepared, while this one waited perhaps.
+    ** In BEGIN IMMEDIATE nothing can be declared: the transaction's first statement is told. */
+    if (store->checked_transaction + 1 != store->writer_identifier) {
+        code = rst_generation_check(c, store->writer, store->writer_identifier - 1, NULL);
         if (code == SQLITE_SCHEMA) {
-            c->writer_unseen = true;
+            store->writer_unseen = true;
         } else if (code != SQLITE_OK) {
             writer_abandon(c);
             return code;
@@ -86,54 +90,57 @@ int rst_write_try(rst_connection *c) {
 }
 
 int rst_write_begin(rst_connection *c, char **message) {
+    rst_store *store = store_of(c);
     int code;
-    if (c->triggers_lost) return SQLITE_SCHEMA; /* past the front door */
-    if (c->writer != NULL) {
+    if (store->triggers_lost) return SQLITE_SCHEMA; /* past the front door */
+    if (store->writer != NULL) {
         code = rst_check_usable(c, message);
-        if (code == SQLITE_OK && c->writer_broken) {
+        if (code == SQLITE_OK && store->writer_broken) {
             rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
             code = SQLITE_FULL;
         }
-        if (code == SQLITE_OK && c->writer_unseen) code = SQLITE_SCHEMA;
+        if (code == SQLITE_OK && store->writer_unseen) code = SQLITE_SCHEMA;
         return code;
     }
     code = rst_check_usable(c, message);
     if (code != SQLITE_OK) return code;
-    if (c->shared->options.read_only || c->read_only) {
+    if (store->shared->options.read_only || store->read_only) {
         rst_set_message(message, "attempt to write a readonly database");
         return SQLITE_READONLY;
     }
-    c->writer_patience_known = false; /* a statement of its own: see writer.c */
+    store->writer_patience_known = false; /* a statement of its own: see writer.c */
     code = rst_write_try(c);
-    if (code == SQLITE_BUSY && !c->reader_pinned && c->open_cursors == 0 && c->held == 0 && c->control != NULL) {
+    if (code == SQLITE_BUSY && !store->reader_pinned && store->open_cursors == 0 && store->held == 0 &&
+        store->control != NULL) {
         bool lasting = !sqlite3_get_autocommit(c->db);
         /* Let SQLite ask the application's busy handler, through the control file. */
-        code = rst_control_statement(c);
+        code = rst_txn_hook_statement(c);
         if (code != SQLITE_OK) return code;
-        c->control_wants_writer = true;
-        sqlite3_step(c->control_read);
-        code = sqlite3_reset(c->control_read);
-        c->control_wants_writer = false;
-        if (code == SQLITE_OK && c->writer == NULL) code = SQLITE_BUSY;
+        store->control_wants_writer = true;
+        sqlite3_step(store->control_read);
+        code = sqlite3_reset(store->control_read);
+        store->control_wants_writer = false;
+        if (code == SQLITE_OK && store->writer == NULL) code = SQLITE_BUSY;
         /* In a transaction (a schema change has a savepoint of its own) the file stays locked to its end. */
-        if (code == SQLITE_OK && lasting) c->reader_pinned = true;
+        if (code == SQLITE_OK && lasting) store->reader_pinned = true;
     }
     if (code != SQLITE_OK) {
         if ((code & 0xFF) == SQLITE_BUSY)
             rst_set_message(message, "database is locked");
         else
-            rst_set_message(message, "%s: %s", c->shared->path, c->engine->describe(c->shared->environment, 0));
+            rst_set_message(message, "%s: %s", store->shared->path,
+                            store->engine->describe(store->shared->environment, 0));
         return code;
     }
     /* Between statements of an explicit transaction, learn of its end even if nothing is written. */
-    if (!sqlite3_get_autocommit(c->db) && c->control != NULL && !c->reader_pinned) {
+    if (!sqlite3_get_autocommit(c->db) && store->control != NULL && !store->reader_pinned) {
         code = rst_snapshot_pin(c);
         if (code != SQLITE_OK) {
             writer_abandon(c);
             return code;
         }
     }
-    if (c->writer_unseen) {
+    if (store->writer_unseen) {
         writer_abandon(c);
         return SQLITE_SCHEMA;
     }
@@ -141,53 +148,55 @@ int rst_write_begin(rst_connection *c, char **message) {
 }
 
 int rst_write_compact(rst_connection *c, char **message) {
+    rst_store *store = store_of(c);
     int code;
-    c->hooks->detach_cursors(c);
-    code = c->engine->compact(c->writer, rst_stop, c);
-    c->writer = NULL;
+    store->hooks->detach_cursors(c);
+    code = store->engine->compact(store->writer, rst_stop, c);
+    store->writer = NULL;
     if (code != ROOTSTOCK_OK) code = rst_map_error(c, code, message);
     rst_writer_finished(c);
     return code;
 }
 
 void rst_positions_forget(rst_connection *c) {
-    c->rewinds++;
-    c->hooks->forget_positions(c);
+    store_of(c)->rewinds++;
+    store_of(c)->hooks->forget_positions(c);
 }
 
 int rst_write_commit(rst_connection *c, char **message) {
-    uint64_t identifier = c->writer_identifier, ticket;
-    bool changed = c->schema_changed;
+    rst_store *store = store_of(c);
+    uint64_t identifier = store->writer_identifier, ticket;
+    bool changed = store->schema_changed;
     int code;
-    if (c->writer == NULL) return SQLITE_OK; /* another table of this store was first */
+    if (store->writer == NULL) return SQLITE_OK; /* another table of this store was first */
     code = rst_check_usable(c, message);
     if (code != SQLITE_OK) return code;
-    if (c->writer_broken) {
+    if (store->writer_broken) {
         rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
         return SQLITE_FULL;
     }
-    if (rst_foreign_deferred(c) > 0 || c->immediate_violations > 0) {
+    if (rst_foreign_deferred(c) > 0 || store->immediate_violations > 0) {
         rst_set_message(message, "FOREIGN KEY constraint failed");
-        if (c->committing) {
+        if (store->committing) {
             /* The one code at which SQLite leaves the transaction open; the front door says what it really is. */
-            c->commit_refused = true;
+            store->commit_refused = true;
             return SQLITE_BUSY;
         }
         return SQLITE_CONSTRAINT_FOREIGNKEY;
     }
-    if (!c->wrote) {
+    if (!store->wrote) {
         writer_abandon(c);
         rst_reader_follow(c, false);
         return SQLITE_OK;
     }
-    if (c->observer.commit != NULL && c->observer.commit(c->observer.commit_context) != 0)
+    if (store->observer.commit != NULL && store->observer.commit(store->observer.commit_context) != 0)
         return SQLITE_CONSTRAINT_COMMITHOOK;
-    c->hooks->detach_cursors(c);
+    store->hooks->detach_cursors(c);
     code = rst_writer_commit(c, changed, &ticket);
     if (code != ROOTSTOCK_OK) {
         int result = rst_map_error(c, code, message);
-        if (changed) c->schema_stale = true;
-        c->schema_changed = false;
+        if (changed) store->schema_stale = true;
+        store->schema_changed = false;
         rst_writer_finished(c);
         rst_positions_forget(c);
         rst_reader_follow(c, false);
@@ -195,38 +204,41 @@ int rst_write_commit(rst_connection *c, char **message) {
     }
     rst_writer_finished(c);
     rst_reader_follow(c, true);
-    c->checked_transaction = identifier;
-    c->committed_transaction = identifier;
-    c->schema_changed = false;
-    rst_readers_watch(c, identifier);
+    store->checked_transaction = identifier;
+    store->committed_transaction = identifier;
+    store->schema_changed = false;
+    rst_reader_monitor_watch(c, identifier);
     /* The lock is somebody else's by now. Should this fail, everybody sees the commit all the same. */
-    return rst_writer_settle(c, ticket, message);
+    return rst_writer_wait_durable(c, ticket, message);
 }
 
 void rst_write_rollback(rst_connection *c) {
-    if (c->writer == NULL) return;
-    if (c->schema_changed) {
-        c->schema_stale = true;
-        c->catalog.open = false; /* its handle may have been made in this transaction */
+    rst_store *store = store_of(c);
+    if (store->writer == NULL) return;
+    if (store->schema_changed) {
+        store->schema_stale = true;
+        store->catalog.open = false; /* its handle may have been made in this transaction */
     }
-    c->schema_changed = false;
+    store->schema_changed = false;
     if (rst_check_usable(c, NULL) != SQLITE_OK) return; /* the owning thread has to */
     writer_abandon(c);
     rst_positions_forget(c);
     rst_reader_follow(c, false);
 }
 
-/* xSync has committed what was written: what is live now is a BEGIN IMMEDIATE that wrote nothing, or a ROLLBACK is under way. */
+/* xSync has committed what was written: what is live now is a BEGIN IMMEDIATE that wrote nothing, or a ROLLBACK is
+** under way. */
 void rst_write_unreserved(rst_connection *c) {
-    if (c->writer != NULL) rst_write_rollback(c);
+    if (store_of(c)->writer != NULL) rst_write_rollback(c);
 }
 
-/* Where the file was not locked when a statement without BEGIN began to write, a lock that came and went since says nothing of the
-** transaction: a function of the statement's, or we, prepared what failed. Its table hears the end. */
+/* Where the file was not locked when a statement without BEGIN began to write, a lock that came and went since says
+** nothing of the transaction: a function of the statement's, or we, prepared what failed. Its table hears the end. */
 void rst_transaction_ended(rst_connection *c) {
-    if (!c->writer_told) rst_write_unreserved(c);
-    if (c->reader_pinned) {
-        c->reader_pinned = false;
+    rst_store *store = store_of(c);
+    if (!store->writer_told) rst_write_unreserved(c);
+    if (store->reader_pinned) {
+        store->reader_pinned = false;
         rst_reader_spare(c);
     }
 }

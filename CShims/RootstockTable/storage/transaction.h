@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* ---- codes.c ---- */
+/* ---- error_map.c ---- */
 /* Engine code -> SQLite code. */
 int rst_map_code(rst_connection *c, int code);
 /* The same, and *message (may be null) gets the engine's words. */
@@ -18,12 +18,14 @@ int rst_refuse_usage(rst_connection *c, char **message);
 /* Whether the store can be used here and now: not after fork, not by a thread that may not. */
 static inline int rst_check_usable(rst_connection *c, char **message) {
     long process = atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
-    bool ours = c->writer == NULL || c->writer_thread == (unsigned long)pthread_self();
-    return __builtin_expect(ours && c->shared->process == process, true) ? SQLITE_OK : rst_refuse_usage(c, message);
+    bool ours = store_of(c)->writer == NULL || store_of(c)->writer_thread == (unsigned long)pthread_self();
+    return __builtin_expect(ours && store_of(c)->shared->process == process, true) ? SQLITE_OK
+                                                                                   : rst_refuse_usage(c, message);
 }
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 void rst_read_end(rst_connection *c, bool was_writer);
-/* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the reader's. */
+/* The same for a cursor, which may have been open while this connection committed: its snapshot is then no longer the
+** reader's. */
 void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction);
 /* A cursor counted in `held` is closed, or goes on in the reader's snapshot. */
 void rst_read_unhold(rst_connection *c);
@@ -38,7 +40,7 @@ int rst_store_follow(rst_connection *c, char **message);
 /* The schema a snapshot shows must be the one that is declared: SQLITE_SCHEMA if it is not. */
 int rst_generation_check(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier, char **message);
 /* Prepares c->control_read. */
-int rst_control_statement(rst_connection *c);
+int rst_txn_hook_statement(rst_connection *c);
 /* Takes a read lock on the control file, which lasts as long as the explicit transaction does. */
 int rst_snapshot_pin(rst_connection *c);
 /* Lets the snapshot go unless somebody still reads. */
@@ -54,10 +56,11 @@ int rst_write_begin(rst_connection *c, char **message);
 /* writer.c */
 /* Takes the write lock and begins c->writer. A ROOTSTOCK_ code; BUSY after a small part of the busy timeout. */
 int rst_writer_take(rst_connection *c);
-/* Commits and forgets c->writer. alone: nobody may see the commit before it is durable. A ROOTSTOCK_ code; with a *ticket that is
-** not 0 the commit is durable after rst_writer_settle, which is called with the write lock given up. */
+/* Commits and forgets c->writer. alone: nobody may see the commit before it is durable. A ROOTSTOCK_ code; with a
+** *ticket that is not 0 the commit is durable after rst_writer_wait_durable, which is called with the write lock given
+** up. */
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket);
-int rst_writer_settle(rst_connection *c, uint64_t ticket, char **message);
+int rst_writer_wait_durable(rst_connection *c, uint64_t ticket, char **message);
 /* What xLock(RESERVED) of the control file calls: waits shortly; after SQLITE_BUSY SQLite asks the busy handler. */
 int rst_write_try(rst_connection *c);
 int rst_write_commit(rst_connection *c, char **message);
@@ -73,7 +76,7 @@ void rst_writer_finished(rst_connection *c);
 /* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
 void rst_positions_forget(rst_connection *c);
 
-/* ---- undo.c ---- */
+/* ---- undo_log.c ---- */
 int rst_savepoint(rst_connection *c, int number);
 void rst_savepoint_release(rst_connection *c, int number);
 int rst_savepoint_rollback(rst_connection *c, int number);
@@ -93,16 +96,18 @@ int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tr
 /* ---- checksum.c ---- */
 /* The store keeps checksums, or does not: from here on so does the connection. */
 void rst_checksums_keep(rst_connection *c, bool keep);
-/* An entry as the engine gave it: its value without its checksum. ROOTSTOCK_OK, or ROOTSTOCK_CORRUPT and c->damage says which. */
+/* An entry as the engine gave it: its value without its checksum. ROOTSTOCK_OK, or ROOTSTOCK_CORRUPT and c->damage says
+** which. */
 int rst_checksum_verify(rst_connection *c, const rst_tree *tree, const rootstock_slice *key, rootstock_slice *value);
 /* The same for what a call of the engine returned, on any store: without checksums nothing is done. */
 static inline int rst_checked(rst_connection *c, const rst_tree *tree, int code, const rootstock_slice *key,
                               rootstock_slice *value) {
-    return c->crc == NULL || code != ROOTSTOCK_OK ? code : rst_checksum_verify(c, tree, key, value);
+    return store_of(c)->crc == NULL || code != ROOTSTOCK_OK ? code : rst_checksum_verify(c, tree, key, value);
 }
 /* The value with its checksum, in c->checksum_scratch until the next call. SQLITE_OK, SQLITE_TOOBIG, SQLITE_NOMEM. */
 int rst_checksum_append(rst_connection *c, const rst_tree *tree, const rootstock_slice *key, rootstock_slice *value);
-/* The words for an engine's code: of the mismatch that it was, or the engine's own. Valid until the next call of either. */
+/* The words for an engine's code: of the mismatch that it was, or the engine's own. Valid until the next call of
+** either. */
 const char *rst_words(rst_connection *c, int code);
 /* A call is over that ended in `code`: if a mismatch was met and nobody spoke of it, *message (may be null) does. */
 void rst_damage_tell(rst_connection *c, int code, char **message);

@@ -14,7 +14,8 @@ typedef struct rst_tree {
     rootstock_tree handle;
     bool open;
     uint64_t
-        writes; /* of this connection, ever: what was learned from the tree in a write transaction holds until the next one */
+        /* of this connection, ever: what was learned from the tree in a write transaction holds until the next one */
+        writes;
 } rst_tree;
 
 #endif

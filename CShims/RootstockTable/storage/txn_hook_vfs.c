@@ -2,13 +2,16 @@
 ** txn_hook_vfs.c - tells the table layer when SQLite's transactions begin and end.
 **
 ** SQLite calls a virtual table's xBegin for writes only, so a module cannot see that a read transaction (BEGIN, SELECT,
-** SELECT, COMMIT) ended, nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks. So each
-** connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one constant page,
-** never written; its xLock and xUnlock calls are the notices:
-**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file). Only inside a statement without BEGIN,
-**     which writes and does not read the file, it can mean less: SQLite looks at the schema after a prepare that failed;
+** SELECT, COMMIT) ended, nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks. So
+** each connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one
+** constant page, never written; its xLock and xUnlock calls are the notices:
+**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file). Only inside a
+**     statement without BEGIN,
+**     which writes and does not read the file, it can mean less: SQLite looks at the schema after a prepare that
+**       failed;
 **   - xUnlock(SHARED): the same while a read statement is still open: the write lock is over, what is read goes on;
-**   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite ask
+**   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite
+**     ask
 **     the application's busy handler exactly as it does for a file of its own;
 **   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
 ** Invariant: nothing is ever stored, so the file cannot be corrupt, hot or stale.
@@ -87,8 +90,8 @@ static int control_lock(sqlite3_file *file, int level) {
     if (c != NULL && level > control->level) {
         /* Once: SQLite takes its file's EXCLUSIVE lock after xSync has committed the store. */
         bool wants = (level >= SQLITE_LOCK_RESERVED && control->level < SQLITE_LOCK_RESERVED) ||
-                     (level == SQLITE_LOCK_SHARED && c->control_wants_writer);
-        if (wants && c->writer == NULL) {
+                     (level == SQLITE_LOCK_SHARED && store_of(c)->control_wants_writer);
+        if (wants && store_of(c)->writer == NULL) {
             int code = rst_write_try(c);
             if (code != SQLITE_OK) return code;
         }
@@ -110,8 +113,8 @@ static int control_unlock(sqlite3_file *file, int level) {
     return SQLITE_OK;
 }
 
-bool rst_control_is_locked(const rst_connection *c) {
-    return c->control != NULL && ((const control_file *)c->control)->level != SQLITE_LOCK_NONE;
+bool rst_txn_hook_is_locked(const rst_connection *c) {
+    return store_of(c)->control != NULL && ((const control_file *)store_of(c)->control)->level != SQLITE_LOCK_NONE;
 }
 
 static int control_check_reserved(sqlite3_file *file, int *result) {
@@ -217,10 +220,10 @@ static sqlite3_vfs control_vfs = {
     .xCurrentTime = control_time,
 };
 
-int rst_control_attach(rst_connection *c, char **message) {
+int rst_txn_hook_attach(rst_connection *c, char **message) {
     sqlite3_file *file = NULL;
     int code;
-    if (c->control != NULL) return SQLITE_OK;
+    if (store_of(c)->control != NULL) return SQLITE_OK;
     code = sqlite3_vfs_register(&control_vfs, 0);
     if (code == SQLITE_OK) {
         code = rst_execute(c, message, "ATTACH 'file:control?vfs=rootstock-control&cache=private' AS rootstock");
@@ -233,11 +236,11 @@ int rst_control_attach(rst_connection *c, char **message) {
         return SQLITE_ERROR;
     }
     ((control_file *)file)->connection = c;
-    c->control = file;
+    store_of(c)->control = file;
     return SQLITE_OK;
 }
 
-rst_connection *rst_control_connection(sqlite3 *db) {
+rst_connection *rst_txn_hook_connection(sqlite3 *db) {
     sqlite3_file *file = NULL;
     if (sqlite3_file_control(db, "rootstock", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return NULL;
     return file != NULL && file->pMethods == &control_methods ? ((control_file *)file)->connection : NULL;

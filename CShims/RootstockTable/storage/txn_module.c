@@ -1,8 +1,10 @@
 /*
-** txn_module.c - SQLite's notices of transactions, and the marker: a virtual table without rows that carries them for schema changes.
+** txn_module.c - SQLite's notices of transactions, and the marker: a virtual table without rows that carries them for
+** schema changes.
 **
-** A table is told of a transaction only once it is written. A change of the schema writes none of the store's, so the marker is written
-** instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the store's one write transaction is meant.
+** A table is told of a transaction only once it is written. A change of the schema writes none of the store's, so the
+** marker is written instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the
+** store's one write transaction is meant.
 */
 #include "storage/storage.h"
 
@@ -17,7 +19,7 @@ static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
 int rst_vtab_begin(sqlite3_vtab *base) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
     int code = step(base, rst_write_begin);
-    if (code == SQLITE_OK && !rst_control_is_locked(c)) c->writer_told = true;
+    if (code == SQLITE_OK && !rst_txn_hook_is_locked(c)) store_of(c)->writer_told = true;
     return code;
 }
 
@@ -46,7 +48,7 @@ int rst_vtab_release(sqlite3_vtab *base, int number) {
 
 int rst_vtab_rollback_to(sqlite3_vtab *base, int number) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
-    return c->keeps_failed ? SQLITE_OK : rst_savepoint_rollback(c, number);
+    return store_of(c)->keeps_failed ? SQLITE_OK : rst_savepoint_rollback(c, number);
 }
 
 /* ---- a table without a table of the store behind it ---- */
@@ -98,7 +100,7 @@ static int marker_create(sqlite3 *db, void *context, int count, const char *cons
     return marker_connect(db, context, count, arguments, out, message);
 }
 
-const sqlite3_module rst_marker_module = {
+const sqlite3_module rst_txn_module = {
     .iVersion = 2,
     .xCreate = marker_create,
     .xConnect = marker_connect,

@@ -1,14 +1,14 @@
 /*
 ** writer.c - taking and giving up the store's write lock.
 **
-** SQLite's busy timeout sleeps through a millisecond or more while the lock may be free again after a tenth of one. So a connection that
-** has a busy timeout stands in line first, where its turn wakes it, for a small part of the timeout; then SQLite is told that the
-** store is busy, its handler sleeps, and the next try stands in line again. SQLite counts its own sleeps only, so that all tries for one
-** lock together wait for a part of the timeout. A connection with a handler of its own, or with
-** none, is told at once: what happens then is the application's matter.
+** SQLite's busy timeout sleeps through a millisecond or more while the lock may be free again after a tenth of one. So
+** a connection that has a busy timeout stands in line first, where its turn wakes it, for a small part of the timeout;
+** then SQLite is told that the store is busy, its handler sleeps, and the next try stands in line again. SQLite counts
+** its own sleeps only, so that all tries for one lock together wait for a part of the timeout. A connection with a
+** handler of its own, or with none, is told at once: what happens then is the application's matter.
 **
-** Where others stand in line, or are on their way, a commit gives the lock up before it is durable and waits for that afterwards: two writers' flushes
-** become one (rootstock_engine.h, publish).
+** Where others stand in line, or are on their way, a commit gives the lock up before it is durable and waits for that
+** afterwards: two writers' flushes become one (rootstock_engine.h, publish).
 **
 ** Invariant: COMMIT returns only after its own changes are as durable as the store's class says.
 */
@@ -17,11 +17,13 @@
 
 #include <time.h>
 
-/* One try waits for a twentieth of the timeout, within these, and all tries together for an eighth: SQLite's sleeps are the rest. */
+/* One try waits for a twentieth of the timeout, within these, and all tries together for an eighth: SQLite's sleeps are
+** the rest. */
 enum { TRY_DIVISOR = 20, TRY_LEAST = 1, TRY_MOST = 25 /* milliseconds */, TRIES_DIVISOR = 8 };
 /* Between two looks at the lock of another process. */
 enum { LOOK_NANOSECONDS = 100000 };
-/* SQLite's handler sleeps 100 milliseconds at most. Tries so far apart, even on a slow machine, are of two statements. */
+/* SQLite's handler sleeps 100 milliseconds at most. Tries so far apart, even on a slow machine, are of two
+** statements. */
 static const uint64_t SERIES_GAP = 2000000000u;
 
 static uint64_t nanoseconds_now(void) {
@@ -30,35 +32,39 @@ static uint64_t nanoseconds_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Do the tries since writer_asked belong to one statement? A statement gives up when it has slept its timeout: not after twice of it. */
+/* Do the tries since writer_asked belong to one statement? A statement gives up when it has slept its timeout: not
+** after twice of it. */
 static bool is_same_series(const rst_connection *c, uint64_t now) {
-    return c->writer_patience_known && now - c->writer_tried < SERIES_GAP &&
-           now - c->writer_asked < 2 * c->writer_timeout + SERIES_GAP;
+    rst_store *store = store_of(c);
+    return store->writer_patience_known && now - store->writer_tried < SERIES_GAP &&
+           now - store->writer_asked < 2 * store->writer_timeout + SERIES_GAP;
 }
 
-/* Nanoseconds that a try may wait; 0 without a busy timeout. SQLite has no call that tells it; and any statement that runs makes it
-** count the calls of the busy handler from 0, which would never give up. So it is asked once, at the first try, and remembered until
-** a try succeeds or another statement's begins. */
+/* Nanoseconds that a try may wait; 0 without a busy timeout. SQLite has no call that tells it; and any statement that
+** runs makes it count the calls of the busy handler from 0, which would never give up. So it is asked once, at the
+** first try, and remembered until a try succeeds or another statement's begins. */
 static uint64_t patience(rst_connection *c, uint64_t now) {
+    rst_store *store = store_of(c);
     sqlite3_stmt *statement = NULL;
     int milliseconds = 0;
     if (is_same_series(c, now))
-        return c->writer_patience < c->writer_patience_left ? c->writer_patience : c->writer_patience_left;
-    c->writer_patience_known = true;
-    c->writer_patience = c->writer_patience_left = c->writer_timeout = 0;
-    c->writer_asked = now;
+        return store->writer_patience < store->writer_patience_left ? store->writer_patience
+                                                                    : store->writer_patience_left;
+    store->writer_patience_known = true;
+    store->writer_patience = store->writer_patience_left = store->writer_timeout = 0;
+    store->writer_asked = now;
     if (sqlite3_prepare_v2(c->db, "PRAGMA busy_timeout", -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
         milliseconds = sqlite3_column_int(statement, 0);
     sqlite3_finalize(statement);
     if (milliseconds <= 0) return 0;
-    c->writer_timeout = (uint64_t)milliseconds * 1000000u;
-    c->writer_patience_left = c->writer_timeout / TRIES_DIVISOR;
+    store->writer_timeout = (uint64_t)milliseconds * 1000000u;
+    store->writer_patience_left = store->writer_timeout / TRIES_DIVISOR;
     milliseconds /= TRY_DIVISOR;
     if (milliseconds < TRY_LEAST) milliseconds = TRY_LEAST;
     if (milliseconds > TRY_MOST) milliseconds = TRY_MOST;
-    c->writer_patience = (uint64_t)milliseconds * 1000000u;
-    return c->writer_patience < c->writer_patience_left ? c->writer_patience : c->writer_patience_left;
+    store->writer_patience = (uint64_t)milliseconds * 1000000u;
+    return store->writer_patience < store->writer_patience_left ? store->writer_patience : store->writer_patience_left;
 }
 
 /* A sleep takes longer than it is asked for, by half here: the clock says when the time is over. */
@@ -73,15 +79,16 @@ static int look_again(void *context, int attempts) {
 
 /* Takes the lock, or waits until `until` at most; 0 before patience was asked for. */
 static int take(rst_connection *c, uint64_t *until) {
-    rootstock_environment *environment = c->shared->environment;
-    int code = rootstock_writer_lock_soon(c->shared);
+    rst_store *store = store_of(c);
+    rootstock_environment *environment = store->shared->environment;
+    int code = rootstock_writer_lock_soon(store->shared);
     if (code == ROOTSTOCK_BUSY) {
         uint64_t now = nanoseconds_now(), longest = patience(c, now);
         *until = now + longest;
-        if (longest > 0) code = rootstock_writer_lock_in_line(c->shared, longest);
+        if (longest > 0) code = rootstock_writer_lock_in_line(store->shared, longest);
     }
     if (code != ROOTSTOCK_OK) return code;
-    code = c->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &c->writer);
+    code = store->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &store->writer);
     if (code == ROOTSTOCK_BUSY) {
         /* Another process writes. */
         if (*until == 0) {
@@ -89,40 +96,43 @@ static int take(rst_connection *c, uint64_t *until) {
             *until = now + patience(c, now);
         }
         if (nanoseconds_now() < *until)
-            code = c->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, look_again, until, &c->writer);
+            code = store->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, look_again, until, &store->writer);
     }
     if (code != ROOTSTOCK_OK) {
-        c->writer = NULL;
-        rootstock_writer_unlock(c->shared);
+        store->writer = NULL;
+        rootstock_writer_unlock(store->shared);
     }
     return code;
 }
 
 int rst_writer_take(rst_connection *c) {
+    rst_store *store = store_of(c);
     uint64_t begun = nanoseconds_now(), until = 0, spent;
     int code = take(c, &until);
     if (code == ROOTSTOCK_OK) {
-        c->writer_patience_known = false;
+        store->writer_patience_known = false;
         return code;
     }
-    c->writer_tried = nanoseconds_now();
-    spent = until > 0 ? c->writer_tried - begun : 0;
-    c->writer_patience_left -= spent < c->writer_patience_left ? spent : c->writer_patience_left;
+    store->writer_tried = nanoseconds_now();
+    spent = until > 0 ? store->writer_tried - begun : 0;
+    store->writer_patience_left -= spent < store->writer_patience_left ? spent : store->writer_patience_left;
     return code;
 }
 
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
-    rootstock_transaction *writer = c->writer;
+    rst_store *store = store_of(c);
+    rootstock_transaction *writer = store->writer;
     *ticket = 0;
-    c->writer = NULL;
-    if (!alone && c->engine->publish != NULL && rootstock_writer_shares(c->shared, &c->writer_turn))
-        return c->engine->publish(writer, ticket);
-    return c->engine->commit(writer);
+    store->writer = NULL;
+    if (!alone && store->engine->publish != NULL && rootstock_writer_shares(store->shared, &store->writer_turn))
+        return store->engine->publish(writer, ticket);
+    return store->engine->commit(writer);
 }
 
-int rst_writer_settle(rst_connection *c, uint64_t ticket, char **message) {
+int rst_writer_wait_durable(rst_connection *c, uint64_t ticket, char **message) {
+    rst_store *store = store_of(c);
     if (ticket == 0) return SQLITE_OK;
-    int code = c->engine->settle(c->shared->environment, ticket);
-    rootstock_writer_settled(c->shared, &c->writer_turn);
+    int code = store->engine->settle(store->shared->environment, ticket);
+    rootstock_writer_settled(store->shared, &store->writer_turn);
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_error(c, code, message);
 }

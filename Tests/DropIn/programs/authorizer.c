@@ -1,5 +1,6 @@
 /*
-** authorizer.c - what an authorizer hears of statements of all kinds, and what becomes of those that it denies or ignores.
+** authorizer.c - what an authorizer hears of statements of all kinds, and what becomes of those that it denies or
+** ignores.
 */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
-** hooks.c - what a program hears of its changes: update, commit and rollback hooks in their order, with rowids; and blob handles, which
-** expire with their row.
+** hooks.c - what a program hears of its changes: update, commit and rollback hooks in their order, with rowids; and
+** blob handles, which expire with their row.
 */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -26,11 +26,11 @@ typedef enum probe_action {
     /* Uses what it inherited: begin, and put and commit in `transaction`, renew, the writer's queue, release of the
     ** environment; reports each code; then opens the store by itself, reads the tree "t", reports. */
     PROBE_INHERIT = 4,
-    /* Opens the store, reports, waits; begins to write and reports what begin said; follows the store if it has moved, puts
-    ** "probe" into the tree "t", commits, reports. */
+    /* Opens the store, reports, waits; begins to write and reports what begin said; follows the store if it has moved,
+    ** puts "probe" into the tree "t", commits, reports. */
     PROBE_FOLLOW = 5,
-    /* Opens the store; without end, puts its number into the tree "t" as "count" in one transaction, reports the number, and
-    ** compacts. To be killed. A failure is reported as minus its code. */
+    /* Opens the store; without end, puts its number into the tree "t" as "count" in one transaction, reports the
+    ** number, and compacts. To be killed. A failure is reported as minus its code. */
     PROBE_COMPACT = 6
 } probe_action;
 

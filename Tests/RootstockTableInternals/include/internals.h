@@ -13,9 +13,10 @@
 
 struct sqlite3;
 
-/* What the full parse makes of a statement of which the glance says that nothing has to be done: null if it agrees, or if the glance says
-** nothing; else a text to free with sqlite3_free. Null also on a connection without a store. */
-char *rootstock_test_glance_missed(struct sqlite3 *db, const char *sql);
+/* What the full parse makes of a statement of which the rewrite cache says that nothing has to be done: null if it
+** agrees, or if the rewrite cache says nothing; else a text to free with sqlite3_free. Null also on a connection
+** without a store. */
+char *rootstock_test_rewrite_cache_missed(struct sqlite3 *db, const char *sql);
 
 /* Accessors of the value's union: Swift reaches it only by an invented name. */
 rootstock_value rootstock_test_null(void);

@@ -1,15 +1,18 @@
 /*
 ** compact.c - a store's file rewritten without its free pages, and put in the place of the old one.
 **
-** LMDB never shrinks a file, so the last commit is written to `<path>-rootstock-vacuum`, synced, and renamed over the path.
-** Whoever has the old file open must notice, or a commit of his would be lost with it. So the old file is marked, in
-** bytes of its first page that LMDB leaves alone and that every environment has mapped: a begin that sees the mark gives
-** ROOTSTOCK_MOVED, at the cost of one load. Snapshots that are live go on in the old file, which nobody changes any more.
+** LMDB never shrinks a file, so the last commit is written to `<path>-rootstock-vacuum`, synced, and renamed over the
+** path. Whoever has the old file open must notice, or a commit of his would be lost with it. So the old file is marked,
+** in bytes of its first page that LMDB leaves alone and that every environment has mapped: a begin that sees the mark
+** gives ROOTSTOCK_MOVED, at the cost of one load. Snapshots that are live go on in the old file, which nobody changes
+** any more.
 **
 ** Who keeps whom out
-**  - Writers: the compaction holds the writer's lock (flock) of the old file from before the copy to after the mark, and
+**  - Writers: the compaction holds the writer's lock (flock) of the old file from before the copy to after the mark,
+**    and
 **    a writer looks for the mark once it has that lock. So no commit comes between the copy and the mark.
-**  - Openers: LMDB opens data and lock file by name, one after the other. An opener holds a shared lock on a byte of the
+**  - Openers: LMDB opens data and lock file by name, one after the other. An opener holds a shared lock on a byte of
+**    the
 **    data file meanwhile, and then makes sure that the path still names that file; the exchange holds it exclusively.
 **
 ** Steps, and what a crash after each leaves (everything before the next is as it was):
@@ -64,7 +67,8 @@ static int write_mark(int descriptor, size_t page_bytes, uint64_t mark) {
     return rootstock_lmdb_write_all(descriptor, &mark, sizeof mark, mark_offset(page_bytes));
 }
 
-/* Where the two meta pages say which commit wrote them, if they are laid out as those of LMDB 0.9 are on 64-bit machines. */
+/* Where the two meta pages say which commit wrote them, if they are laid out as those of LMDB 0.9 are on 64-bit
+** machines. */
 static void find_commits(rootstock_environment *environment) {
     enum { META = 16, FREE_TREE = META + 24, TREE = 48, COMMIT = FREE_TREE + 2 * TREE + 8 };
     for (int i = 0; i < 2; i++) {
@@ -212,7 +216,8 @@ static int remake_copy(int descriptor, const char *copy, size_t page_bytes) {
     return error;
 }
 
-/* Is there a whole copy? Its last step before the mark was a sync, so what is there is whole unless somebody meddled. */
+/* Is there a whole copy? Its last step before the mark was a sync, so what is there is whole unless somebody
+** meddled. */
 static int is_whole(const char *copy) {
     lmdb_file_facts facts;
     const char *why;
@@ -224,8 +229,8 @@ static int is_whole(const char *copy) {
     return whole;
 }
 
-/* Whoever rewrote the marked file died: does the rest for him. The path may name another file by then, which is as well.
-** Returns an errno. */
+/* Whoever rewrote the marked file died: does the rest for him. The path may name another file by then, which is as
+** well. Returns an errno. */
 static int finish_exchange(const char *path, const char *lock_path, int descriptor, size_t page_bytes) {
     int error = rootstock_lmdb_lock_patiently(descriptor), locked = 0;
     if (error != 0) return error;
@@ -281,8 +286,8 @@ int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor
 ** COMPACTING
 */
 
-/* Writes the last commit to a new file, whole, synced, with the store's owner and permissions. Returns an errno or LMDB's
-** code; on failure the file is gone again. */
+/* Writes the last commit to a new file, whole, synced, with the store's owner and permissions. Returns an errno or
+** LMDB's code; on failure the file is gone again. */
 static int write_copy(rootstock_transaction *transaction, const char *copy, rootstock_stop stop, void *stop_context) {
     rootstock_environment *environment = transaction->environment;
     if (unlink(copy) != 0 && errno != ENOENT) return errno;

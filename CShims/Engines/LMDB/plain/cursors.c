@@ -1,8 +1,8 @@
 /*
 ** cursors.c - cursors of the LMDB engine: LMDB's own in write transactions, paths through the pages in read snapshots.
 **
-** Invariant: a cursor is positioned only on an entry that was handed out, and lies in its page; what a write transaction's cursor has
-** handed out it remembers, so that a change elsewhere in the tree does not move it.
+** Invariant: a cursor is positioned only on an entry that was handed out, and lies in its page; what a write
+** transaction's cursor has handed out it remembers, so that a change elsewhere in the tree does not move it.
 */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static int move_after_change(rootstock_cursor *cursor, rootstock_move move, MDB_
 __attribute__((noinline)) static int check_entry(const rootstock_cursor *cursor, const MDB_val *key,
                                                  const MDB_val *value) {
     const rootstock_transaction *transaction = cursor->transaction;
-    /* An empty key, which nobody can put, is what LMDB makes of a page that a damaged flag makes one of keys alone; the value
-    ** is not set then. */
+    /* An empty key, which nobody can put, is what LMDB makes of a page that a damaged flag makes one of keys alone; the
+    ** value is not set then. */
     if (key->mv_size == 0 || key->mv_size > LMDB_KEY_ROOM ||
         (!lmdb_has_copies(transaction) && !lmdb_in_page(transaction->environment, key)))
         return MDB_CORRUPTED;
@@ -134,8 +134,8 @@ __attribute__((noinline)) static int move_in_write(rootstock_cursor *cursor, roo
     return ROOTSTOCK_OK;
 }
 
-/* A read transaction's cursor that has not moved since it was opened or renewed: *code is MDB_SUCCESS with cursor.walking set if the
-** snapshot's pages are to be walked, and else with the MDB_cursor attached. */
+/* A read transaction's cursor that has not moved since it was opened or renewed: *code is MDB_SUCCESS with
+** cursor.walking set if the snapshot's pages are to be walked, and else with the MDB_cursor attached. */
 __attribute__((noinline)) static int start(rootstock_cursor *cursor) {
     rootstock_transaction *transaction = cursor->transaction;
     const lmdb_snapshot *snapshot = &transaction->snapshot;

@@ -2,10 +2,11 @@
 ** engine.c - the plug on the system's liblmdb: codes, values, and the engine struct itself.
 **
 ** A store is one file plus its lock file (MDB_NOSUBDIR), and transactions belong to nobody's thread (MDB_NOTLS), so
-** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted. Read transactions find
-** entries in the pages themselves (engine_lmdb_pages.h) where they can; write transactions use LMDB's cursors.
+** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted. Read
+** transactions find entries in the pages themselves (read/pages.h) where they can; write transactions use LMDB's
+** cursors.
 **
-** Invariants: those of engine_lmdb.h; and whatever LMDB or the system returns becomes one of our codes in one table.
+** Invariants: those of plain/engine.h; and whatever LMDB or the system returns becomes one of our codes in one table.
 */
 #include <errno.h>
 #include <stdio.h>
@@ -152,7 +153,8 @@ static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, con
     return lmdb_result(transaction->environment, code);
 }
 
-/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
+/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do
+** it. */
 static inline int append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
                          int reserve) {
     lmdb_kept *kept = lmdb_find_kept(transaction, tree);

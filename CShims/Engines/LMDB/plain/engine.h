@@ -1,36 +1,36 @@
 /*
 ** engine.h - the LMDB engine's own structs, shared by its files:
 **
-**   engine_lmdb.c               codes, get/put, cursors, the engine struct
-**   engine_lmdb_pages.c         entries found in the pages themselves, in read transactions
-**   engine_lmdb_several.c       several at once
-**   engine_lmdb_snapshot.c      what such a transaction reads: the map, the roots
-**   engine_lmdb_transactions.c  begin, end, and what may be in the way of a begin
-**   engine_lmdb_flush.c         flushes of the file, and commits that share them
-**   engine_lmdb_seal.c          commits of one flush and less (engine_lmdb_changed.c: their pages)
-**   engine_lmdb_later.c         flushes of class normal, which nobody waits for
-**   engine_lmdb_mend.c          what a power loss leaves of them
-**   engine_lmdb_open.c          opening, closing
-**   engine_lmdb_statistics.c    what a store takes, and its readers
-**   engine_lmdb_reopen.c        what happens after a meta page could not be written
-**   engine_lmdb_trees.c         tree handles
-**   engine_lmdb_cursors.c       cursors of the plug
-**   engine_lmdb_kept.c          a write transaction's cursors that stay on their trees
-**   engine_lmdb_balance.c       a full leaf's entries moved to the leaf beside it
-**   engine_lmdb_append.c        entries put behind the last one
-**   engine_lmdb_find.c          a kept cursor moved to a key
-**   engine_lmdb_edit.c          entries overwritten, put and taken out where they lie
-**   engine_lmdb_reuse.c         free pages used again one commit sooner
-**   engine_lmdb_leaves.c        steps in the leaf, of write transactions that store to the map
-**   engine_lmdb_space.c         disk space under a write map
-**   engine_lmdb_lock.c          its lock file
-**   engine_lmdb_compact.c       the file rewritten without free pages, and what an opener has to know of that
-**   engine_lmdb_pack.c          that file's content, written key by key
-**   engine_lmdb_memory.c        a store that is larger than the memory there is for it
-**   engine_lmdb_slices.c        is what a page points to inside the file?
-**   engine_lmdb_verify.c        what holds a store's pages together, for the check
-**   engine_lmdb_file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
-**   kv_lmdb.c                   trees of other programs' files (include/rootstock_kv.h)
+**   plain/engine.c               codes, get/put, cursors, the engine struct
+**   read/pages.c         entries found in the pages themselves, in read transactions
+**   read/multiget.c       several at once
+**   read/snapshot.c      what such a transaction reads: the map, the roots
+**   plain/transactions.c  begin, end, and what may be in the way of a begin
+**   sync/flush.c         flushes of the file, and commits that share them
+**   sync/commit_record.c          commits of one flush and less (sync/commit_pages.c: their pages)
+**   sync/background_sync.c         flushes of class normal, which nobody waits for
+**   sync/recovery.c          what a power loss leaves of them
+**   plain/open.c          opening, closing
+**   plain/statistics.c    what a store takes, and its readers
+**   plain/reopen.c        what happens after a meta page could not be written
+**   plain/trees.c         tree handles
+**   plain/cursors.c       cursors of the plug
+**   write/write_cursor.c          a write transaction's cursors that stay on their trees
+**   write/balance.c       a full leaf's entries moved to the leaf beside it
+**   write/append.c        entries put behind the last one
+**   write/leaf_search.c          a kept cursor moved to a key
+**   write/leaf_edit.c          entries overwritten, put and taken out where they lie
+**   write/freelist.c         free pages used again one commit sooner
+**   read/leaf_scan.c        steps in the leaf, of write transactions that store to the map
+**   write/preallocate.c         disk space under a write map
+**   plain/lock_file.c          its lock file
+**   plain/compact.c       the file rewritten without free pages, and what an opener has to know of that
+**   plain/repack.c          that file's content, written key by key
+**   read/readahead.c        a store that is larger than the memory there is for it
+**   read/bounds.c        is what a page points to inside the file?
+**   read/verify.c        what holds a store's pages together, for the check
+**   plain/file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
+**   plain/foreign_trees.c                   trees of other programs' files (include/rootstock_kv.h)
 **
 ** Invariants
 **  1. Every transaction of this process that is live is counted in environment.live, so that the map is only moved when
@@ -76,7 +76,7 @@ typedef struct lmdb_tree_list {
     size_t room;
 } lmdb_tree_list;
 
-/* See engine_lmdb_space.c. All but mapped belongs to whoever has the write transaction. */
+/* See write/preallocate.c. All but mapped belongs to whoever has the write transaction. */
 typedef struct lmdb_space {
     int mapped;           /* this process writes through the map */
     int stretched;        /* LMDB has stretched the file to the map's size */
@@ -97,18 +97,18 @@ struct rootstock_environment {
     int lock_descriptor; /* carries the writer's lock among processes; -1 for none */
     size_t page_bytes;
     void *first_page;               /* of the file, and the second: mapped for the mark and the meta pages */
-    const volatile uint64_t *moved; /* the mark: see engine_lmdb_compact.c */
+    const volatile uint64_t *moved; /* the mark: see plain/compact.c */
     /* in the two meta pages, the commit that wrote each; [0] null: not known to stand there */
     const volatile uint64_t *commits[2];
     size_t page_mask;                   /* of addresses inside a page: its size less 1 */
     MDB_dbi unnamed;                    /* handle of the tree that lists the trees */
-    _Atomic(const unsigned char *) map; /* where LMDB's begins; null: not known. See engine_lmdb_snapshot.c */
+    _Atomic(const unsigned char *) map; /* where LMDB's begins; null: not known. See read/snapshot.c */
     atomic_uint_fast64_t era;           /* counts the maps */
     atomic_uint_fast64_t file_pages;    /* that the file had at least, when somebody looked */
-    atomic_int pages_by_one;            /* they are read so: see engine_lmdb_memory.c */
+    atomic_int pages_by_one;            /* they are read so: see read/readahead.c */
     atomic_uint_fast64_t memory_limit;  /* of this process, in bytes; 0: not asked for yet */
     atomic_uint_fast64_t pages_at_ease; /* a store of more is to be weighed */
-    atomic_int must_reopen;             /* a meta page could not be written: see engine_lmdb_reopen.c */
+    atomic_int must_reopen;             /* a meta page could not be written: see plain/reopen.c */
     rootstock_options options;
     char *name;    /* what LMDB was given to open: the file, or its directory */
     unsigned form; /* MDB_NOSUBDIR or 0 */
@@ -126,8 +126,8 @@ struct rootstock_environment {
     lmdb_flushes flushes;
 };
 
-/* The meta page that the commit wrote, or the next but one has since. A compaction maps no other file under this environment: the two pages
-** stay the ones that LMDB writes. */
+/* The meta page that the commit wrote, or the next but one has since. A compaction maps no other file under this
+** environment: the two pages stay the ones that LMDB writes. */
 static inline const lmdb_meta_page *lmdb_meta_of(const rootstock_environment *environment, uint64_t commit) {
     return (const lmdb_meta_page *)((const char *)environment->first_page + (commit & 1) * environment->page_bytes);
 }
@@ -143,9 +143,9 @@ struct rootstock_transaction {
     uint64_t changes;                 /* puts, removes and clears so far */
     int dirty;                        /* a page was changed for certain: the commit will flush */
     int may_spill;                    /* nothing that it stands on would be undone by a power loss */
-    int unnamed_changed;              /* records of the unnamed tree were put or removed (kv_lmdb.c) */
+    int unnamed_changed;              /* records of the unnamed tree were put or removed (plain/foreign_trees.c) */
     struct rootstock_cursor *cursors; /* open ones of a write transaction */
-    lmdb_kept kept[LMDB_KEPT];        /* see engine_lmdb_kept.c */
+    lmdb_kept kept[LMDB_KEPT];        /* see write/write_cursor.c */
     unsigned kept_count, kept_oldest;
     lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
     lmdb_snapshot snapshot; /* of a read transaction */
@@ -162,7 +162,7 @@ struct rootstock_cursor {
     uint64_t stamp; /* of the snapshot that root and path are of; 0: none */
     uint64_t root;
     lmdb_path path;
-    int in_leaf; /* of a write transaction: path.places[0] is where the cursor stands (engine_lmdb_leaves.c) */
+    int in_leaf; /* of a write transaction: path.places[0] is where the cursor stands (read/leaf_scan.c) */
     rootstock_cursor *next, **link; /* in transaction.cursors; of a write transaction, as what follows */
     int disturbed;                  /* its tree was changed since the MDB_cursor was opened */
     int remembered;                 /* the last key returned stands in key; else last points to it, in its page */
@@ -181,7 +181,7 @@ typedef struct lmdb_file_facts {
     uint64_t trees;     /* records in the unnamed tree */
 } lmdb_file_facts;
 
-/* engine_lmdb.c */
+/* plain/engine.c */
 /* Turns LMDB's or the system's code into ours and keeps the text for describe. */
 int rootstock_lmdb_failure(rootstock_environment *environment, int code);
 /* The same for a code of our own and a text. */
@@ -200,13 +200,13 @@ static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
     return rootstock_lmdb_failure(environment, lmdb);
 }
 
-/* engine_lmdb_reuse.c */
+/* write/freelist.c */
 /* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
 int rootstock_lmdb_frees_many(const rootstock_transaction *transaction);
 /* Makes it. The caller has the writer's lock, and its transaction of LMDB's has ended but is counted live. */
 void rootstock_lmdb_commit_again(rootstock_environment *environment);
 
-/* engine_lmdb_transactions.c */
+/* plain/transactions.c */
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
                              void *busy_context, rootstock_transaction **transaction);
 int rootstock_lmdb_commit(rootstock_transaction *transaction);
@@ -217,38 +217,41 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transaction);
 uint64_t rootstock_lmdb_last_commit(rootstock_environment *environment);
 int rootstock_lmdb_commit_words(rootstock_environment *environment, rootstock_commit_words *words);
-/* Takes the writer's lock, which nobody of this process or another has, without waiting: 0 if somebody has. Gives it back. */
+/* Takes the writer's lock, which nobody of this process or another has, without waiting: 0 if somebody has. Gives it
+** back. */
 int rootstock_lmdb_try_writer_lock(rootstock_environment *environment);
 void rootstock_lmdb_writer_unlock(rootstock_environment *environment);
 /* Begins a transaction of LMDB's: counted live, the map moved if need be, dead readers cleared if the slots are full.
 ** Returns LMDB's code. */
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
-/* Makes the map larger if the store has outgrown three quarters of it, or a transaction all of it, and nothing is live. */
+/* Makes the map larger if the store has outgrown three quarters of it, or a transaction all of it, and nothing is
+** live. */
 void rootstock_lmdb_grow(rootstock_environment *environment);
 /* Counts it no longer live; it has ended. */
 void rootstock_lmdb_leave(rootstock_environment *environment);
 
-/* engine_lmdb_open.c */
+/* plain/open.c */
 int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                         rootstock_environment **environment, char **message);
 void rootstock_lmdb_close(rootstock_environment *environment);
 
-/* Creates and opens LMDB's environment on the checked file, by environment.options. Returns LMDB's code, with environment.env null
-** where it is not MDB_SUCCESS or *code says that the refusal is ours. */
+/* Creates and opens LMDB's environment on the checked file, by environment.options. Returns LMDB's code, with
+** environment.env null where it is not MDB_SUCCESS or *code says that the refusal is ours. */
 int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message);
 
-/* engine_lmdb_statistics.c */
+/* plain/statistics.c */
 int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 
-/* engine_lmdb_reopen.c */
-/* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some are. */
+/* plain/reopen.c */
+/* Opens LMDB's environment anew after MDB_PANIC, once no transaction is live. Returns LMDB's code; MDB_PANIC while some
+** are. */
 int rootstock_lmdb_reopen(rootstock_environment *environment);
 /* A read transaction comes, and goes. */
 void rootstock_lmdb_add_reader(rootstock_transaction *transaction);
 void rootstock_lmdb_remove_reader(rootstock_transaction *transaction);
 
-/* engine_lmdb_trees.c */
+/* plain/trees.c */
 /* Opens handles for the trees that the last commit has and we do not: *count of them. Returns LMDB's code. */
 int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *count);
 /* The same, and environment.unnamed, when the environment has just been opened. */
@@ -263,13 +266,14 @@ const char *rootstock_lmdb_tree_name(rootstock_environment *environment, MDB_dbi
 /* Is this record of the unnamed tree LMDB's own, of a named tree? */
 int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value);
 
-/* engine_lmdb_space.c */
+/* write/preallocate.c */
 /* Takes the lock of the one process that writes through the map, without waiting; gives it back. */
 int rootstock_lmdb_own_map(int descriptor);
 void rootstock_lmdb_disown_map(int descriptor);
 /* Is this liblmdb one whose transactions tell how many pages they took? */
 int rootstock_lmdb_map_is_known(void);
-/* Numbers of pages that the transaction knows are below it. 0: it is not to be had, or is no number of a page of the map. */
+/* Numbers of pages that the transaction knows are below it. 0: it is not to be had, or is no number of a page of the
+** map. */
 uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn);
 /* The environment has been opened with a write map, on a file that had so many bytes before. Returns LMDB's code. */
 int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_bytes);
@@ -282,8 +286,8 @@ int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *tx
 /* The environment is about to be closed. */
 void rootstock_lmdb_close_space(rootstock_environment *environment);
 
-/* LMDB keeps 131,071 changed pages in memory, an overflow run as one, before it writes some; it reckons twice the pages of a value that is
-** put. Until so many changes, of 128 pages each, none is written. */
+/* LMDB keeps 131,071 changed pages in memory, an overflow run as one, before it writes some; it reckons twice the pages
+** of a value that is put. Until so many changes, of 128 pages each, none is written. */
 #define LMDB_CHANGES_UNSPILLED 1000
 static inline int lmdb_may_spill(const rootstock_transaction *transaction, uint64_t bytes) {
     return transaction->changes + (bytes >> 17) >= LMDB_CHANGES_UNSPILLED;
@@ -301,22 +305,24 @@ static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t by
     return code;
 }
 
-/* engine_lmdb_verify.c */
+/* read/verify.c */
 int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
                           char words[ROOTSTOCK_VERIFY_WORDS]);
 
-/* engine_lmdb_snapshot.c */
-/* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer snapshot. Returns
-** LMDB's code; if it is not MDB_SUCCESS the transaction of LMDB's is reset or live, and has to be ended. */
+/* read/snapshot.c */
+/* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer
+** snapshot. Returns LMDB's code; if it is not MDB_SUCCESS the transaction of LMDB's is reset or live, and has to be
+** ended. */
 int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction);
 /* Sets environment.map if it is not known and can be. Inside a live transaction. */
 void rootstock_lmdb_learn_map(rootstock_environment *environment);
 /* LMDB has mapped the file anew, or is about to: nothing is live. */
 void rootstock_lmdb_forget_map(rootstock_environment *environment);
-/* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's code. */
+/* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's
+** code. */
 int rootstock_lmdb_find_root(rootstock_transaction *transaction, MDB_dbi tree, lmdb_root **root);
 
-/* engine_lmdb_slices.c */
+/* read/bounds.c */
 /* A value that does not lie inside its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. */
 int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB_val *value);
 
@@ -330,7 +336,8 @@ static inline int lmdb_in_page(const rootstock_environment *environment, const M
     return ((uintptr_t)slice->mv_data & environment->page_mask) + slice->mv_size <= environment->page_mask + 1;
 }
 
-/* MDB_SUCCESS if the value lies inside its page (as far as that can be told) or is an overflow run, else MDB_CORRUPTED. */
+/* MDB_SUCCESS if the value lies inside its page (as far as that can be told) or is an overflow run, else
+** MDB_CORRUPTED. */
 static inline int lmdb_check_value(const rootstock_transaction *transaction, const MDB_val *value) {
     const rootstock_environment *environment = transaction->environment;
     int inside =
@@ -338,12 +345,12 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
     return inside ? MDB_SUCCESS : rootstock_lmdb_check_run(transaction, value);
 }
 
-/* engine_lmdb_lock.c */
-/* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and, where the lock
-** file is something else, *why a static text. */
+/* plain/lock_file.c */
+/* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and,
+** where the lock file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
 
-/* engine_lmdb_leaves.c: of a cursor of a write transaction that stores to the map. */
+/* read/leaf_scan.c: of a cursor of a write transaction that stores to the map. */
 /* The MDB_cursor has stepped onto the entry of this key. */
 void rootstock_lmdb_learn_leaf(rootstock_cursor *cursor, const MDB_val *key);
 /* Brings the MDB_cursor to where the cursor stands. Returns LMDB's code. */
@@ -365,7 +372,7 @@ static inline lmdb_kept *lmdb_find_kept(rootstock_transaction *transaction, MDB_
     return NULL;
 }
 
-/* engine_lmdb_cursors.c: the plug's functions of those names. */
+/* plain/cursors.c: the plug's functions of those names. */
 int rootstock_lmdb_cursor_open(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
 int rootstock_lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_cursor *cursor);
 void rootstock_lmdb_cursor_close(rootstock_cursor *cursor);
@@ -375,7 +382,7 @@ uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move dir
                                     uint32_t limit);
 uint64_t rootstock_lmdb_cursor_skip(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
 
-/* engine_lmdb_file.c */
+/* plain/file.c */
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,
 ** CORRUPT or IO, and *why a static text. */
 int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why);
@@ -386,14 +393,15 @@ int rootstock_lmdb_flush(int descriptor);
 int rootstock_lmdb_lock_patiently(int descriptor);
 /* Are there so many bytes? If they cannot be read, *error is why; else it stays. */
 int rootstock_lmdb_read_all(int descriptor, void *bytes, size_t size, off_t at, int *error);
-/* Makes the names in the path's directory survive a power loss, where the directory may be opened and synced: as SQLite, which
-** lets the rest be. Returns an errno. */
+/* Makes the names in the path's directory survive a power loss, where the directory may be opened and synced: as
+** SQLite, which lets the rest be. Returns an errno. */
 int rootstock_lmdb_sync_directory(const char *path);
 
-/* engine_lmdb_compact.c */
-/* Before LMDB opens the path's files: keeps an exchange of files out until end_opening, finishes one that was interrupted.
-** 0; ESTALE if the path names another file than the open one: open it again; EBUSY if an exchange does not end;
-** EINPROGRESS if one was interrupted and a reader cannot finish it; another errno. Not 0: there is nothing to end. */
+/* plain/compact.c */
+/* Before LMDB opens the path's files: keeps an exchange of files out until end_opening, finishes one that was
+** interrupted. 0; ESTALE if the path names another file than the open one: open it again; EBUSY if an exchange does not
+** end; EINPROGRESS if one was interrupted and a reader cannot finish it; another errno. Not 0: there is nothing to
+** end. */
 int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
                          const lmdb_file_facts *facts);
 void rootstock_lmdb_end_opening(int descriptor);
@@ -411,9 +419,9 @@ static inline int rootstock_lmdb_is_moved(const rootstock_environment *environme
 int rootstock_lmdb_refuse_moved(rootstock_environment *environment);
 int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
 
-/* engine_lmdb_pack.c */
-/* Writes what the transaction sees to the empty file at path, with full pages, unsynced. LMDB's code; MDB_INCOMPATIBLE, and
-** nothing written, if the file holds more than trees of stores; ECANCELED if the caller says stop. */
+/* plain/repack.c */
+/* Writes what the transaction sees to the empty file at path, with full pages, unsynced. LMDB's code; MDB_INCOMPATIBLE,
+** and nothing written, if the file holds more than trees of stores; ECANCELED if the caller says stop. */
 int rootstock_lmdb_pack(rootstock_transaction *transaction, const char *path, rootstock_stop stop, void *stop_context);
 int rootstock_lmdb_copy(rootstock_environment *environment, const char *path, rootstock_stop stop, void *stop_context);
 

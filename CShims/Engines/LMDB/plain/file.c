@@ -1,6 +1,6 @@
 /*
-** file.c - is this a whole LMDB file? Answered with pread, before anything is mapped. And the calls on it that the engine makes
-** in more than one place.
+** file.c - is this a whole LMDB file? Answered with pread, before anything is mapped. And the calls on it that the
+** engine makes in more than one place.
 **
 ** LMDB maps what its meta page promises; a file cut short then kills the process with SIGBUS at some later read, and a
 ** file of another kind is told only by its first bytes. So both meta pages are read, and a file that is shorter than

@@ -1,9 +1,9 @@
 /*
 ** foreign_trees.c - trees of other programs' LMDB files, behind rootstock_kv.h.
 **
-** Invariants: those of engine_lmdb.h. Writes go by mdb_put and mdb_del, never through a cursor: in 0.9.24 repeated deletes
-** through a cursor of a tree with duplicates go wrong. For the same reason a cursor that has seen a change is opened anew, and
-** its next step is sought by the entry returned last.
+** Invariants: those of plain/engine.h. Writes go by mdb_put and mdb_del, never through a cursor: in 0.9.24 repeated
+** deletes through a cursor of a tree with duplicates go wrong. For the same reason a cursor that has seen a change is
+** opened anew, and its next step is sought by the entry returned last.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,8 @@ struct rootstock_kv_cursor {
     int positioned;
     uint64_t changes; /* transaction.changes when the MDB_cursor was opened */
     size_t key_size, value_size;
-    /* The last entry returned, kept in write transactions; the value only where it is part of the place. Aligned for LMDB. */
+    /* The last entry returned, kept in write transactions; the value only where it is part of the place. Aligned for
+    ** LMDB. */
     uint64_t key[LMDB_KEY_ROOM / 8];
     uint64_t value[LMDB_KEY_ROOM / 8];
 };

@@ -1,13 +1,13 @@
 /*
 ** lock_file.c - LMDB's lock file, made before LMDB opens it.
 **
-** LMDB creates the lock file beside the data file with whatever mode it is told, and opens whatever stands under its name: a
-** symbolic link planted there would make it overwrite another file. So the file is made here: never through a link, with the
-** permission bits of the data file as SQLite gives its own journals (the umask does not take any away, else a second user who may
-** write the data could not lock it), and, by root, with the data file's owner.
+** LMDB creates the lock file beside the data file with whatever mode it is told, and opens whatever stands under its
+** name: a symbolic link planted there would make it overwrite another file. So the file is made here: never through a
+** link, with the permission bits of the data file as SQLite gives its own journals (the umask does not take any away,
+** else a second user who may write the data could not lock it), and, by root, with the data file's owner.
 **
-** Invariant: when LMDB opens the lock file, it is a regular file of ours, or there is none because we may not create one (then LMDB
-** says what it makes of that).
+** Invariant: when LMDB opens the lock file, it is a regular file of ours, or there is none because we may not create
+** one (then LMDB says what it makes of that).
 */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -144,8 +144,8 @@ static int settle(rootstock_environment *environment, const lmdb_file_facts *fac
     return code == MDB_SUCCESS ? rootstock_lmdb_open_trees(environment) : code;
 }
 
-/* A file data.mdb may be LMDB's directory form: then its lock file is called lock.mdb, and a second lock file of our own beside
-** it would exclude nobody. Without any lock file it is taken for that form, since the name is LMDB's own. */
+/* A file data.mdb may be LMDB's directory form: then its lock file is called lock.mdb, and a second lock file of our
+** own beside it would exclude nobody. Without any lock file it is taken for that form, since the name is LMDB's own. */
 static int choose_form(const char *real, const char *path, char *name, unsigned *flags, char **message) {
     struct stat status;
     size_t length = strlen(real);
@@ -196,7 +196,8 @@ static void free_environment(rootstock_environment *environment) {
     free(environment);
 }
 
-/* A file as LMDB is to be given it: open for ourselves, checked, and with no exchange of files under way (end_opening). */
+/* A file as LMDB is to be given it: open for ourselves, checked, and with no exchange of files under way
+** (end_opening). */
 typedef struct opening {
     int descriptor;
     lmdb_file_facts facts;
@@ -249,8 +250,8 @@ static int enter_once(const char *path, const rootstock_options *options, openin
         *error = ESTALE;
         return ROOTSTOCK_OK;
     }
-    /* A commit is as durable as the file's name. While the file is empty everybody who opens it sees to that, and so whoever finds
-    ** bytes in it need not ask. */
+    /* A commit is as durable as the file's name. While the file is empty everybody who opens it sees to that, and so
+    ** whoever finds bytes in it need not ask. */
     if (*error == 0 && file->facts.file_bytes == 0 && !options->read_only) {
         *error = rootstock_lmdb_sync_directory(file->real);
         if (*error != 0) rootstock_lmdb_end_opening(file->descriptor);

@@ -152,7 +152,7 @@ static int prepare_to_write(rootstock_environment *environment, rootstock_busy b
     return code;
 }
 
-/* Is it time for a larger map? (See engine_lmdb_reopen.c.) */
+/* Is it time for a larger map? (See plain/reopen.c.) */
 static int is_nearly_full(rootstock_environment *environment) {
     MDB_envinfo info;
     if (atomic_load_explicit(&environment->map_was_full, memory_order_relaxed)) return 1;
@@ -360,8 +360,8 @@ uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transactio
     return mdb_txn_id(transaction->txn);
 }
 
-/* The newer of the two meta pages tells. Asked of LMDB it lies in the map, which must not be moved meanwhile. Not to be made part of
-** last_commit, which would save registers for it each time. */
+/* The newer of the two meta pages tells. Asked of LMDB it lies in the map, which must not be moved meanwhile. Not to be
+** made part of last_commit, which would save registers for it each time. */
 static __attribute__((noinline)) uint64_t ask_last_commit(rootstock_environment *environment) {
     MDB_envinfo info;
     enter(environment);

@@ -1,5 +1,5 @@
 /*
-** trees.c - tree handles of the LMDB engine.
+** long_keys.c - tree handles of the LMDB engine.
 **
 ** LMDB's handles are awkward: one that is opened in a transaction becomes everybody's when that transaction commits, is
 ** unknown to transactions that began before, is closed if it aborts, and two transactions must not open handles at

@@ -1,14 +1,15 @@
 /*
 ** bounds.c - does what LMDB points to lie where a page keeps it?
 **
-** LMDB believes its pages: a changed byte in an entry's header makes it hand out a value of gigabytes, whose reading ends the process
-** at the end of the map. Keys and short values lie inside their page, which the hot path sees by their address alone; a value that
-** seems to leave its page must be an overflow run's: it starts behind a page's header, which says that it is one and of how many
-** pages. Invariant: a slice that passes can be read to its end without leaving the pages of the file's last commit, or, under a
-** write map, those reserved for the transaction.
-** In write transactions without a write map changed pages are copies in the heap, of which an address tells nothing. There a value
-** longer than LMDB keeps inside a page (somewhat less than half of one) must follow an overflow run's header, which fits into the
-** file or, if the transaction appended it, into the map; shorter values are believed, and can be read past their page by half a page.
+** LMDB believes its pages: a changed byte in an entry's header makes it hand out a value of gigabytes, whose reading
+** ends the process at the end of the map. Keys and short values lie inside their page, which the hot path sees by their
+** address alone; a value that seems to leave its page must be an overflow run's: it starts behind a page's header,
+** which says that it is one and of how many pages. Invariant: a slice that passes can be read to its end without
+** leaving the pages of the file's last commit, or, under a write map, those reserved for the transaction. In write
+** transactions without a write map changed pages are copies in the heap, of which an address tells nothing. There a
+** value longer than LMDB keeps inside a page (somewhat less than half of one) must follow an overflow run's header,
+** which fits into the file or, if the transaction appended it, into the map; shorter values are believed, and can be
+** read past their page by half a page.
 */
 #include <stdint.h>
 #include <string.h>
@@ -38,7 +39,8 @@ int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB
         return MDB_CORRUPTED;
     if (mdb_env_info(environment->env, &info) != MDB_SUCCESS) return MDB_CORRUPTED;
     end = (uint64_t)info.me_last_pgno + 1;
-    /* A run that this transaction appended, or put together from a free page and those that it appended and freed again. */
+    /* A run that this transaction appended, or put together from a free page and those that it appended and freed
+    ** again. */
     if (transaction->write && (number >= end || flags & DIRTY_PAGE_FLAG))
         end = environment->space.mapped ? environment->space.reserved / page_bytes : info.me_mapsize / page_bytes;
     return number < end && pages <= end - number ? MDB_SUCCESS : MDB_CORRUPTED;

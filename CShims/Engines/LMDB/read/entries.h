@@ -1,15 +1,17 @@
 /*
-** entries.h - pages and entries of LMDB's file as they lie in the map, for the files that walk them (engine_lmdb_pages.c,
-** engine_lmdb_several.c, engine_lmdb_cursors.c). All inline: they are most of what a row costs.
+** entries.h - pages and entries of LMDB's file as they lie in the map, for the files that walk them (read/pages.c,
+** read/multiget.c, plain/cursors.c). All inline: they are most of what a row costs.
 **
-** The format is LMDB's data version 1 on a 64-bit machine that has the lowest byte first (others never get here). A page begins with
-** its number (8 bytes), padding (2), flags (2), the end of its list of offsets (2) and the start of its entries (2); the offsets, two
-** bytes each, are in the order of the keys. An entry has 8 bytes: the value's size (4), flags (2), the key's size (2); then key and
-** value. In a branch page the first six bytes are the child's number, and the first entry's key means nothing. A long value's place
-** holds the number of the first page of a run instead; that page's header tells in its last four bytes how many there are.
+** The format is LMDB's data version 1 on a 64-bit machine that has the lowest byte first (others never get here). A
+** page begins with its number (8 bytes), padding (2), flags (2), the end of its list of offsets (2) and the start of
+** its entries (2); the offsets, two bytes each, are in the order of the keys. An entry has 8 bytes: the value's size
+** (4), flags (2), the key's size (2); then key and value. In a branch page the first six bytes are the child's number,
+** and the first entry's key means nothing. A long value's place holds the number of the first page of a run instead;
+** that page's header tells in its last four bytes how many there are.
 **
-** Invariant: a page is entered by a number that was held against the file's end; it must bear that number, be a branch or a leaf, and
-** its lists must lie in it. An entry is read after its offset, then its sizes were held against the page's size.
+** Invariant: a page is entered by a number that was held against the file's end; it must bear that number, be a branch
+** or a leaf, and its lists must lie in it. An entry is read after its offset, then its sizes were held against the
+** page's size.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_ENTRIES_H
 #define ROOTSTOCK_ENGINE_LMDB_ENTRIES_H
@@ -99,16 +101,17 @@ static inline int read_entry(const lmdb_snapshot *snapshot, const unsigned char 
     return result->key_size <= result->room;
 }
 
-/* What a scan will ask for soon is named in advance: entries stand in a page in the order in which they were put, so that in a store
-** filled at random the processor cannot guess the next one, nor the next page. Harmless whatever the page says: an address that is
-** none is ignored. Always in place: gcc drops calls of functions that do nothing else. */
+/* What a scan will ask for soon is named in advance: entries stand in a page in the order in which they were put, so
+** that in a store filled at random the processor cannot guess the next one, nor the next page. Harmless whatever the
+** page says: an address that is none is ignored. Always in place: gcc drops calls of functions that do nothing else. */
 __attribute__((always_inline)) static inline void expect_entry(const unsigned char *page, uint32_t index) {
     const unsigned char *at = page + half(page + PAGE_HEADER + 2 * (size_t)index);
     __builtin_prefetch(at);
     __builtin_prefetch(at + LINE);
 }
 
-/* How many entries ahead a scan of a leaf with so many names them: the shorter they are, the sooner it comes to them. */
+/* How many entries ahead a scan of a leaf with so many names them: the shorter they are, the sooner it comes to
+** them. */
 static inline uint32_t expect_distance(uint32_t count) {
     return count > 32 ? 6 : 2;
 }
@@ -123,7 +126,8 @@ static inline uint64_t child_of(const entry *found) {
     return found->header & 0xffffffffffffu;
 }
 
-/* A probe of a search that narrows [*low, *high): 1 if the entry's key is the sought one, 0 if not, -1 if it lies outside of its page. */
+/* A probe of a search that narrows [*low, *high): 1 if the entry's key is the sought one, 0 if not, -1 if it lies
+** outside of its page. */
 static inline int probe(const lmdb_snapshot *snapshot, const unsigned char *page, uint32_t at, const MDB_val *key,
                         uint32_t *low, uint32_t *high) {
     entry found;

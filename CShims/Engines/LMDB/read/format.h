@@ -1,6 +1,6 @@
 /*
-** format.h - trees and meta pages as LMDB 0.9 (data version 1) keeps them in its files on 64-bit machines of little-endian
-** order. Where the machine may be another, engine_lmdb_file.c has its own.
+** format.h - trees and meta pages as LMDB 0.9 (data version 1) keeps them in its files on 64-bit machines of
+** little-endian order. Where the machine may be another, plain/file.c has its own.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_FORMAT_H
 #define ROOTSTOCK_ENGINE_LMDB_FORMAT_H

@@ -1,14 +1,14 @@
 /*
 ** guess.h - where in a leaf a key of any length stands, guessed; for the files that walk LMDB's pages. All inline, as
-** engine_lmdb_entries.h.
+** read/entries.h.
 **
-** Each halving of a search touches an entry that no cache holds, where a store is larger than the caches and is read at random. The keys
-** between which a leaf's lie stand in the branch page above, where the search has just been. Of the eight bytes behind what both share
-** a number is made (if they are digits, the one that they spell), and tells where the sought key stands if keys are evenly spaced,
-** as counters, dates and hashes nearly are.
+** Each halving of a search touches an entry that no cache holds, where a store is larger than the caches and is read at
+** random. The keys between which a leaf's lie stand in the branch page above, where the search has just been. Of the
+** eight bytes behind what both share a number is made (if they are digits, the one that they spell), and tells where
+** the sought key stands if keys are evenly spaced, as counters, dates and hashes nearly are.
 **
-** Invariant: a guess tells where to look first; where the key stands is told by the leaf's entries alone, so that a page that
-** contradicts the one above it, and keys that are spaced otherwise, cost time and nothing else.
+** Invariant: a guess tells where to look first; where the key stands is told by the leaf's entries alone, so that a
+** page that contradicts the one above it, and keys that are spaced otherwise, cost time and nothing else.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_GUESS_H
 #define ROOTSTOCK_ENGINE_LMDB_GUESS_H
@@ -29,7 +29,8 @@ static inline uint64_t spelt(uint64_t digits) {
     return ((digits & 0x0000ffff0000ffffu) * (1u + ((uint64_t)10000 << 32))) >> 32;
 }
 
-/* The place in a leaf of `count` entries where a key should stand that lies between two others. count: there is no telling. */
+/* The place in a leaf of `count` entries where a key should stand that lies between two others. count: there is no
+** telling. */
 static inline uint32_t guess_between(const entry *low, const entry *high, const MDB_val *key, uint32_t count) {
     const unsigned char *sought = key->mv_data;
     uint32_t least = low->key_size < high->key_size ? low->key_size : high->key_size, from = 0;

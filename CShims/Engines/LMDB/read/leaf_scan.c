@@ -1,9 +1,9 @@
 /*
 ** leaf_scan.c - steps of a write transaction's cursor from entry to entry of one leaf, read where it lies.
 **
-** Where a write transaction stores to the map (engine_lmdb_space.c), every page of its trees lies in the map, changed or not, and the
-** address of an entry tells its page. Once LMDB's cursor has stepped onto an entry, the entries beside it need no call of LMDB's; at the
-** leaf's end LMDB's cursor is brought there and goes on.
+** Where a write transaction stores to the map (write/preallocate.c), every page of its trees lies in the map, changed
+** or not, and the address of an entry tells its page. Once LMDB's cursor has stepped onto an entry, the entries beside
+** it need no call of LMDB's; at the leaf's end LMDB's cursor is brought there and goes on.
 **
 ** Invariant: what is known of a leaf is forgotten when the tree is changed (in_leaf); then LMDB is asked again.
 */

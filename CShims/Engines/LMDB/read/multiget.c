@@ -1,11 +1,11 @@
 /*
 ** multiget.c - several entries of a snapshot's tree found at once, and the keys that a walk will come to.
 **
-** A row that no cache holds is three lines of memory one after the other: its page's header, its place in the page's list, itself. The
-** rows of an index's entries lie far apart; looked up one by one, most of the time goes by in waiting for them. Here every line is
-** named to the processor for all of them before the first is read.
+** A row that no cache holds is three lines of memory one after the other: its page's header, its place in the page's
+** list, itself. The rows of an index's entries lie far apart; looked up one by one, most of the time goes by in waiting
+** for them. Here every line is named to the processor for all of them before the first is read.
 **
-** Invariant: as of engine_lmdb_pages.c; a descent stops at LMDB_DEPTH_LIMIT.
+** Invariant: as of read/pages.c; a descent stops at LMDB_DEPTH_LIMIT.
 */
 #include "read/rowid_search.h"
 

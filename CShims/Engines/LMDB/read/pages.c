@@ -1,8 +1,8 @@
 /*
-** pages.c - entries of a snapshot's trees, found by walking the pages in the map (engine_lmdb_entries.h has their form).
+** pages.c - entries of a snapshot's trees, found by walking the pages in the map (read/entries.h has their form).
 **
-** Invariant: a walk ends. Descents stop at LMDB_DEPTH_LIMIT, and the keys must rise from leaf to leaf and from a leaf's first to its
-** last, so that a scan comes to no leaf twice, whatever leads there.
+** Invariant: a walk ends. Descents stop at LMDB_DEPTH_LIMIT, and the keys must rise from leaf to leaf and from a leaf's
+** first to its last, so that a scan comes to no leaf twice, whatever leads there.
 */
 #include "read/guess.h"
 
@@ -10,8 +10,9 @@
 #define PATIENCE 2
 #define TRY_AGAIN_MASK 15u
 
-/* From the page of that number down to the leaf in which the key belongs. *found as search has it in the leaf, where the index may be the
-** count. path->height is where the page goes; on return the leaf's, or 0 if the code is not MDB_SUCCESS. */
+/* From the page of that number down to the leaf in which the key belongs. *found as search has it in the leaf, where
+** the index may be the count. path->height is where the page goes; on return the leaf's, or 0 if the code is not
+** MDB_SUCCESS. */
 static inline int descend(const lmdb_snapshot *snapshot, uint64_t number, const MDB_val *key, lmdb_path *path,
                           int *exact) {
     key_span span = EVERY_KEY;
@@ -69,7 +70,8 @@ static inline int search_beside(const lmdb_snapshot *snapshot, const unsigned ch
     return search_rowid(snapshot, page, low, high, key, (key_span){lowest, UINT64_MAX}, index, exact, &found);
 }
 
-/* Is the key's place in this leaf, near where it stands? 1: *index and *exact say where; 0: it may be in another leaf; -1: damaged. */
+/* Is the key's place in this leaf, near where it stands? 1: *index and *exact say where; 0: it may be in another leaf;
+** -1: damaged. */
 static inline int look_near(const lmdb_snapshot *snapshot, const lmdb_place *place, const MDB_val *key, uint32_t *index,
                             int *exact) {
     const unsigned char *sought = key->mv_data;

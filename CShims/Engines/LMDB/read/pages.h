@@ -1,15 +1,17 @@
 /*
 ** pages.h - LMDB's pages, read where they lie in the map by read transactions: what a snapshot consists of, and places
-** in its trees. engine_lmdb_snapshot.c finds the snapshot, engine_lmdb_pages.c walks its trees.
+** in its trees. read/snapshot.c finds the snapshot, read/pages.c walks its trees.
 **
-** Why: of a point read or a step LMDB's own functions are the larger part, and they believe what a page says. A snapshot never
-** changes, so reading it needs no more than arithmetic on the pages; and each number is held against the snapshot's end and the
-** page's size before it is followed, so that a damaged file is ROOTSTOCK_CORRUPT and not the end of the process.
-** LMDB keeps what makes a snapshot stand still (the reader's slot), the map itself, all that is written, and every tree of another
-** kind than a store's (duplicates, integer keys): those are read through LMDB's cursors as before.
+** Why: of a point read or a step LMDB's own functions are the larger part, and they believe what a page says. A
+** snapshot never changes, so reading it needs no more than arithmetic on the pages; and each number is held against the
+** snapshot's end and the page's size before it is followed, so that a damaged file is ROOTSTOCK_CORRUPT and not the end
+** of the process. LMDB keeps what makes a snapshot stand still (the reader's slot), the map itself, all that is
+** written, and every tree of another kind than a store's (duplicates, integer keys): those are read through LMDB's
+** cursors as before.
 **
 ** Invariants
-**  1. Nothing here lives longer than the snapshot: what is remembered carries the snapshot's stamp, which tells commits and maps apart.
+**  1. Nothing here lives longer than the snapshot: what is remembered carries the snapshot's stamp, which tells commits
+**    and maps apart.
 **  2. No byte outside of [base, base + pages * page_bytes) is read, whatever the pages say.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_PAGES_H
@@ -62,16 +64,16 @@ typedef struct lmdb_snapshot {
     uint64_t main_root;
     uint64_t main_entries;
     int walks;        /* live, and its pages can be read here */
-    int pages_by_one; /* the system reads no more than what is asked for: see engine_lmdb_memory.h */
+    int pages_by_one; /* the system reads no more than what is asked for: see read/readahead.h */
     lmdb_root roots[LMDB_ROOTS_KEPT];
 } lmdb_snapshot;
 
-/* engine_lmdb_memory.c: pages that will be read are asked for, where pages_by_one is set. */
+/* read/readahead.c: pages that will be read are asked for, where pages_by_one is set. */
 void rootstock_lmdb_expect_pages(const lmdb_snapshot *snapshot, uint64_t number, uint64_t count);
 /* Leaves that a scan comes to when it has entered, or is about to enter, the branch page's child at its index. */
 void rootstock_lmdb_expect_leaves(const lmdb_snapshot *snapshot, const lmdb_place *branch, int backward);
 
-/* engine_lmdb_pages.c: all return LMDB's codes. MDB_CORRUPTED: the pages contradict themselves. Slices point into the map. */
+/* read/pages.c: all return LMDB's codes. MDB_CORRUPTED: the pages contradict themselves. Slices point into the map. */
 
 /* The entry of that key; its leaf is left in *near, which is where it looks first if near->page is not null. */
 int rootstock_lmdb_pages_get(const lmdb_snapshot *snapshot, uint64_t root, lmdb_place *near, uint32_t *misses,
@@ -79,9 +81,10 @@ int rootstock_lmdb_pages_get(const lmdb_snapshot *snapshot, uint64_t root, lmdb_
 /* The same without a place to remember; *flags gets the entry's. */
 int rootstock_lmdb_pages_find(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *key, MDB_val *value,
                               unsigned *flags);
-/* The entries of several keys at once, LMDB_TOGETHER of them at most; values[i].mv_data is null where there is none. Each level of the
-** tree is gone through for all of them before the next, with every page and entry named to the processor before it is read: keys
-** that lie far apart then wait for memory together, and not one after the other. *close: most lie in the leaf of the one before. */
+/* The entries of several keys at once, LMDB_TOGETHER of them at most; values[i].mv_data is null where there is none.
+** Each level of the tree is gone through for all of them before the next, with every page and entry named to the
+** processor before it is read: keys that lie far apart then wait for memory together, and not one after the other.
+** *close: most lie in the leaf of the one before. */
 #define LMDB_TOGETHER 16
 int rootstock_lmdb_pages_get_several(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *keys, MDB_val *values,
                                      uint32_t count, int *close);
@@ -91,8 +94,8 @@ uint32_t rootstock_lmdb_pages_peek(const lmdb_snapshot *snapshot, const lmdb_pat
 /* To the lowest or the highest entry. */
 int rootstock_lmdb_pages_edge(const lmdb_snapshot *snapshot, uint64_t root, int highest, lmdb_path *path, MDB_val *key,
                               MDB_val *value);
-/* To the first entry whose key is *key or above, or, if exact, to *key alone. After MDB_NOTFOUND the path is still one, of use to the
-** next seek only. */
+/* To the first entry whose key is *key or above, or, if exact, to *key alone. After MDB_NOTFOUND the path is still one,
+** of use to the next seek only. */
 int rootstock_lmdb_pages_seek(const lmdb_snapshot *snapshot, uint64_t root, int exact, lmdb_path *path, MDB_val *key,
                               MDB_val *value);
 /* From an entry to its neighbour. After MDB_NOTFOUND as after a seek. */

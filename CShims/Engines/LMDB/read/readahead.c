@@ -1,12 +1,12 @@
 /*
 ** readahead.c - reading a store that is larger than the memory there is for it.
 **
-** Where a page is not in memory the system reads what is around it as well, as much as the device is set to: 128 KiB by default, on some
-** machines megabytes. That is a gain while all of a store fits into memory, because all of it is soon there. Where it does not fit, every
-** fault throws out pages that are needed for pages that are not, and a point read takes milliseconds (Vendor-notes/performance.md). So the
-** map of a store that takes more than half of the memory which the process may use is read page by page, as LMDB's MDB_NORDAHEAD would
-** have it, and what is known to be needed soon is asked for by name: the leaves that a scan will come to, those of several look-ups, the
-** pages of a long value.
+** Where a page is not in memory the system reads what is around it as well, as much as the device is set to: 128 KiB by
+** default, on some machines megabytes. That is a gain while all of a store fits into memory, because all of it is soon
+** there. Where it does not fit, every fault throws out pages that are needed for pages that are not, and a point read
+** takes milliseconds (Vendor-notes/performance.md). So the map of a store that takes more than half of the memory which
+** the process may use is read page by page, as LMDB's MDB_NORDAHEAD would have it, and what is known to be needed soon
+** is asked for by name: the leaves that a scan will come to, those of several look-ups, the pages of a long value.
 **
 ** Invariant: all of this is advice. What is read does not depend on it, and where it fails nothing is said.
 */
@@ -37,7 +37,8 @@ static uint64_t read_number(const char *path) {
     return number;
 }
 
-/* The least limit of a control group and those above it. group: its path below the hierarchy's folder; it is cut to nothing. */
+/* The least limit of a control group and those above it. group: its path below the hierarchy's folder; it is cut to
+** nothing. */
 static uint64_t least_limit(const char *root, const char *hierarchy, char *group, const char *limit) {
     char path[PATH_ROOM];
     uint64_t least = UINT64_MAX;

@@ -1,12 +1,15 @@
 /*
-** rowid_search.h - searches for keys of eight bytes in LMDB's pages, for the files that walk them. All inline, as engine_lmdb_entries.h.
+** rowid_search.h - searches for keys of eight bytes in LMDB's pages, for the files that walk them. All inline, as
+** read/entries.h.
 **
-** Such keys are rowids, as a rule, and close to evenly spaced, most often without gaps. Where the sought one stands in a page follows
-** from the keys between which the page's lie, and those stand in the branch page above, which a cache holds: one entry of the leaf is
-** touched instead of one at each halving. Of rows looked up at random each of these would be a line of memory to wait for.
+** Such keys are rowids, as a rule, and close to evenly spaced, most often without gaps. Where the sought one stands in
+** a page follows from the keys between which the page's lie, and those stand in the branch page above, which a cache
+** holds: one entry of the leaf is touched instead of one at each halving. Of rows looked up at random each of these
+** would be a line of memory to wait for.
 **
-** Invariant: what is known of a page's keys is a hint. It tells where to look first; where the key stands is told by the page's entries
-** alone, so that a page that contradicts the one above it, or holds keys of other lengths, costs time and nothing else.
+** Invariant: what is known of a page's keys is a hint. It tells where to look first; where the key stands is told by
+** the page's entries alone, so that a page that contradicts the one above it, or holds keys of other lengths, costs
+** time and nothing else.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_ROWIDS_H
 #define ROOTSTOCK_ENGINE_LMDB_ROWIDS_H
@@ -35,8 +38,8 @@ static inline uint32_t place_of(key_span span, uint64_t sought, uint32_t low, ui
     return at < high ? at : high - 1;
 }
 
-/* After the attempt of that number (from 0) at a guessed place: the next one's in [low, high), which now begins or ends beside it. A
-** guess is wrong by little, or else by much. */
+/* After the attempt of that number (from 0) at a guessed place: the next one's in [low, high), which now begins or ends
+** beside it. A guess is wrong by little, or else by much. */
 static inline uint32_t next_place(uint32_t attempt, int forward, uint32_t low, uint32_t high) {
     uint32_t step = attempt == 0 ? 0 : 3;
     if (attempt > 1 || high - low <= step) return (low + high) >> 1;
@@ -75,8 +78,8 @@ static inline int search_rowid(const lmdb_snapshot *snapshot, const unsigned cha
     return MDB_SUCCESS;
 }
 
-/* The child of a branch page in which the key of eight bytes belongs: place->index, and its page's number; *span, the page's, becomes
-** the child's. Returns LMDB's code. */
+/* The child of a branch page in which the key of eight bytes belongs: place->index, and its page's number; *span, the
+** page's, becomes the child's. Returns LMDB's code. */
 static inline int choose_child(const lmdb_snapshot *snapshot, lmdb_place *place, const MDB_val *key, key_span *span,
                                uint64_t *number) {
     uint64_t sought = rowid_of(key->mv_data);

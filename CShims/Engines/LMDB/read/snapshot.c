@@ -1,14 +1,17 @@
 /*
-** snapshot.c - what a read transaction's snapshot consists of: where the map is, which page is the root of the main tree,
-** how far the file goes, and the roots of the named trees.
+** snapshot.c - what a read transaction's snapshot consists of: where the map is, which page is the root of the main
+** tree, how far the file goes, and the roots of the named trees.
 **
-** LMDB keeps all of that to itself. The root stands in the meta page that the snapshot's commit wrote (commits take turns at the
-** two); the next commit but one writes it over. The map's address follows from an entry's that LMDB hands out and its page's number,
-** which is taken from the bytes of the file, by the same way down the tree, and not from the page itself.
+** LMDB keeps all of that to itself. The root stands in the meta page that the snapshot's commit wrote (commits take
+** turns at the two); the next commit but one writes it over. The map's address follows from an entry's that LMDB hands
+** out and its page's number, which is taken from the bytes of the file, by the same way down the tree, and not from the
+** page itself.
 **
 ** Invariants
-**  1. What is read of a meta page is the snapshot's: the page bore its number before and after, and either the other meta page did not
-**     yet bear the following one, or LMDB still began a snapshot of that number afterwards; so nobody had begun to write it anew.
+**  1. What is read of a meta page is the snapshot's: the page bore its number before and after, and either the other
+**    meta page did not
+**     yet bear the following one, or LMDB still began a snapshot of that number afterwards; so nobody had begun to
+**       write it anew.
 **  2. A stamp names a commit and a map: where one of them changes, so does it. environment.era counts the maps.
 **  3. Where something does not fit, snapshot.walks is 0 and LMDB's own functions read.
 */
@@ -35,7 +38,8 @@ static int is_readable(const rootstock_environment *environment) {
     return sizeof(size_t) == sizeof(uint64_t) && order.first == 1 && environment->page_mask <= UINT16_MAX;
 }
 
-/* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. Returns an errno. */
+/* What the file holds by bytes of it, and by the last commit. LMDB may leave free pages at the end unwritten. Returns
+** an errno. */
 static int count_pages(rootstock_environment *environment, uint64_t last_page, uint64_t *pages) {
     struct stat status;
     uint64_t known = atomic_load_explicit(&environment->file_pages, memory_order_relaxed);
@@ -85,8 +89,8 @@ static int find_first_leaf(const rootstock_environment *environment, uint64_t ro
     return code == MDB_SUCCESS && !found ? MDB_CORRUPTED : code;
 }
 
-/* Sets environment.map from the address of the main tree's first entry. Called inside a live transaction, which keeps the map where it
-** is; threads that do it at once find the same. Returns LMDB's code. */
+/* Sets environment.map from the address of the main tree's first entry. Called inside a live transaction, which keeps
+** the map where it is; threads that do it at once find the same. Returns LMDB's code. */
 static int find_map(rootstock_environment *environment, MDB_txn *txn, const lmdb_tree_record *tree, uint64_t pages) {
     MDB_cursor *cursor;
     MDB_val key, value;
@@ -111,8 +115,8 @@ void rootstock_lmdb_forget_map(rootstock_environment *environment) {
     atomic_fetch_add(&environment->era, 1);
 }
 
-/* Copies the main tree's record and the number of the last page out of the snapshot's meta page. 1: they are the snapshot's; 0: if a
-** snapshot begun from now on has the same number, they are; -1: they are not. */
+/* Copies the main tree's record and the number of the last page out of the snapshot's meta page. 1: they are the
+** snapshot's; 0: if a snapshot begun from now on has the same number, they are; -1: they are not. */
 static int read_meta(const rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
                      uint64_t *last_page) {
     const lmdb_meta_page *meta = lmdb_meta_of(environment, identifier),

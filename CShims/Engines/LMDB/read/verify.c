@@ -1,16 +1,17 @@
 /*
 ** verify.c - what holds a store's pages together, gone through as a whole: for the check.
 **
-** Reads look at the pages that lead to what they are after, and at each entry by itself. An entry whose size is damaged may reach into the ones behind it and
-** still be a key in its place and a row that decodes, and a page may stand in two trees. So here every page that the snapshot's trees reach is
-** looked at once: it bears its number and is of its kind, its entries lie in it and no two on top of each other, leaves are
-** all as deep, runs as long as their values, no page is reached twice, and there are as many as each tree's record counts.
-** So is LMDB's list of free pages, which is a tree, too. A page that is named there and in use will be written over by the next commits; one that is
-** named twice will be two trees'; one that is in neither was left out of the file's books, which LMDB never does: mdb_env_copy2 takes it for
-** damage as well. What free pages hold is nobody's.
+** Reads look at the pages that lead to what they are after, and at each entry by itself. An entry whose size is damaged
+** may reach into the ones behind it and still be a key in its place and a row that decodes, and a page may stand in two
+** trees. So here every page that the snapshot's trees reach is looked at once: it bears its number and is of its kind,
+** its entries lie in it and no two on top of each other, leaves are all as deep, runs as long as their values, no page
+** is reached twice, and there are as many as each tree's record counts. So is LMDB's list of free pages, which is a
+** tree, too. A page that is named there and in use will be written over by the next commits; one that is named twice
+** will be two trees'; one that is in neither was left out of the file's books, which LMDB never does: mdb_env_copy2
+** takes it for damage as well. What free pages hold is nobody's.
 **
-** Invariant: no byte outside of the snapshot's pages is read, whatever they say, and none of a page before its number was held against their end.
-** Memory: two bits a page.
+** Invariant: no byte outside of the snapshot's pages is read, whatever they say, and none of a page before its number
+** was held against their end. Memory: two bits a page.
 */
 #include <errno.h>
 #include <stdarg.h>
@@ -76,8 +77,8 @@ static int take(const verification *v, const tree_walk *tree, uint64_t first, ui
     return MDB_SUCCESS;
 }
 
-/* The page's entries lie in it, between the end of their list and the page's own, and none on top of another. Not to be made part of what calls
-** itself for each level, for its room on the stack. */
+/* The page's entries lie in it, between the end of their list and the page's own, and none on top of another. Not to be
+** made part of what calls itself for each level, for its room on the stack. */
 static __attribute__((noinline)) int check_entries(const verification *v, const tree_walk *tree,
                                                    const unsigned char *page) {
     unsigned char taken[PLACES];
@@ -135,8 +136,8 @@ static const unsigned char *value_of(const verification *v, const unsigned char 
     return half(entry + 4) & LONG_VALUE ? page_of(v, word(value)) + PAGE_HEADER : value;
 }
 
-/* An entry of the list of free pages: under a commit's number, how many pages it freed and their numbers, the highest first. Room for more may be
-** behind them. */
+/* An entry of the list of free pages: under a commit's number, how many pages it freed and their numbers, the highest
+** first. Room for more may be behind them. */
 static int check_freed(const verification *v, const tree_walk *tree, const unsigned char *entry) {
     uint64_t size = half(entry) | half(entry + 2) << 16, before = v->numbers;
     if (half(entry + 6) != sizeof(uint64_t) || size < sizeof(uint64_t) || size % sizeof(uint64_t) != 0)
@@ -199,7 +200,8 @@ static int check_tree(verification *v, const lmdb_tree_record *record, tree_walk
     return MDB_SUCCESS;
 }
 
-/* The record of the list of free pages, for which LMDB has no call but keeps it where its cursors point. 0: it is not to be had. */
+/* The record of the list of free pages, for which LMDB has no call but keeps it where its cursors point. 0: it is not
+** to be had. */
 static int free_record(rootstock_transaction *transaction, lmdb_tree_record *record) {
     enum { LIST = 0 }; /* LMDB's handle of it */
     MDB_cursor *cursor;

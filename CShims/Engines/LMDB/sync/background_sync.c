@@ -1,18 +1,20 @@
 /*
 ** background_sync.c - flushes that nobody waits for: class normal.
 **
-** There a small commit is sealed (engine_lmdb_seal.c) and left to a later flush, that of the last commit a chain may have (engine_lmdb_flush.c), or of
-** a large one. A chain that goes no further must end as well: its commits are to be durable some time, and its pin keeps pages from every
-** process. So while there is one, a thread waits for its time and flushes. It ends itself when there has been no chain for as long; closing ends it, and
-** flushes what is left.
+** There a small commit is sealed (sync/commit_record.c) and left to a later flush, that of the last commit a chain may
+** have (sync/flush.c), or of a large one. A chain that goes no further must end as well: its commits are to be durable
+** some time, and its pin keeps pages from every process. So while there is one, a thread waits for its time and
+** flushes. It ends itself when there has been no chain for as long; closing ends it, and flushes what is left.
 **
-** A flush that fails may have lost what it was to write, and nobody waits for it who could be told. So the thread, or who closes, then takes the writer's
-** lock as a writer that changes nothing and writes all anew, as the next commit would; where that fails too, again a while later, each time
-** after twice as long. Who wants to write in this process meanwhile waits for that, which he would have to do himself.
+** A flush that fails may have lost what it was to write, and nobody waits for it who could be told. So the thread, or
+** who closes, then takes the writer's lock as a writer that changes nothing and writes all anew, as the next commit
+** would; where that fails too, again a while later, each time after twice as long. Who wants to write in this process
+** meanwhile waits for that, which he would have to do himself.
 **
 ** Invariants
 **  1. Where a chain of class normal is, the thread runs; where that cannot be started a commit makes its flush itself.
-**  2. The thread touches nothing of LMDB's but to let go of the pin, and inside a transaction, and nothing at all of an environment that is closed.
+**  2. The thread touches nothing of LMDB's but to let go of the pin, and inside a transaction, and nothing at all of an
+**    environment that is closed.
 **  3. It waits for nobody who writes.
 */
 #define _GNU_SOURCE
@@ -37,7 +39,8 @@ static int wait_for_end(lmdb_flushes *flushes, uint64_t moment) {
     return pthread_cond_timedwait(&flushes->later.ends, &flushes->mutex, &until);
 }
 
-/* As a writer that changes nothing: what a flush lost is made durable, or there is nothing of it. 0 if that could not be done now. */
+/* As a writer that changes nothing: what a flush lost is made durable, or there is nothing of it. 0 if that could not
+** be done now. */
 static int clear_as_writer(rootstock_environment *environment) {
     lmdb_flushes *flushes = &environment->flushes;
     MDB_txn *txn;
@@ -55,7 +58,8 @@ static int clear_as_writer(rootstock_environment *environment) {
     return error == 0;
 }
 
-/* Under the mutex, which is let go meanwhile. *busy: somebody else writes, who does it at his commit. 0 if it could not be done now. */
+/* Under the mutex, which is let go meanwhile. *busy: somebody else writes, who does it at his commit. 0 if it could not
+** be done now. */
 static int write_lost_anew(rootstock_environment *environment, int *busy) {
     lmdb_flushes *flushes = &environment->flushes;
     *busy = !rootstock_lmdb_try_writer_lock(environment);

@@ -1,10 +1,11 @@
 /*
 ** commit_pages.c - the pages that a commit wrote, found by comparing its trees with those of the commit before.
 **
-** LMDB keeps its list of changed pages to itself; but it never changes a page in place, so a page is the commit's own exactly if the
-** commit sees it and the earlier one does not. Both trees are gone down together, level by level counted from the leaves: a page
-** that both have is left out with all below it, the others are opened. A page below an opened one is old if some opened old page
-** of the level above has it, because an unopened one would keep it in both. So a commit of one row costs a few pages a tree.
+** LMDB keeps its list of changed pages to itself; but it never changes a page in place, so a page is the commit's own
+** exactly if the commit sees it and the earlier one does not. Both trees are gone down together, level by level counted
+** from the leaves: a page that both have is left out with all below it, the others are opened. A page below an opened
+** one is old if some opened old page of the level above has it, because an unopened one would keep it in both. So a
+** commit of one row costs a few pages a tree.
 **
 ** Invariants
 **  1. Of the commit's pages none is missing in the result; where that cannot be made sure of, there is no result.
@@ -76,7 +77,8 @@ static void cut(numbers *list, size_t from, size_t count) {
     list->count = count;
 }
 
-/* Takes out of both what both have. Mostly they are alike but for a page or two: what is equal at both ends needs no sorting. */
+/* Takes out of both what both have. Mostly they are alike but for a page or two: what is equal at both ends needs no
+** sorting. */
 static void subtract(numbers *before, numbers *after) {
     size_t start = 0, least = before->count < after->count ? before->count : after->count, end = 0;
     while (start < least && before->items[start] == after->items[start]) start++;

@@ -1,39 +1,48 @@
 /*
 ** commit_record.c - synced commits of one flush, or of one flush for several.
 **
-** LMDB makes a commit durable by two flushes, its pages before the meta page that names them, because it takes the newest meta page
-** for whole. Here both go in one flush, and the commit says in the file which pages are its own, with a checksum of each: its
-** seal. After a power loss a last commit whose pages are not all there is told by that, and undone (engine_lmdb_mend.c). LMDB leaves the rest of a meta
-** page's 4096 bytes alone; there stand, behind what it writes,
+** LMDB makes a commit durable by two flushes, its pages before the meta page that names them, because it takes the
+** newest meta page for whole. Here both go in one flush, and the commit says in the file which pages are its own, with
+** a checksum of each: its seal. After a power loss a last commit whose pages are not all there is told by that, and
+** undone (sync/recovery.c). LMDB leaves the rest of a meta page's 4096 bytes alone; there stand, behind what it writes,
 **
-**   at 256       the announcement  the commit's number: it is to be believed by its seal only. And the meta page of the last durable commit, D
-**   512 to 4080  seals             the number again, the pages that it sees and D does not, with their checksums, and a checksum of all that
+**   at 256       the announcement  the commit's number: it is to be believed by its seal only. And the meta page of the
+**     last durable commit, D
+**   512 to 4080  seals             the number again, the pages that it sees and D does not, with their checksums, and a
+**     checksum of all that
 **
 ** A commit of this kind, N:
 **   1. N is announced            in the page that its meta page is, in the same sector
 **   2. LMDB commits, MDB_NOSYNC  its pages, then its meta page, to the system's memory
 **   3. N is sealed
 **   4. one flush                 then the writer's lock is given up
-** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one.
-** While others wait to write, and in class normal, there is no step 4: N is published, and the next one stands on the same D. Such a row of commits, a chain, is flushed once, by
-** its last, or by one of those who wait for it (engine_lmdb_flush.c).
+** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one. While
+** others wait to write, and in class normal, there is no step 4: N is published, and the next one stands on the same D.
+** Such a row of commits, a chain, is flushed once, by its last, or by one of those who wait for it (sync/flush.c).
 **
-** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D is never there without
-** an announcement, which is older and in its meta page's sector. If the newest one's seal is whole and every page has its checksum, so is
-** the commit, with all before it. If not, the one before it may be by its own seal, which stands in the other meta page: a process that was killed between
-** 2 and 3 leaves that. If that is not, either, nothing since D was acknowledged, since no flush that began after a 3 ended well; and D is whole:
-**  - Its pages are not written to. LMDB gives transaction N pages that N-2 did not see any more, and none that a reader sees: one stands at D from the
+** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D
+** is never there without an announcement, which is older and in its meta page's sector. If the newest one's seal is
+** whole and every page has its checksum, so is the commit, with all before it. If not, the one before it may be by its
+** own seal, which stands in the other meta page: a process that was killed between 2 and 3 leaves that. If that is not,
+** either, nothing since D was acknowledged, since no flush that began after a 3 ended well; and D is whole:
+**  - Its pages are not written to. LMDB gives transaction N pages that N-2 did not see any more, and none that a reader
+**    sees: one stands at D from the
 **    chain's second commit on.
 **  - D's meta page is written over by D+2. So it stands in the announcements.
-**  - Where D was itself sealed and nothing newer is there, its seal must be: that of D+2, in the same page, is put beside it.
+**  - Where D was itself sealed and nothing newer is there, its seal must be: that of D+2, in the same page, is put
+**    beside it.
 **
 ** Invariants
-**  1. A commit is sealed only on top of one that this environment knows durable, or of a chain that it has published on one, with nobody between.
-**  2. A commit that is not sealed is not announced: what an attempt that failed has announced is withdrawn before its number is used.
-**  3. Nobody writes to the file while the last commit is announced and not known to be durable, but for the chain's next one, and that one
+**  1. A commit is sealed only on top of one that this environment knows durable, or of a chain that it has published on
+**    one, with nobody between.
+**  2. A commit that is not sealed is not announced: what an attempt that failed has announced is withdrawn before its
+**    number is used.
+**  3. Nobody writes to the file while the last commit is announced and not known to be durable, but for the chain's
+**    next one, and that one
 **     not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
 **  4. No commit of a chain is published while a flush is under way: what that acknowledges would be undone with it.
-**  5. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a commit is believed; that this
+**  5. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
+**    commit is believed; that this
 **     is due stands in the announcement, for other processes.
 */
 #define _GNU_SOURCE
@@ -135,13 +144,15 @@ static void tell_found(rootstock_environment *environment, uint64_t commit) {
     (void)write_announcement(environment, commit, &stands);
 }
 
-/* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have forgotten. */
+/* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have
+** forgotten. */
 static int flush_or_write_anew(rootstock_environment *environment) {
     int error = rootstock_lmdb_flush(environment->lock_descriptor);
     return error != 0 && write_anew(environment) == 0 ? 0 : error;
 }
 
-/* Makes the last commit durable that somebody else announced, or this environment before a failure. Returns an errno. */
+/* Makes the last commit durable that somebody else announced, or this environment before a failure. Returns an
+** errno. */
 static int settle_last(rootstock_environment *environment, uint64_t last) {
     lmdb_announcement stands;
     lmdb_seal says;
@@ -242,8 +253,9 @@ static int is_among(uint32_t number, const uint32_t *numbers, size_t count) {
     return 0;
 }
 
-/* Seals the commit that LMDB has just published: its seal names what that of the chain's commit before did, less what it has done away with, and its own
-** pages. Nobody has written to the others since they were summed up. Returns 0, E2BIG if that cannot be, or an errno; then the chain goes no further. */
+/* Seals the commit that LMDB has just published: its seal names what that of the chain's commit before did, less what
+** it has done away with, and its own pages. Nobody has written to the others since they were summed up. Returns 0,
+** E2BIG if that cannot be, or an errno; then the chain goes no further. */
 static int put_seal(rootstock_environment *environment, uint64_t commit, size_t from, size_t to) {
     lmdb_flushes *flushes = &environment->flushes;
     lmdb_chain *chain = &flushes->chain;
@@ -277,7 +289,8 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, size_t 
     return 0;
 }
 
-/* A commit that was announced could not be made. Under its announcement the chain's commit in the same page is not believed: that is flushed first. */
+/* A commit that was announced could not be made. Under its announcement the chain's commit in the same page is not
+** believed: that is flushed first. */
 static void take_back(rootstock_environment *environment, uint64_t commit) {
     int error = environment->flushes.chain.tip + 1 == commit ? flush_or_write_anew(environment) : 0;
     if (error == 0)

@@ -1,9 +1,9 @@
 /*
-** commit_record.h - commits that share a flush, or have one of their own, and what tells after a power loss whether the last of them
-** reached the disk.
+** commit_record.h - commits that share a flush, or have one of their own, and what tells after a power loss whether the
+** last of them reached the disk.
 **
-** engine_lmdb_changed.c finds the pages that a commit wrote, engine_lmdb_seal.c says so in the file, engine_lmdb_mend.c believes it
-** or not, engine_lmdb_flush.c commits.
+** sync/commit_pages.c finds the pages that a commit wrote, sync/commit_record.c says so in the file, sync/recovery.c
+** believes it or not, sync/flush.c commits.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_SEAL_H
 #define ROOTSTOCK_ENGINE_LMDB_SEAL_H
@@ -18,8 +18,8 @@
 */
 
 #define LMDB_ANNOUNCEMENT_AT 256
-/* A seal lies somewhere in [LMDB_SEALS_FROM, LMDB_SEALS_TO). The last 16 bytes of 4096 have a use already: see touch_meta_pages, and the mark of a
-** file that moved. */
+/* A seal lies somewhere in [LMDB_SEALS_FROM, LMDB_SEALS_TO). The last 16 bytes of 4096 have a use already: see
+** touch_meta_pages, and the mark of a file that moved. */
 #define LMDB_SEALS_FROM 512
 #define LMDB_SEALS_TO (4096 - 16)
 #define LMDB_SECTOR 512
@@ -60,7 +60,8 @@ static inline size_t lmdb_seal_bytes(size_t pages) {
     return offsetof(lmdb_seal, pages) + pages * sizeof(lmdb_sealed_page);
 }
 
-/* The seal that the announcement speaks of, if it is there and has its checksum. `page`: 4096 bytes of the meta page. */
+/* The seal that the announcement speaks of, if it is there and has its checksum. `page`: 4096 bytes of the meta
+** page. */
 int rootstock_lmdb_read_seal(const unsigned char *page, const lmdb_announcement *announced, lmdb_seal *says);
 
 /*
@@ -73,8 +74,9 @@ typedef struct lmdb_changes lmdb_changes;
 lmdb_changes *rootstock_lmdb_changes_new(void);
 void rootstock_lmdb_changes_free(lmdb_changes *changes);
 
-/* The numbers of all pages that `after` sees and `before`, an earlier commit whose pages nobody has written to, does not; *count of them,
-** LMDB_SEALED_PAGES at most. `base`: the map. Null if they are too many, or of a kind that it does not know, or contradict each other. */
+/* The numbers of all pages that `after` sees and `before`, an earlier commit whose pages nobody has written to, does
+** not; *count of them, LMDB_SEALED_PAGES at most. `base`: the map. Null if they are too many, or of a kind that it does
+** not know, or contradict each other. */
 const uint32_t *rootstock_lmdb_changes_find(lmdb_changes *changes, const unsigned char *base, size_t page_bytes,
                                             const lmdb_meta_page *before, const lmdb_meta_page *after, size_t *count);
 /* After that: numbers of pages that `before` sees and `after` does not, though not all of them; *count of them. */
@@ -87,17 +89,18 @@ struct rootstock_transaction;
 int rootstock_lmdb_can_seal(struct rootstock_transaction *transaction);
 /* Could it, if what it stands on were durable, or of the chain? Under the same mutex. */
 int rootstock_lmdb_is_sealable(const struct rootstock_transaction *transaction);
-/* Commits it so; if *deferred is set, without a flush where that can be, else *deferred is unset. Returns LMDB's code or an errno; where
-** *published is set the commit is in the file whatever the code says. LMDB's transaction is gone. Under the writer's lock, which is kept, and while
-** no flush of the chain is under way. */
+/* Commits it so; if *deferred is set, without a flush where that can be, else *deferred is unset. Returns LMDB's code
+** or an errno; where *published is set the commit is in the file whatever the code says. LMDB's transaction is gone.
+** Under the writer's lock, which is kept, and while no flush of the chain is under way. */
 int rootstock_lmdb_commit_sealed(struct rootstock_transaction *transaction, int *deferred, int *published);
-/* Before a commit: what an earlier one left behind, of this process or another, is made durable, and an announcement of its number by an attempt
-** that failed taken back. Returns an errno. Under the writer's lock. */
+/* Before a commit: what an earlier one left behind, of this process or another, is made durable, and an announcement of
+** its number by an attempt that failed taken back. Returns an errno. Under the writer's lock. */
 int rootstock_lmdb_clear_the_way(struct rootstock_environment *environment, uint64_t commit);
-/* A commit on top of the chain failed, and may have lost what the chain's wrote: LMDB's flush does not say. It is written anew, and flushed. Under the
-** writer's lock. */
+/* A commit on top of the chain failed, and may have lost what the chain's wrote: LMDB's flush does not say. It is
+** written anew, and flushed. Under the writer's lock. */
 void rootstock_lmdb_save_chain(struct rootstock_environment *environment, uint64_t tip);
-/* Has the file's last commit been told lost by a flush? Then its pages are to be written anew before the next commit. */
+/* Has the file's last commit been told lost by a flush? Then its pages are to be written anew before the next
+** commit. */
 int rootstock_lmdb_is_lost(struct rootstock_environment *environment);
 /* Says so of that commit, if it is announced. Returns an errno. */
 int rootstock_lmdb_tell_lost(struct rootstock_environment *environment, uint64_t commit);
@@ -113,9 +116,9 @@ typedef struct lmdb_advice {
     const char *why, *remedy;
 } lmdb_advice;
 
-/* Before LMDB opens the file: undoes its last commits if they are broken. *endured: they are, but others have the file open and see them whole. Returns
-** 0 or an errno, with *advice: EBUSY, EROFS (it is to be opened for writing). Meta pages that are none are left for rootstock_lmdb_check_file to
-** judge. */
+/* Before LMDB opens the file: undoes its last commits if they are broken. *endured: they are, but others have the file
+** open and see them whole. Returns 0 or an errno, with *advice: EBUSY, EROFS (it is to be opened for writing). Meta
+** pages that are none are left for rootstock_lmdb_check_file to judge. */
 int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice);
 /* The same question once more, among the openers. */
 int rootstock_lmdb_is_broken(int descriptor);

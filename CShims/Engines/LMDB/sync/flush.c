@@ -1,26 +1,31 @@
 /*
 ** flush.c - flushes that several commits share.
 **
-** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. A small commit is sealed and takes
-** one (engine_lmdb_seal.c), or none where another writer waits: the writer's lock goes on, and COMMIT then waits (settle) until a flush has ended
-** that began after the commit was published. The last writer in line flushes for all; where that does not come soon, one
-** waiting thread does. In class normal nobody waits (engine_lmdb_later.c). A large commit that another writer waits for leaves out the second flush, with
+** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. A small
+** commit is sealed and takes one (sync/commit_record.c), or none where another writer waits: the writer's lock goes on,
+** and COMMIT then waits (settle) until a flush has ended that began after the commit was published. The last writer in
+** line flushes for all; where that does not come soon, one waiting thread does. In class normal nobody waits
+** (sync/background_sync.c). A large commit that another writer waits for leaves out the second flush, with
 ** MDB_NOMETASYNC: the meta page reaches the disk with the next flush of the file, whoever makes it.
 **
-** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N, so it
-** overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It does so before
-** its own flush, when meta page N may not be on the disk; but N's flush has brought meta page N-1 there, whose pages nobody touches,
-** and the pages of N. A crash leaves N-1 or N, both whole. N+2 overwrites what N-1 sees, after N+1's flush brought meta page N.
+** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N,
+** so it overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It
+** does so before its own flush, when meta page N may not be on the disk; but N's flush has brought meta page N-1 there,
+** whose pages nobody touches, and the pages of N. A crash leaves N-1 or N, both whole. N+2 overwrites what N-1 sees,
+** after N+1's flush brought meta page N.
 **
-** Failures. Since Linux 4.13 a failed write-back is told once to each open descriptor, and the page counts as clean afterwards: a later
-** flush succeeds without it. So LMDB's descriptor is flushed by commits alone, under the writer's lock, each of which is told
-** what befell the file since the commit before; everybody else flushes through ours. And:
+** Failures. Since Linux 4.13 a failed write-back is told once to each open descriptor, and the page counts as clean
+** afterwards: a later flush succeeds without it. So LMDB's descriptor is flushed by commits alone, under the writer's
+** lock, each of which is told what befell the file since the commit before; everybody else flushes through ours. And:
 **
 ** Invariants
-**  1. After any failure, and until a first commit of this environment with both flushes, there is doubt: a commit makes both flushes,
-**     whose meta page is written anew, and a flush of ours first makes both meta pages dirty again, by zeroes where LMDB keeps none.
+**  1. After any failure, and until a first commit of this environment with both flushes, there is doubt: a commit makes
+**    both flushes,
+**     whose meta page is written anew, and a flush of ours first makes both meta pages dirty again, by zeroes where
+**       LMDB keeps none.
 **  2. A ticket is settled only by a flush that began after its commit was published, ended well, and was honest by 1.
-**  3. What else a ticket stands on is durable before it: its pages by its own first flush, the commits before it by theirs.
+**  3. What else a ticket stands on is durable before it: its pages by its own first flush, the commits before it by
+**    theirs.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -111,7 +116,8 @@ void rootstock_lmdb_drop_pin(rootstock_environment *environment) {
     pthread_mutex_unlock(&flushes->mutex);
 }
 
-/* Keeps the pages of the last commit, which is durable, from being taken. Under the mutex, inside a write transaction. */
+/* Keeps the pages of the last commit, which is durable, from being taken. Under the mutex, inside a write
+** transaction. */
 static int pin(rootstock_environment *environment) {
     lmdb_chain *chain = &environment->flushes.chain;
     int code =
@@ -122,8 +128,9 @@ static int pin(rootstock_environment *environment) {
     return chain->pinned;
 }
 
-/* A commit or a flush has ended; lets go of the mutex first, because whoever is woken under it runs into it. settled: with it the waiting of
-** those who gave their commits to others to flush. A commit that only joins them is none of their business. */
+/* A commit or a flush has ended; lets go of the mutex first, because whoever is woken under it runs into it. settled:
+** with it the waiting of those who gave their commits to others to flush. A commit that only joins them is none of
+** their business. */
 static void tell(lmdb_flushes *flushes, int settled) {
     int waiting = flushes->waiting, settling = flushes->settling;
     pthread_mutex_unlock(&flushes->mutex);
@@ -139,7 +146,8 @@ static void wait_for_flush(lmdb_flushes *flushes) {
     flushes->waiting--;
 }
 
-/* Below class full a large commit leaves its meta page to whoever flushes next. A small one behind it does, and a chain can begin. Under the mutex. */
+/* Below class full a large commit leaves its meta page to whoever flushes next. A small one behind it does, and a chain
+** can begin. Under the mutex. */
 static void make_known(rootstock_transaction *transaction, uint64_t commit) {
     rootstock_environment *environment = transaction->environment;
     lmdb_flushes *flushes = &environment->flushes;
@@ -251,7 +259,8 @@ void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, i
 ** WAITING
 */
 
-/* Writes zeroes over zeroes in both meta pages, which makes them dirty. The store's mark stands behind them in the first. */
+/* Writes zeroes over zeroes in both meta pages, which makes them dirty. The store's mark stands behind them in the
+** first. */
 static int touch_meta_pages(const rootstock_environment *environment) {
     static const uint64_t zero;
     int error = 0;
@@ -268,7 +277,8 @@ static int flush_file(rootstock_environment *environment, int doubt) {
     return error != 0 ? error : rootstock_lmdb_flush(environment->lock_descriptor);
 }
 
-/* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under way, nor a commit of a chain. */
+/* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under
+** way, nor a commit of a chain. */
 static int flush_for_all(rootstock_environment *environment) {
     lmdb_flushes *flushes = &environment->flushes;
     uint64_t published = flushes->published, failures = flushes->failures, last = flushes->last;
@@ -312,7 +322,8 @@ int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction) {
     uint64_t commit = mdb_txn_id(transaction->txn);
     pthread_mutex_lock(&flushes->mutex);
     while (flushes->flushing) wait_for_flush(flushes);
-    /* Of a chain of ours the pin keeps what undoing needs, but only until a flush of it fails. What that loses is written anew below. */
+    /* Of a chain of ours the pin keeps what undoing needs, but only until a flush of it fails. What that loses is
+    ** written anew below. */
     if (flushes->chain.pinned) (void)flush_with_patience(environment);
     pthread_mutex_unlock(&flushes->mutex);
     int error = rootstock_lmdb_clear_the_way(environment, commit);

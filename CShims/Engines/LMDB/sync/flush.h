@@ -1,6 +1,6 @@
 /*
-** flush.h - which commits of an environment are on the disk, and who flushes those that are not: engine_lmdb_flush.c,
-** engine_lmdb_later.c. A part of engine_lmdb.h, which includes it; what it asks of callers stands in these files.
+** flush.h - which commits of an environment are on the disk, and who flushes those that are not: sync/flush.c,
+** sync/background_sync.c. A part of plain/engine.h, which includes it; what it asks of callers stands in these files.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_FLUSH_H
 #define ROOTSTOCK_ENGINE_LMDB_FLUSH_H
@@ -15,8 +15,8 @@
 
 #define LMDB_NONE_KNOWN UINT64_MAX
 
-/* Commits that were published and are not flushed yet, and the durable one that they stand on: see engine_lmdb_seal.c. Guarded by the mutex; no flush
-** ends a chain while a commit of it is made. */
+/* Commits that were published and are not flushed yet, and the durable one that they stand on: see
+** sync/commit_record.c. Guarded by the mutex; no flush ends a chain while a commit of it is made. */
 typedef struct lmdb_chain {
     uint64_t tip; /* the last of them; LMDB_NONE_KNOWN: there are none */
     int length;
@@ -30,7 +30,7 @@ typedef struct lmdb_chain {
     int pinned;
 } lmdb_chain;
 
-/* See engine_lmdb_later.c. Guarded by the mutex. */
+/* See sync/background_sync.c. Guarded by the mutex. */
 typedef struct lmdb_later {
     pthread_t thread;
     int running, joinable;
@@ -40,7 +40,7 @@ typedef struct lmdb_later {
     pthread_cond_t ends;   /* these two */
 } lmdb_later;
 
-/* See engine_lmdb_flush.c. What has no other guard is guarded by mutex. */
+/* See sync/flush.c. What has no other guard is guarded by mutex. */
 typedef struct lmdb_flushes {
     pthread_mutex_t mutex;
     pthread_cond_t moved;       /* a commit or a flush has ended */
@@ -64,12 +64,12 @@ typedef struct lmdb_flushes {
     lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
 } lmdb_flushes;
 
-/* engine_lmdb_flush.c */
+/* sync/flush.c */
 /* 0 or ENOMEM. */
 int rootstock_lmdb_open_flushes(lmdb_flushes *flushes);
 void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
-/* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and *ticket is set
-** then. Returns LMDB's code; LMDB's transaction is gone. */
+/* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and
+** *ticket is set then. Returns LMDB's code; LMDB's transaction is gone. */
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
 /* LMDB's commit itself, and that of the trees. Returns LMDB's code. */
 int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
@@ -77,22 +77,24 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync(rootstock_environment *environment);
 /* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
-/* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an errno. */
-int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);
-/* Flushes for all commits of the chain, if that is there still when others have ended theirs. Under the mutex, which is let go meanwhile. Returns an
+/* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an
 ** errno. */
+int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);
+/* Flushes for all commits of the chain, if that is there still when others have ended theirs. Under the mutex, which is
+** let go meanwhile. Returns an errno. */
 int rootstock_lmdb_flush_chain(rootstock_environment *environment);
 /* By a clock that only goes on. */
 uint64_t rootstock_lmdb_nanoseconds(void);
 /* LMDB's environment is about to be closed. */
 void rootstock_lmdb_drop_pin(rootstock_environment *environment);
 
-/* engine_lmdb_later.c */
+/* sync/background_sync.c */
 /* A chain that begins, or is there, will be flushed without anybody's doing. 0 if that cannot be. Under the mutex. */
 int rootstock_lmdb_flush_later(rootstock_environment *environment);
 /* Somebody writes already: this waits while that is the thread. Is `writing` the caller's now? */
 int rootstock_lmdb_await_later(rootstock_environment *environment);
-/* The environment is about to be closed: flushes what was left to be flushed, and writes anew what flushes have lost. */
+/* The environment is about to be closed: flushes what was left to be flushed, and writes anew what flushes have
+** lost. */
 void rootstock_lmdb_end_later(rootstock_environment *environment);
 
 #endif

@@ -1,11 +1,13 @@
 /*
 ** recovery.c - is a file's last commit there as it was sealed? If not, it is undone before LMDB sees the file.
 **
-** What a power loss leaves of sealed commits, and why this finds a commit that was whole: engine_lmdb_seal.c. What is undone is the last commit alone where the
-** one before it stands as it was sealed, and else all since the last durable one.
+** What a power loss leaves of sealed commits, and why this finds a commit that was whole: sync/commit_record.c. What is
+** undone is the last commit alone where the one before it stands as it was sealed, and else all since the last durable
+** one.
 **
-** Nobody undoes what somebody has open: he sees the system's memory and not the disk, where every commit is whole. Only a program that opened
-** the file with plain LMDB after the power came back is in the way; the announcement names the boot, which tells.
+** Nobody undoes what somebody has open: he sees the system's memory and not the disk, where every commit is whole. Only
+** a program that opened the file with plain LMDB after the power came back is in the way; the announcement names the
+** boot, which tells.
 **
 ** Invariant: where it is interrupted, by a power loss as well, the next to open the file finds the same and goes on.
 */
@@ -111,8 +113,8 @@ static int put_back(int descriptor, last_commit *last, int number) {
     return error != 0 ? error : rootstock_lmdb_flush(descriptor);
 }
 
-/* Is the commit before the last one, of the same chain, there as it was sealed? It was published, and a process that is killed before it has sealed
-** the next one must not take it with it. The next one has written to none of its pages. */
+/* Is the commit before the last one, of the same chain, there as it was sealed? It was published, and a process that is
+** killed before it has sealed the next one must not take it with it. The next one has written to none of its pages. */
 static int stands_before(int descriptor, last_commit *last) {
     const unsigned char *page = last->pages[!last->newest];
     uint64_t commit = last->metas[!last->newest].commit;
@@ -124,7 +126,8 @@ static int stands_before(int descriptor, last_commit *last) {
            rootstock_lmdb_read_seal(page, &announced, &says) && has_its_pages(descriptor, last, &says);
 }
 
-/* That a flush has lost pages, which is told of the commit that is undone, is told of the one before it. Returns an errno. */
+/* That a flush has lost pages, which is told of the commit that is undone, is told of the one before it. Returns an
+** errno. */
 static int tell_before(int descriptor, last_commit *last) {
     unsigned char *sector = last->pages[!last->newest];
     off_t at = last->newest ? 0 : (off_t)last->page_bytes;

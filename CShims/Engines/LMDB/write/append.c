@@ -1,13 +1,16 @@
 /*
 ** append.c - an entry above all others, put behind the last one where that stands, without a call of LMDB's.
 **
-** An append of LMDB's descends from the root to the last leaf each time, holds the key against the last one, marks the way as changed and
-** puts the entry: 740 instructions. The leaf of the append before is the last one still, and the transaction's own; while it has
-** room an entry costs its bytes, its offset and the tree's count. LMDB makes the next leaf.
+** An append of LMDB's descends from the root to the last leaf each time, holds the key against the last one, marks the
+** way as changed and puts the entry: 740 instructions. The leaf of the append before is the last one still, and the
+** transaction's own; while it has room an entry costs its bytes, its offset and the tree's count. LMDB makes the next
+** leaf.
 **
 ** Invariants
-**  1. The leaf is known only between appends that follow each other in one tree: anything else that the tree's kept cursor does forgets it.
-**  2. It is stored to only while it is marked as the transaction's own: LMDB keeps pages at which a cursor stands, and what it has taken back
+**  1. The leaf is known only between appends that follow each other in one tree: anything else that the tree's kept
+**    cursor does forgets it.
+**  2. It is stored to only while it is marked as the transaction's own: LMDB keeps pages at which a cursor stands, and
+**    what it has taken back
 **     all the same (a transaction of very many pages) is no longer marked.
 **  3. The entry is one that LMDB would have put into the leaf, too: of a tree without special flags, and small.
 */

@@ -1,18 +1,21 @@
 /*
 ** balance.c - a leaf that has become full gives entries to the leaf beside it, if there is room.
 **
-** LMDB splits a full leaf in halves and never looks beside it, so that a tree filled at random keys has leaves that are 69% full, where
-** SQLite's own, which spreads entries over neighbours, has 85%. Here entries move to a neighbour before LMDB would split; it splits
-** where both neighbours are full, too. LMDB has no call for that: taken out and put back, an entry would land where it was, since the branch page
-** above says which keys are whose. So the entries are moved in the pages themselves, and the branch page told, all three of them
-** pages that the transaction has changed already and that nobody else sees before its commit.
+** LMDB splits a full leaf in halves and never looks beside it, so that a tree filled at random keys has leaves that are
+** 69% full, where SQLite's own, which spreads entries over neighbours, has 85%. Here entries move to a neighbour before
+** LMDB would split; it splits where both neighbours are full, too. LMDB has no call for that: taken out and put back,
+** an entry would land where it was, since the branch page above says which keys are whose. So the entries are moved in
+** the pages themselves, and the branch page told, all three of them pages that the transaction has changed already and
+** that nobody else sees before its commit.
 **
 ** Invariants
 **  1. Only pages that are marked as the transaction's own are stored to; a neighbour is made so by LMDB itself.
 **  2. Everything that may forbid the move is asked before the first byte is stored.
-**  3. The tree holds the same entries in the same order in the same number of pages; the key in the branch page is that of the right
+**  3. The tree holds the same entries in the same order in the same number of pages; the key in the branch page is that
+**    of the right
 **     leaf's first entry.
-**  4. No cursor is used afterwards at the place where it stood: the caller forgets the tree's kept one, all others seek anew (disturb).
+**  4. No cursor is used afterwards at the place where it stood: the caller forgets the tree's kept one, all others seek
+**    anew (disturb).
 */
 #include "plain/engine.h"
 #include "write/layout.h"
@@ -32,7 +35,8 @@ static int leads_to(unsigned char *branch, uint32_t index, const unsigned char *
     return has_entry(branch, index, size) && (word(entry_at(branch, index)) & UINT64_C(0xffffffffffff)) == word(page);
 }
 
-/* The page's entries from `entries` and `sizes` on: how many, or 0 if one is no plain entry or does not lie in the page. */
+/* The page's entries from `entries` and `sizes` on: how many, or 0 if one is no plain entry or does not lie in the
+** page. */
 static uint32_t list(const unsigned char *page, uint32_t size, const unsigned char **entries, uint32_t *sizes) {
     uint32_t count = count_of(page);
     if (count > LMDB_BALANCED_PAGE / SMALLEST_ENTRY) return 0;
@@ -87,7 +91,8 @@ static void put_key(unsigned char *branch, uint32_t index, const unsigned char *
     memcpy(entry_at(branch, index) + ENTRY_HEADER, key, key_size);
 }
 
-/* Spreads the entries of both leaves, the right one the child of that index, evenly over the two. 0, and nothing is changed, if that cannot be. */
+/* Spreads the entries of both leaves, the right one the child of that index, evenly over the two. 0, and nothing is
+** changed, if that cannot be. */
 static int spread(unsigned char *left, unsigned char *right, unsigned char *branch, uint32_t index, uint32_t size) {
     unsigned char copies[2][LMDB_BALANCED_PAGE];
     const unsigned char *entries[2 * LMDB_BALANCED_PAGE / SMALLEST_ENTRY];
@@ -109,7 +114,8 @@ static int spread(unsigned char *left, unsigned char *right, unsigned char *bran
     return 1;
 }
 
-/* Brings the cursor, which stands in the leaf, to the leaf on that side; MDB_NOTFOUND if that is another branch page's. */
+/* Brings the cursor, which stands in the leaf, to the leaf on that side; MDB_NOTFOUND if that is another branch
+** page's. */
 static int step_beside(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, unsigned char *leaf,
                        int to_left, const unsigned char *branch, uint32_t index, uint32_t size) {
     uint32_t place = to_left ? 0 : count_of(leaf) - 1;
@@ -134,8 +140,8 @@ static int own(MDB_cursor *cursor) {
     return code == MDB_SUCCESS ? mdb_cursor_put(cursor, &key, &value, MDB_CURRENT | MDB_RESERVE) : code;
 }
 
-/* The free bytes of the leaf on that side of the one where `kept` stands, to which the cursor is brought; 0 if none can take part. Returns
-** LMDB's code. */
+/* The free bytes of the leaf on that side of the one where `kept` stands, to which the cursor is brought; 0 if none can
+** take part. Returns LMDB's code. */
 static int look_beside(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, const layout *kept,
                        int to_left, uint32_t size, uint32_t *room) {
     unsigned char *leaf = kept->pages[kept->top], *branch = kept->pages[kept->top - 1], *beside;
@@ -153,7 +159,8 @@ static int look_beside(const rootstock_transaction *transaction, MDB_cursor *cur
     return MDB_SUCCESS;
 }
 
-/* Spreads the entries over the leaf where `kept` stands and that of the cursor, beside it. *moved: some were moved. Returns LMDB's code. */
+/* Spreads the entries over the leaf where `kept` stands and that of the cursor, beside it. *moved: some were moved.
+** Returns LMDB's code. */
 static int spread_beside(MDB_cursor *cursor, const layout *kept, int to_left, uint32_t size, int *moved) {
     unsigned char *leaf = kept->pages[kept->top], *branch = kept->pages[kept->top - 1], *beside;
     uint32_t index = kept->indexes[kept->top - 1];

@@ -1,8 +1,9 @@
 /*
-** layout.h - LMDB's cursors as they lie in memory, and pages that a transaction has changed already, for the files that store
-** to such pages: engine_lmdb_balance.c, engine_lmdb_append.c, engine_lmdb_edit.c; engine_lmdb_find.c moves such a cursor.
+** layout.h - LMDB's cursors as they lie in memory, and pages that a transaction has changed already, for the files that
+** store to such pages: write/balance.c, write/append.c, write/leaf_edit.c; write/leaf_search.c moves such a cursor.
 **
-** Invariant: a page is stored to only if it is marked as the transaction's own (is_own). LMDB 0.9 only (rootstock_lmdb_map_is_known).
+** Invariant: a page is stored to only if it is marked as the transaction's own (is_own). LMDB 0.9 only
+** (rootstock_lmdb_map_is_known).
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_LAYOUT_H
 #define ROOTSTOCK_ENGINE_LMDB_LAYOUT_H
@@ -19,8 +20,9 @@
 #define CURSOR_AT_END 0x02u
 #define CURSOR_REMOVED 0x08u
 
-/* What LMDB 0.9 keeps in a cursor, which it has no call for: the tree's record, the pages from the root to the leaf and the places in them.
-** Before a page is looked at, the transaction and the tree that stand there are compared, and an entry of the leaf with what LMDB says. */
+/* What LMDB 0.9 keeps in a cursor, which it has no call for: the tree's record, the pages from the root to the leaf and
+** the places in them. Before a page is looked at, the transaction and the tree that stand there are compared, and an
+** entry of the leaf with what LMDB says. */
 typedef struct lmdb_cursor_layout {
     const void *next, *backup, *duplicates;
     const MDB_txn *txn;

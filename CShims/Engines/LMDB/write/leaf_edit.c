@@ -1,14 +1,18 @@
 /*
-** leaf_edit.c - entries of a leaf that is the transaction's own already: a value overwritten, an entry put between others or taken
-** out, without a call of LMDB's.
+** leaf_edit.c - entries of a leaf that is the transaction's own already: a value overwritten, an entry put between
+** others or taken out, without a call of LMDB's.
 **
-** LMDB takes 400 to 900 instructions for each, most of them to find out that every page above is the transaction's own already and to mend
-** other cursors, which this engine opens anew in any case (engine_lmdb_cursors.c). What is left is to move bytes in one page.
+** LMDB takes 400 to 900 instructions for each, most of them to find out that every page above is the transaction's own
+** already and to mend other cursors, which this engine opens anew in any case (plain/cursors.c). What is left is to
+** move bytes in one page.
 **
 ** Invariants
-**  1. The page is what LMDB would make of it, but for the order in which entries lie: no gaps, offsets in the order of the keys, an entry
-**     of more than a page's half elsewhere, leaves as full as LMDB leaves them. Whatever would split or merge pages is LMDB's to do.
-**  2. Only a page that is marked as the transaction's own is stored to (is_own), and only once nothing forbids the change any more. Of such a leaf the
+**  1. The page is what LMDB would make of it, but for the order in which entries lie: no gaps, offsets in the order of
+**    the keys, an entry
+**     of more than a page's half elsewhere, leaves as full as LMDB leaves them. Whatever would split or merge pages is
+**       LMDB's to do.
+**  2. Only a page that is marked as the transaction's own is stored to (is_own), and only once nothing forbids the
+**    change any more. Of such a leaf the
 **     pages above, the tree's record and LMDB's marks for both are the transaction's own, too.
 **  3. An entry with flags (a long value, a tree's record, duplicates) is left to LMDB.
 */
@@ -27,7 +31,8 @@ static inline uint32_t even(uint32_t bytes) {
     return (bytes + 1) & ~1u;
 }
 
-/* The entries whose offsets are below `place` have moved by so many bytes, to lower ones if less. Four at a time: an offset is below 2^15. */
+/* The entries whose offsets are below `place` have moved by so many bytes, to lower ones if less. Four at a time: an
+** offset is below 2^15. */
 static void move_offsets(unsigned char *page, uint32_t place, uint32_t bytes, int less) {
     const uint64_t each = UINT64_C(0x0001000100010001), high = each << 15;
     unsigned char *at = page + PAGE_HEADER, *end = page + lower(page);

@@ -1,14 +1,18 @@
 /*
-** leaf_search.c - a write transaction's kept cursor moved to a key, in the leaf where it stands or down from the root, without LMDB.
+** leaf_search.c - a write transaction's kept cursor moved to a key, in the leaf where it stands or down from the root,
+** without LMDB.
 **
-** What a write transaction asks for next is mostly the entry under its cursor or the one behind it. LMDB compares with the first and the last entry of
-** the leaf before it looks there, by a call each; and a descent of its own costs a thousand instructions. Where the transaction stores to the
-** map (engine_lmdb_space.c) all pages lie there, changed or not, and a descent is that of engine_lmdb_pages.c; elsewhere it is LMDB's.
+** What a write transaction asks for next is mostly the entry under its cursor or the one behind it. LMDB compares with
+** the first and the last entry of the leaf before it looks there, by a call each; and a descent of its own costs a
+** thousand instructions. Where the transaction stores to the map (write/preallocate.c) all pages lie there, changed or
+** not, and a descent is that of read/pages.c; elsewhere it is LMDB's.
 **
 ** Invariants
-**  1. The cursor is left as LMDB would leave it: pages and places from the root to the leaf, in the tree as it is now. Only a kept cursor is moved, which
+**  1. The cursor is left as LMDB would leave it: pages and places from the root to the leaf, in the tree as it is now.
+**    Only a kept cursor is moved, which
 **     alone changes its tree, so that its path is never of another time.
-**  2. A key is said to be absent only if it lies between two entries of the leaf, or between one and the bound that the branch pages
+**  2. A key is said to be absent only if it lies between two entries of the leaf, or between one and the bound that the
+**    branch pages
 **     above set.
 */
 #include "plain/engine.h"
@@ -54,7 +58,8 @@ static inline int is_at(unsigned char *page, uint32_t index, uint32_t size, cons
     return compare(found + ENTRY_HEADER, key->mv_size, sought, key->mv_size) == 0;
 }
 
-/* Is the key below all keys of the leaves to the right (right), or not below the least one of this leaf? What the branch pages say. */
+/* Is the key below all keys of the leaves to the right (right), or not below the least one of this leaf? What the
+** branch pages say. */
 static int is_bounded(const lmdb_cursor_layout *path, uint32_t size, const MDB_val *key, int right) {
     for (unsigned level = path->top; level-- > 0;) {
         unsigned char *branch = path->pages[level];

@@ -1,22 +1,24 @@
 /*
 ** preallocate.c - disk space under a write map, reserved before LMDB may touch it.
 **
-** With MDB_WRITEMAP a page of the file is written by storing to the map: no page is allocated in memory, none is written by
-** a system call, and a small commit costs half. LMDB's own way with it has two faults, which this file mends. It stretches
-** the file to the map's size, as a hole; and a page stored to when the disk is full ends the process (SIGBUS). So here
-** the file is cut back at once to what is in use, and grows by posix_fallocate, ahead of every operation that may take a page:
-** a full disk is met there, as an error.
+** With MDB_WRITEMAP a page of the file is written by storing to the map: no page is allocated in memory, none is
+** written by a system call, and a small commit costs half. LMDB's own way with it has two faults, which this file
+** mends. It stretches the file to the map's size, as a hole; and a page stored to when the disk is full ends the
+** process (SIGBUS). So here the file is cut back at once to what is in use, and grows by posix_fallocate, ahead of
+** every operation that may take a page: a full disk is met there, as an error.
 **
-** One process at a time writes through the map: the holder of a lock of ours at the data file's far end. Others write by
-** system calls, which the page cache makes one with the map. What is reserved and not used is given back at close.
+** One process at a time writes through the map: the holder of a lock of ours at the data file's far end. Others write
+** by system calls, which the page cache makes one with the map. What is reserved and not used is given back at close.
 **
-** The first page that was never written, met through the map, has the system read ahead: it fills all that is reserved with zeros, some
-** megabytes, which a batch will use and a small transaction pays for. So the first pages that come next are written as zeros (make_ready).
+** The first page that was never written, met through the map, has the system read ahead: it fills all that is reserved
+** with zeros, some megabytes, which a batch will use and a small transaction pays for. So the first pages that come
+** next are written as zeros (make_ready).
 **
 ** Invariants
-**  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on disk.
+**  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on
+**    disk.
 **  2. The file is cut only under LMDB's write mutex, and never below what the last commit uses.
-**  3. Nothing is stored before the last commit is durable that another process announced (engine_lmdb_seal.c).
+**  3. Nothing is stored before the last commit is durable that another process announced (sync/commit_record.c).
 **  4. What is written as zeros lies behind every page that the live write transaction, or any commit, has taken.
 */
 #define _GNU_SOURCE
@@ -56,8 +58,8 @@ void rootstock_lmdb_disown_map(int descriptor) {
     (void)fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-/* LMDB 0.9 has no call for this: a transaction begins with its parent, its child, the next page that it would append, and
-** its number. begin compares both numbers with those that LMDB reports before it relies on them. */
+/* LMDB 0.9 has no call for this: a transaction begins with its parent, its child, the next page that it would append,
+** and its number. begin compares both numbers with those that LMDB reports before it relies on them. */
 typedef struct transaction_head {
     const void *parent;
     const void *child;
@@ -128,7 +130,8 @@ static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint6
     return MDB_SUCCESS;
 }
 
-/* Brings the pages that come next to memory, as far as they are reserved. Where that fails they come when they are stored to. */
+/* Brings the pages that come next to memory, as far as they are reserved. Where that fails they come when they are
+** stored to. */
 static void make_ready(rootstock_environment *environment, uint64_t page) {
     static const unsigned char zeros[READY_AT_ONCE * 4096];
     lmdb_space *space = &environment->space;
@@ -180,8 +183,8 @@ int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn
     /* Another liblmdb than this was written against: nothing has been stored yet. */
     if (head.next_page != info.me_last_pgno + 1 || head.identifier != info.me_last_txnid + 1 || head.parent != NULL)
         return MDB_VERSION_MISMATCH;
-    /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process left in a chain, the commit
-    ** below must be whole: this one is let take its pages once nothing is left to undo. */
+    /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process left
+    ** in a chain, the commit below must be whole: this one is let take its pages once nothing is left to undo. */
     code = rootstock_lmdb_clear_the_way(environment, head.identifier);
     if (code == MDB_SUCCESS && environment->space.stretched) code = cut_stretched(environment);
     return code == MDB_SUCCESS ? rootstock_lmdb_reserve(environment, txn, 0) : code;

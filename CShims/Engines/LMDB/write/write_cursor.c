@@ -1,14 +1,16 @@
 /*
 ** write_cursor.c - gets, puts and removes of a write transaction, each through a cursor that stays on its tree.
 **
-** A statement's changes are rarely far apart: an UPDATE puts the row that it has just got, its rows come in key order, a batch
-** appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves the descent; and what
-** was got just now is put or removed where the cursor stands, without a search, as the row of the next rowid is got one step further.
-** In the plain trees of stores that is done in the pages themselves, as far as that goes (engine_lmdb_find.c, engine_lmdb_edit.c); else by LMDB.
+** A statement's changes are rarely far apart: an UPDATE puts the row that it has just got, its rows come in key order,
+** a batch appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves
+** the descent; and what was got just now is put or removed where the cursor stands, without a search, as the row of the
+** next rowid is got one step further. In the plain trees of stores that is done in the pages themselves, as far as that
+** goes (write/leaf_search.c, write/leaf_edit.c); else by LMDB.
 **
-** Invariant: everything that changes a tree goes through its kept cursor, or forgets that first, because LMDB's repair of cursors
-** after changes made elsewhere is not to be relied on (engine_lmdb.c). A cursor that has split or merged pages, whose path may be
-** another now, is not used again, save by appends, which descend anyhow. The transaction's end frees them.
+** Invariant: everything that changes a tree goes through its kept cursor, or forgets that first, because LMDB's repair
+** of cursors after changes made elsewhere is not to be relied on (plain/engine.c). A cursor that has split or merged
+** pages, whose path may be another now, is not used again, save by appends, which descend anyhow. The transaction's end
+** frees them.
 */
 #include <string.h>
 
@@ -37,7 +39,8 @@ static size_t count_pages(rootstock_transaction *transaction, MDB_dbi tree, cons
     return statistics.ms_branch_pages + statistics.ms_leaf_pages;
 }
 
-/* The cursor's path may be another now. That of a plain tree is made to stand nowhere, which costs less than a new one. 1 if it is no more. */
+/* The cursor's path may be another now. That of a plain tree is made to stand nowhere, which costs less than a new one.
+** 1 if it is no more. */
 static int lose_place(rootstock_transaction *transaction, lmdb_kept *kept) {
     lmdb_cursor_layout *path = (lmdb_cursor_layout *)kept->cursor;
     if (kept->record == NULL) {
@@ -103,8 +106,9 @@ static inline void stand_on(lmdb_kept *kept, const MDB_val *key) {
     memcpy(kept->key, key->mv_data, kept->key_size);
 }
 
-/* Whether the key is a number of eight bytes, and the next one after that of the entry on which the cursor stands, or stood when it removed
-** it: the next rowid, which statements that go through a table ask for. No other key can lie between the two. */
+/* Whether the key is a number of eight bytes, and the next one after that of the entry on which the cursor stands, or
+** stood when it removed it: the next rowid, which statements that go through a table ask for. No other key can lie
+** between the two. */
 static inline int is_successor(const lmdb_kept *kept, const MDB_val *key) {
     uint64_t last, wanted;
     if (kept->key_size != 8 || key->mv_size != 8) return 0;

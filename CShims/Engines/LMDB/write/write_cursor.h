@@ -1,6 +1,7 @@
 /*
-** write_cursor.h - a write transaction's cursors that stay, one a tree, and what is stored by them: engine_lmdb_kept.c, engine_lmdb_append.c,
-** engine_lmdb_find.c, engine_lmdb_edit.c, engine_lmdb_balance.c. A part of engine_lmdb.h, which includes it; what it asks of callers stands in these files.
+** write_cursor.h - a write transaction's cursors that stay, one a tree, and what is stored by them:
+** write/write_cursor.c, write/append.c, write/leaf_search.c, write/leaf_edit.c, write/balance.c. A part of
+** plain/engine.h, which includes it; what it asks of callers stands in these files.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_KEPT_H
 #define ROOTSTOCK_ENGINE_LMDB_KEPT_H
@@ -19,7 +20,7 @@ typedef struct lmdb_kept {
     int appended;                    /* since pages was asked */
     size_t pages;                    /* of the tree: if a change changes it, pages were split or merged */
     size_t entries;
-    unsigned char *last_leaf; /* the last operation was an append, into this one (engine_lmdb_append.c); or null */
+    unsigned char *last_leaf; /* the last operation was an append, into this one (write/append.c); or null */
     int in_place;             /* entries were appended to it without LMDB */
     union {
         struct {                       /* of a plain tree */
@@ -34,7 +35,7 @@ typedef struct lmdb_kept {
     };
 } lmdb_kept;
 
-/* engine_lmdb_kept.c */
+/* write/write_cursor.c */
 /* Of a write transaction. Each returns LMDB's code. A change makes room first where it needs any (lmdb_make_room). */
 int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value);
 int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
@@ -43,18 +44,20 @@ int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree,
 /* The tree is about to be changed in another way. */
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
 
-/* engine_lmdb_find.c */
-/* LMDB's record of the cursor's tree, if that is one of a store's, without special flags, whose pages may be gone through here; else null. */
+/* write/leaf_search.c */
+/* LMDB's record of the cursor's tree, if that is one of a store's, without special flags, whose pages may be gone
+** through here; else null. */
 struct lmdb_tree_record *rootstock_lmdb_plain_record(const rootstock_transaction *transaction, MDB_cursor *cursor,
                                                      MDB_dbi tree);
 /* Searches in a row that missed, after which none looks in the leaf first. */
 enum { LMDB_MOST_MISSES = 3 };
-/* Moves the kept cursor of a plain tree to the key's entry, or to where it would be in its leaf. LMDB_UNKNOWN: LMDB has to be asked; the cursor is
-** where it was. */
+/* Moves the kept cursor of a plain tree to the key's entry, or to where it would be in its leaf. LMDB_UNKNOWN: LMDB has
+** to be asked; the cursor is where it was. */
 enum { LMDB_ABSENT = 0, LMDB_FOUND = 1, LMDB_UNKNOWN = -1 };
 int rootstock_lmdb_find(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
 
-/* engine_lmdb_edit.c: each of a kept cursor that find has moved; 1 if it has been done, 0 if it is LMDB's to do and nothing was changed. */
+/* write/leaf_edit.c: each of a kept cursor that find has moved; 1 if it has been done, 0 if it is LMDB's to do and
+** nothing was changed. */
 /* The value of the entry takes the other's place. */
 int rootstock_lmdb_overwrite(const rootstock_transaction *transaction, lmdb_kept *kept, MDB_val *value, int reserve);
 /* An entry is put where the cursor stands, between its neighbours. */
@@ -63,20 +66,23 @@ int rootstock_lmdb_insert(const rootstock_transaction *transaction, lmdb_kept *k
 /* *merges: without the entry LMDB would merge the leaf with another, or give it some of another's. */
 int rootstock_lmdb_take_out(const rootstock_transaction *transaction, lmdb_kept *kept, int *merges);
 
-/* engine_lmdb_append.c */
+/* write/append.c */
 /* The kept cursor has appended this key by LMDB's call. */
 void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
-/* An append of a kept cursor that has a last leaf, into this one: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
+/* An append of a kept cursor that has a last leaf, into this one: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB
+** has to do it. */
 int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key,
                                   MDB_val *value, int reserve);
 
-/* engine_lmdb_balance.c: leaves of larger pages are not balanced; a leaf takes part whose free space is at least this part of it. */
+/* write/balance.c: leaves of larger pages are not balanced; a leaf takes part whose free space is at least this part of
+** it. */
 enum { LMDB_BALANCED_PAGE = 4096, LMDB_BALANCED_ROOM = 8 };
-/* Has the leaf, where the write transaction's cursor stands, no room for an entry of so many bytes? 0 where that is not known. */
+/* Has the leaf, where the write transaction's cursor stands, no room for an entry of so many bytes? 0 where that is not
+** known. */
 int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_cursor *cursor, MDB_dbi tree,
                            size_t entry);
-/* The cursor has put an entry into a leaf that is full now: entries move to a leaf beside it, if there is room. *moved: they did, and no
-** cursor on the tree stands where it stood. Returns LMDB's code. */
+/* The cursor has put an entry into a leaf that is full now: entries move to a leaf beside it, if there is room. *moved:
+** they did, and no cursor on the tree stands where it stood. Returns LMDB's code. */
 int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved);
 
 #endif

@@ -1,6 +1,6 @@
 /*
-** rootstock_sqlite_btree.h - the engine "sqlite-btree": SQLite's own B-tree and pager behind the plug. It is the control that tells
-** what the table layer costs from what an engine costs.
+** rootstock_sqlite_btree.h - the engine "sqlite-btree": SQLite's own B-tree and pager behind the plug. It is the
+** control that tells what the table layer costs from what an engine costs.
 */
 #ifndef ROOTSTOCK_SQLITE_BTREE_H
 #define ROOTSTOCK_SQLITE_BTREE_H

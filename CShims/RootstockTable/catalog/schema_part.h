@@ -1,0 +1,39 @@
+/*
+** schema_part.h - the schema's part of a connection: tables, the schema databases, what must not be asked meanwhile.
+*/
+#ifndef ROOTSTOCK_CATALOG_SCHEMA_PART_H
+#define ROOTSTOCK_CATALOG_SCHEMA_PART_H
+
+#include "storage/storage.h"
+
+typedef struct rst_schema {
+    rst_store store; /* must be first */
+    const struct rst_schema_hooks *schema_hooks;
+    bool sidecar; /* tables belong to a native file's schema */
+    /* schema */
+    sqlite3 *schema_db;
+    sqlite3
+        /* the schema database again, for rows that were judged before: it asks no CHECK. Made when one is needed */
+        *unchecked;
+    uint64_t unchecked_epoch;
+    struct rst_function_proxy *unchecked_forwards;
+    bool ignores_checks; /* PRAGMA ignore_check_constraints */
+    /* the application's functions and collations on the schema database: function_proxy.c */
+    struct rst_function_proxy *function_proxies;
+    uint64_t forwards_epochs[2];
+    bool compare_failed;
+    rst_table **tables;
+    int table_count;
+    rst_catalog loaded; /* the catalog as it was loaded */
+    struct rst_vtab *vtabs;
+    struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
+    struct rst_program *program;    /* the front-door statement being run, innermost; null where it must not be asked */
+    uint64_t triggers_epoch;        /* the schema they were made for */
+    struct rst_expression_column *shown; /* see expression_column.c */
+} rst_schema;
+
+static inline rst_schema *schema_of(const rst_connection *c) {
+    return (rst_schema *)(uintptr_t)c;
+}
+
+#endif

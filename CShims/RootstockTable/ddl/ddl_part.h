@@ -1,0 +1,38 @@
+/*
+** ddl_part.h - the part of a connection that changes of the schema keep: what was declared to SQLite.
+*/
+#ifndef ROOTSTOCK_DDL_DDL_PART_H
+#define ROOTSTOCK_DDL_DDL_PART_H
+
+#include "program/program.h"
+
+/* What was declared to SQLite, and from which text. */
+typedef struct rst_declared {
+    const char *type;
+    char *name;
+    char *sql;
+    int64_t identifier;
+} rst_declared;
+
+typedef struct rst_definitions {
+    rst_programs programs; /* must be first */
+    rootstock_transaction *loading;
+    rst_declared *declared;
+    int declared_count;
+    int64_t declared_version; /* SQLite's schema_version then */
+    char engine_module[64];   /* module name that declares the tables */
+    bool opening;             /* the store is being opened: main's schema is still empty */
+    rst_table *declaring;     /* xCreate and xDestroy are declaring, not creating */
+    bool undeclaring;
+    sqlite3_stmt *interruptible;                     /* of the change under way: see rst_interrupted_rollback */
+    int64_t saved_rowid;                             /* last_insert_rowid() across a statement of our own */
+    int temporary_recorded;                          /* of how many temp has the text */
+    bool temporary_changed;                          /* and they are others by now (rst_temporary_triggers_follow) */
+    struct rst_temporary_objects *temporary_objects; /* while an ALTER TABLE runs (temporary_objects.c) */
+} rst_definitions;
+
+static inline rst_definitions *definitions_of(const rst_connection *c) {
+    return (rst_definitions *)(uintptr_t)c;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/*
+** executor_part.h - the executor's part of a connection: rows in hand, the change under way.
+*/
+#ifndef ROOTSTOCK_EXECUTOR_EXECUTOR_PART_H
+#define ROOTSTOCK_EXECUTOR_EXECUTOR_PART_H
+
+#include "planner/planner.h"
+
+typedef struct rst_executor {
+    rst_planner planner; /* must be first */
+    char *schema;        /* its name; of a store "main" */
+    bool shadow_upkeep;  /* a native foreign-key table is being brought in step */
+    bool refreshing;
+    int all_cursors;             /* of all tables, those of an earlier schema among them */
+    bool dropping_rows;          /* the rows of a table that is being dropped: keys that fit nothing are passed over */
+    const rst_table *dropping;   /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */
+    bool dropping_ends;          /* the transaction ends with that DROP */
+    int dropping_refused;        /* what a row of it could not go for: an extended code */
+    int64_t dropping_left;       /* rows of it whose turn is still to come */
+    int64_t dropping_violations; /* deferred ones before it */
+    rootstock_buffer key_scratch;
+    rootstock_buffer row_scratch;
+    rootstock_buffer spares[4]; /* of rows in hand, for the next ones */
+    int spare_count;
+    struct rst_text_arena *texts; /* see text_arena.c; or null */
+    rootstock_buffer retired_key;
+    rootstock_buffer retired; /* bytes that a row in hand may still point to */
+    int last_mode;            /* conflict mode that the last refusal came from */
+    int settling;             /* rootstock_statement_constraints runs a statement of SQLite's own */
+    int programs_running;     /* their code must stay */
+    int moment;               /* of the trigger body under way: 1 begun, 2 ended */
+    struct rst_upsert *upserts;
+    struct rst_init_subquery **once; /* answers of subqueries that the running program runs once */
+    bool before_fired;               /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
+    bool upsert_updated;             /* the last INSERT ended in DO UPDATE */
+    bool row_written;                /* the last row was changed before what refused it: an AFTER trigger */
+    int override_conflict;           /* of the outer statement, for those in its triggers */
+    int nested_error;                /* constraint that such a statement ran into */
+    char *nested_message;
+    int raised; /* conflict mode of the last RAISE */
+} rst_executor;
+
+static inline rst_executor *executor_of(const rst_connection *c) {
+    return (rst_executor *)(uintptr_t)c;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/*
+** front_part.h - the front door's part of a connection.
+*/
+#ifndef ROOTSTOCK_INTERFACE_FRONT_PART_H
+#define ROOTSTOCK_INTERFACE_FRONT_PART_H
+
+#include "ddl/ddl.h"
+
+typedef struct rst_front {
+    rst_definitions definitions; /* must be first */
+    char *declared_type;         /* what rootstock_column_decltype gave last, or null */
+    /* texts that need no rewriting, see rewrite_cache.c; or null */
+    struct rst_rewrite_cache *rewrite_cache;
+} rst_front;
+
+static inline rst_front *front_of(const rst_connection *c) {
+    return (rst_front *)(uintptr_t)c;
+}
+
+#endif
