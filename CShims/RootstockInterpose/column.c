@@ -10,7 +10,6 @@ static inline bool hides(sqlite3_stmt *statement) {
 }
 
 INTERPOSED(int, column_count, (sqlite3_stmt * statement)) {
-    RSTI_START();
     return hides(statement) ? 0 : sqlite3_column_count(rsti_real(statement));
 }
 
@@ -23,111 +22,91 @@ INTERPOSED(const char *, column_decltype, (sqlite3_stmt * statement, int n)) {
 }
 
 INTERPOSED(const void *, column_decltype16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_decltype16(rsti_real(statement), n);
 }
 
 INTERPOSED(const char *, column_name, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_name(rsti_real(statement), n);
 }
 
 INTERPOSED(const void *, column_name16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_name16(rsti_real(statement), n);
 }
 
 INTERPOSED(const char *, column_database_name, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_database_name(rsti_real(statement), n);
 }
 
 INTERPOSED(const void *, column_database_name16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_database_name16(rsti_real(statement), n);
 }
 
 INTERPOSED(const char *, column_table_name, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_table_name(rsti_real(statement), n);
 }
 
 INTERPOSED(const void *, column_table_name16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_table_name16(rsti_real(statement), n);
 }
 
 INTERPOSED(const char *, column_origin_name, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_origin_name(rsti_real(statement), n);
 }
 
 INTERPOSED(const void *, column_origin_name16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     if (hides(statement)) return NULL;
     return sqlite3_column_origin_name16(rsti_real(statement), n);
 }
 
 INTERPOSED(int, data_count, (sqlite3_stmt * statement)) {
-    RSTI_START();
     return sqlite3_data_count(rsti_real(statement));
 }
 
 INTERPOSED(const void *, column_blob, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_blob(rsti_real(statement), n);
 }
 
 INTERPOSED(double, column_double, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_double(rsti_real(statement), n);
 }
 
 INTERPOSED(int, column_int, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_int(rsti_real(statement), n);
 }
 
 INTERPOSED(sqlite3_int64, column_int64, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_int64(rsti_real(statement), n);
 }
 
 INTERPOSED(const unsigned char *, column_text, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_text(rsti_real(statement), n);
 }
 
 INTERPOSED(const void *, column_text16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_text16(rsti_real(statement), n);
 }
 
 INTERPOSED(sqlite3_value *, column_value, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_value(rsti_real(statement), n);
 }
 
 INTERPOSED(int, column_bytes, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_bytes(rsti_real(statement), n);
 }
 
 INTERPOSED(int, column_bytes16, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_bytes16(rsti_real(statement), n);
 }
 
 INTERPOSED(int, column_type, (sqlite3_stmt * statement, int n)) {
-    RSTI_START();
     return sqlite3_column_type(rsti_real(statement), n);
 }
 

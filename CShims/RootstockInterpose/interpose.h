@@ -103,7 +103,7 @@ struct rsti_statement {
     sqlite3_stmt *real;
     rsti_database *database;
     rsti_statement *newer, *older;
-    char *text; /* as the program gave it, NUL-terminated; from malloc */
+    char *text; /* as the program gave it, NUL-terminated; behind the struct */
     int length;
     unsigned flags;
     uint8_t kind;
@@ -120,17 +120,7 @@ struct rsti_statement {
     sqlite3_int64 began;          /* of this run, for profile: milliseconds */
 };
 
-extern const char rsti_alias_mark;
-
-static inline rsti_statement *rsti_alias(sqlite3_stmt *statement) {
-    rsti_statement *alias = (rsti_statement *)statement;
-    return statement != NULL && alias->mark == &rsti_alias_mark ? alias : NULL;
-}
-/* The statement that SQLite knows. */
-static inline sqlite3_stmt *rsti_real(sqlite3_stmt *statement) {
-    rsti_statement *alias = rsti_alias(statement);
-    return alias != NULL ? alias->real : statement;
-}
+extern const char rsti_alias_mark __attribute__((visibility("hidden")));
 
 /* ---- real.c ---- */
 typedef struct rsti_range {
@@ -145,6 +135,17 @@ void *rsti_real_function(const char *name);
     do {                                                                                                               \
         if (__builtin_expect(sqlite3_api == NULL, 0)) rsti_start();                                                    \
     } while (0)
+static inline rsti_statement *rsti_alias(sqlite3_stmt *statement) {
+    rsti_statement *alias = (rsti_statement *)statement;
+    return __builtin_expect(statement != NULL && alias->mark == &rsti_alias_mark, 1) ? alias : NULL;
+}
+/* The statement that SQLite knows. sqlite3_api is there behind it. */
+static inline sqlite3_stmt *rsti_real(sqlite3_stmt *statement) {
+    rsti_statement *alias = rsti_alias(statement);
+    if (alias != NULL) return alias->real;
+    RSTI_START();
+    return statement;
+}
 static inline bool rsti_is_internal(const void *address) {
     return (uintptr_t)address - rsti_library.start < rsti_library.size ||
            (uintptr_t)address - rsti_own.start < rsti_own.size;
@@ -267,7 +268,7 @@ void rsti_trace_row(rsti_statement *s);
 void rsti_trace_end(rsti_statement *s);
 void rsti_trace_close(rsti_database *d);
 static inline bool rsti_is_traced(const rsti_database *d) {
-    return d->trace_mask != 0 || d->profile != NULL;
+    return __builtin_expect(d->trace_mask != 0 || d->profile != NULL, 0);
 }
 
 #endif

@@ -87,8 +87,10 @@ static char *answer(rsti_database *d, const rst_token *name, const rst_token *va
 
 char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail) {
     const char *p = text;
-    rst_token token = rst_token_next(&p, end), name, value = {TOKEN_END, end, 0};
+    rst_token token, name, value = {TOKEN_END, end, 0};
     bool negative = false;
+    if (text < end && (text[0] == 'S' || text[0] == 's')) return NULL; /* SELECT: most are */
+    token = rst_token_next(&p, end);
     if (!rst_token_is(&token, "PRAGMA")) return NULL;
     name = rst_token_next(&p, end);
     token = rst_token_next(&p, end);

@@ -29,7 +29,7 @@ static void place_error(rsti_database *d, const char *all, const char *text, int
 }
 
 /* The first statement of [text, text + length) that is one: SQLite passes over the semicolons before it. */
-static int compile(rsti_database *d, const char *text, int length, unsigned flags, compiled *out) {
+static int compile(rsti_database *d, const char *text, int length, bool ends_with_nul, unsigned flags, compiled *out) {
     const char *start = text, *stop = text + length;
     int code;
     memset(out, 0, sizeof *out);
@@ -51,7 +51,9 @@ static int compile(rsti_database *d, const char *text, int length, unsigned flag
             code = sqlite3_prepare_v3(d->db, rewritten, -1, flags, &out->real, NULL);
             if (code != SQLITE_OK) place_error(d, text, start, (int)(end - start), rewritten);
         } else {
-            code = sqlite3_prepare_v3(d->db, text, (int)(end - text), flags, &out->real, NULL);
+            /* SQLite copies what does not end with a NUL. */
+            code = sqlite3_prepare_v3(d->db, text, ends_with_nul && end == stop ? -1 : (int)(end - text), flags,
+                                      &out->real, NULL);
         }
         rsti_authorize_end(d);
         out->rewritten = rewritten != NULL;
@@ -98,16 +100,16 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
         if (tail != NULL) *tail = text + length;
         return code;
     }
-    code = compile(d, text, length, flags, &c);
+    code = compile(d, text, length, bytes < 0, flags, &c);
     if (tail != NULL) *tail = text + c.used;
     if (code != SQLITE_OK || c.real == NULL) return code;
-    s = calloc(1, sizeof *s);
-    if (s != NULL) s->text = malloc((size_t)c.used + 1);
-    if (s == NULL || s->text == NULL) {
-        free(s);
+    s = malloc(sizeof *s + (size_t)c.used + 1);
+    if (s == NULL) {
         (void)sqlite3_finalize(c.real);
         return rsti_fail(d, SQLITE_NOMEM, NULL);
     }
+    memset(s, 0, sizeof *s);
+    s->text = (char *)(s + 1);
     memcpy(s->text, text, (size_t)c.used);
     s->text[c.used] = '\0';
     s->length = c.used;
@@ -139,8 +141,6 @@ int rsti_outdated(rsti_statement *s, bool *outdated) {
         *outdated = true;
         return SQLITE_OK;
     }
-    /* Outside a transaction the first cursor of a plain query compares the schema in its own snapshot. */
-    if (s->kind == RSTI_QUERY && !s->rewritten && sqlite3_get_autocommit(d->db)) return SQLITE_OK;
     code = rootstock_schema_state(d->db, &state);
     if ((code & 0xff) == SQLITE_LOCKED) return SQLITE_OK; /* statements run: the schema stays until they end */
     *outdated = code == SQLITE_OK && state != s->state;
@@ -150,7 +150,7 @@ int rsti_outdated(rsti_statement *s, bool *outdated) {
 int rsti_prepare_again(rsti_statement *s) {
     rsti_database *d = s->database;
     compiled c;
-    int code = compile(d, s->text, s->length, s->flags, &c);
+    int code = compile(d, s->text, s->length, true, s->flags, &c);
     if (code != SQLITE_OK) return code;
     if (c.real == NULL) return rsti_fail(d, SQLITE_ERROR, "the statement is none any more");
     (void)sqlite3_transfer_bindings(s->real, c.real);

@@ -11,17 +11,29 @@
 enum { SCHEMA_RETRIES = 25 }; /* as SQLite's own */
 
 /* Finds out whether the statement has to be prepared anew, and does it. */
-static int begin(rsti_statement *s) {
+static int renew(rsti_statement *s) {
     rsti_database *d = s->database;
     bool outdated;
     int code;
-    rsti_clear_error(d);
-    s->failed = 0;
+    rsti_enter(d);
     code = rsti_outdated(s, &outdated);
-    if (code != SQLITE_OK) return rsti_failed(d, rsti_fail(d, code, NULL));
-    if (outdated) {
+    if (code != SQLITE_OK) {
+        code = rsti_failed(d, rsti_fail(d, code, NULL));
+    } else if (outdated) {
         (void)sqlite3_reset(s->real);
         code = rsti_prepare_again(s);
+    }
+    rsti_leave(d);
+    return code;
+}
+
+static int begin(rsti_statement *s) {
+    rsti_database *d = s->database;
+    rsti_clear_error(d);
+    s->failed = 0;
+    /* Outside a transaction the first cursor of a plain query compares the schema in its own snapshot. */
+    if (s->kind != RSTI_QUERY || s->rewritten || s->definitions != d->definitions || !sqlite3_get_autocommit(d->db)) {
+        int code = renew(s);
         if (code != SQLITE_OK) return code;
     }
     d->serial++;
@@ -35,16 +47,18 @@ static int begin(rsti_statement *s) {
 
 /* Another connection changed the schema in the moment between. */
 static int step_again(rsti_statement *s, int code) {
+    rsti_enter(s->database);
     for (int i = 0; i < SCHEMA_RETRIES && (code & 0xff) == SQLITE_SCHEMA; i++) {
         (void)sqlite3_reset(s->real);
         (void)rootstock_refresh(s->database->db);
         code = rsti_prepare_again(s);
         if (code == SQLITE_OK) code = sqlite3_step(s->real);
     }
+    rsti_leave(s->database);
     return code;
 }
 
-static void end(rsti_statement *s) {
+static inline void end(rsti_statement *s) {
     rsti_database *d = s->database;
     if (!s->running) return;
     s->running = false;
@@ -74,7 +88,10 @@ int rsti_run_step(rsti_statement *s) {
     if (first && (code & 0xff) == SQLITE_SCHEMA) code = step_again(s, code);
     if (code == SQLITE_ROW) return code;
     if (code != SQLITE_DONE) {
-        const int fine = rsti_failed(d, code);
+        int fine;
+        rsti_enter(d);
+        fine = rsti_failed(d, code);
+        rsti_leave(d);
         if (fine != code) s->failed = fine;
         code = fine;
     }
@@ -104,42 +121,25 @@ int rsti_run_finalize(rsti_statement *s) {
         d->statements = s->older;
     if (s->older != NULL) s->older->newer = s->newer;
     s->mark = NULL;
-    free(s->text);
     free(s);
     code = sqlite3_finalize(real);
     return failed != 0 ? failed : code;
 }
 
+/* SQLite takes the connection's mutex where it steps and resets; what is done around that takes it where it looks at more than the statement, which
+** is used by one thread at a time. */
 INTERPOSED(int, step, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    sqlite3_mutex *mutex;
-    int code;
-    if (s == NULL) {
-        RSTI_START();
-        return sqlite3_step(statement);
-    }
-    mutex = s->database->mutex;
-    if (mutex == NULL) return rsti_run_step(s);
-    sqlite3_mutex_enter(mutex);
-    code = rsti_run_step(s);
-    sqlite3_mutex_leave(mutex);
-    return code;
+    if (s != NULL) return rsti_run_step(s);
+    RSTI_START();
+    return sqlite3_step(statement);
 }
 
 INTERPOSED(int, reset, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    sqlite3_mutex *mutex;
-    int code;
-    if (s == NULL) {
-        RSTI_START();
-        return sqlite3_reset(statement);
-    }
-    mutex = s->database->mutex;
-    if (mutex == NULL) return rsti_run_reset(s);
-    sqlite3_mutex_enter(mutex);
-    code = rsti_run_reset(s);
-    sqlite3_mutex_leave(mutex);
-    return code;
+    if (s != NULL) return rsti_run_reset(s);
+    RSTI_START();
+    return sqlite3_reset(statement);
 }
 
 /* Of a zombie the last one closes the connection. */

@@ -22,7 +22,9 @@ enum rsti_kind rsti_kind_of(const char *text, int bytes) {
     rst_token token = rst_token_next(&p, end);
     while (rst_token_mark(&token, ";")) token = rst_token_next(&p, end);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (rst_token_is(&token, words[i].word)) return words[i].kind;
+        if (token.type == TOKEN_WORD && (token.text[0] | 0x20) == (words[i].word[0] | 0x20) &&
+            rst_token_is(&token, words[i].word))
+            return words[i].kind;
     }
     return RSTI_SCHEMA;
 }
