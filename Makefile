@@ -28,7 +28,7 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks prepare-cost row-cost compare extension interpose layers lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks snapshots prepare-cost row-cost compare extension interpose layers lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -68,6 +68,7 @@ test: extension interpose layers ## every test that ends in minutes
 	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
+	Tests/Snapshots/run.sh 3
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
@@ -100,6 +101,9 @@ threads: ## threads on one store under ThreadSanitizer (gcc's), THREADS_SECONDS
 
 locks: ## transactions of several connections against SQLite's WAL mode, step by step, LOCKS_SECONDS
 	Tests/Locks/run.sh $(LOCKS_SECONDS)
+
+snapshots: ## readers, writers and openers stopped at each instruction or system call while others go on
+	Tests/Snapshots/run.sh
 
 prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 	Tests/PrepareCost/run.sh

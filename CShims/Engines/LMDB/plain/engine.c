@@ -53,6 +53,7 @@ static const struct {
     {MDB_BAD_TXN, ROOTSTOCK_TRANSACTION_BROKEN},
     {MDB_BAD_VALSIZE, ROOTSTOCK_KEY_TOO_LONG},
     {MDB_BAD_DBI, ROOTSTOCK_MISUSE},
+    {LMDB_NUMBER_FELL, ROOTSTOCK_CORRUPT},
     {EINVAL, ROOTSTOCK_MISUSE},
     {ENOMEM, ROOTSTOCK_NO_MEMORY},
     {ENOSPC, ROOTSTOCK_FULL},
@@ -90,6 +91,10 @@ int rootstock_lmdb_failure(rootstock_environment *environment, int lmdb) {
     int code = rootstock_lmdb_code(lmdb);
     if (lmdb == MDB_PANIC) atomic_store(&environment->must_reopen, 1);
     if (lmdb == MDB_MAP_FULL) atomic_store(&environment->map_was_full, 1);
+    if (lmdb == LMDB_NUMBER_FELL) {
+        atomic_store(&environment->number_fell, 1);
+        return rootstock_lmdb_refusal(environment, code, LMDB_NUMBER_FELL_WHY "; " LMDB_NUMBER_FELL_REMEDY);
+    }
     return rootstock_lmdb_refusal(environment, code, mdb_strerror(lmdb));
 }
 

@@ -5,6 +5,7 @@
 **   read/pages.c         entries found in the pages themselves, in read transactions
 **   read/multiget.c       several at once
 **   read/snapshot.c      what such a transaction reads: the map, the roots
+**   plain/begin.c             a transaction of LMDB's begins, or is renewed: on one commit, none too old
 **   plain/transactions.c  begin, end, and what may be in the way of a begin
 **   sync/flush.c         flushes of the file, and commits that share them
 **   sync/commit_record.c          commits of one flush and less (sync/commit_pages.c: their pages)
@@ -94,7 +95,8 @@ struct rootstock_environment {
     char *lock_path; /* of LMDB's lock file */
     long process;    /* that opened it */
     int read_only;
-    int lock_descriptor; /* carries the writer's lock among processes; -1 for none */
+    int lock_descriptor;    /* carries the writer's lock among processes; -1 for none */
+    int opening_descriptor; /* of LMDB's lock file; -1 for none. See plain/lock_file.c */
     size_t page_bytes;
     void *first_page;               /* of the file, and the second: mapped for the mark and the meta pages */
     const volatile uint64_t *moved; /* the mark: see plain/compact.c */
@@ -109,6 +111,8 @@ struct rootstock_environment {
     atomic_uint_fast64_t memory_limit;  /* of this process, in bytes; 0: not asked for yet */
     atomic_uint_fast64_t pages_at_ease; /* a store of more is to be weighed */
     atomic_int must_reopen;             /* a meta page could not be written: see plain/reopen.c */
+    atomic_uint_fast64_t number_shown;  /* the highest number of a commit that a begin has seen: see plain/begin.c */
+    atomic_int number_fell;             /* one has seen a lower one than it had to: nothing is written any more */
     rootstock_options options;
     char *name;    /* what LMDB was given to open: the file, or its directory */
     unsigned form; /* MDB_NOSUBDIR or 0 */
@@ -199,6 +203,21 @@ static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
     if (lmdb == MDB_NOTFOUND) return ROOTSTOCK_NOT_FOUND;
     return rootstock_lmdb_failure(environment, lmdb);
 }
+
+/* plain/begin.c */
+/* Beside LMDB's codes: the number of the last commit is lower than one that was shown, or no meta page has it. */
+#define LMDB_NUMBER_FELL (-30000)
+#define LMDB_NUMBER_FELL_WHY "its lock file counts other commits than its meta pages"
+#define LMDB_NUMBER_FELL_REMEDY "end every program that has it open, then open it again"
+/* Begins a transaction of LMDB's with MDB_RDONLY or 0, or renews *txn, where that is a reset one, with MDB_RDONLY.
+** Returns LMDB's code or an errno; if that is not MDB_SUCCESS *txn is null, or reset as before. The caller sees to it
+** that the map stays where it is. */
+int rootstock_lmdb_begin_txn(rootstock_environment *environment, unsigned flags, MDB_txn **txn);
+/* The commit of that number is published: no begin of this environment may see an earlier one. */
+void rootstock_lmdb_show_number(rootstock_environment *environment, uint64_t number);
+/* Of a live read transaction of that number: is what was read of the commit's meta page so far of that commit?
+** MDB_SUCCESS; MDB_BAD_TXN: that is not certain; another code of LMDB's. */
+int rootstock_lmdb_prove_number(rootstock_environment *environment, uint64_t number);
 
 /* write/freelist.c */
 /* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
@@ -311,7 +330,8 @@ int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop sto
 
 /* read/snapshot.c */
 /* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer
-** snapshot. Returns LMDB's code; if it is not MDB_SUCCESS the transaction of LMDB's is reset or live, and has to be
+** snapshot, which may have trees that the one before had not. Returns LMDB's code; if it is not MDB_SUCCESS the
+** transaction of LMDB's is reset or live, and has to be
 ** ended. */
 int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction);
 /* Sets environment.map if it is not known and can be. Inside a live transaction. */
@@ -346,6 +366,11 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
 }
 
 /* plain/lock_file.c */
+/* Keeps every other process from opening the lock file at path by LMDB, until end_turn: waits for five seconds.
+** *descriptor is to be kept open as long as LMDB has the lock file open, -1 where there is no such file, or none of
+** ours to read. Returns 0 or an errno: EBUSY. */
+int rootstock_lmdb_take_turn(const char *path, int *descriptor);
+void rootstock_lmdb_end_turn(int descriptor);
 /* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and,
 ** where the lock file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);

@@ -6,12 +6,23 @@
 ** link, with the permission bits of the data file as SQLite gives its own journals (the umask does not take any away,
 ** else a second user who may write the data could not lock it), and, by root, with the data file's owner.
 **
-** Invariant: when LMDB opens the lock file, it is a regular file of ours, or there is none because we may not create
-** one (then LMDB says what it makes of that).
+** LMDB's first opener fills the file in while it has it locked for itself alone, and whoever waits meanwhile takes it
+** for filled in. Where the first one is killed in between, the number of the last commit is missing. So one process at
+** a time goes from before mdb_env_open to its end, by a lock (flock) on the lock file, since that is what is filled
+** in; a reader who may not write the data file can take it as well. The system gives it up when the last of a killed
+** process's files is closed, after LMDB's own lock: the next opener is LMDB's first again. Programs that open the
+** store by plain LMDB take no turns: see compare_numbers in open.c.
+**
+** Invariants
+**  1. When LMDB opens the lock file, it is a regular file of ours, or there is none because we may not create one (then
+**     LMDB says what it makes of that).
+**  2. Nothing of this process closes a descriptor of the lock file while LMDB has it open: that would drop LMDB's
+**     locks, which are the process's.
 */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,4 +50,41 @@ int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why) {
     /* Nobody else has it mapped or locked yet that this close could harm: this process opens an environment once. */
     close(descriptor);
     return 0;
+}
+
+#ifdef F_OFD_SETLK
+/* Does the path still name the open file? */
+static int is_still_named(const char *path, int descriptor) {
+    struct stat named, file;
+    return lstat(path, &named) == 0 && fstat(descriptor, &file) == 0 && named.st_dev == file.st_dev &&
+           named.st_ino == file.st_ino;
+}
+#endif
+
+int rootstock_lmdb_take_turn(const char *path, int *descriptor) {
+#ifdef F_OFD_SETLK
+    for (int attempts = 0; attempts < 100; attempts++) {
+        do *descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        while (*descriptor < 0 && errno == EINTR);
+        if (*descriptor < 0) return errno == EMFILE || errno == ENFILE ? errno : 0; /* LMDB will see */
+        int error = rootstock_lmdb_lock_patiently(*descriptor);
+        /* A file system without such locks has none of LMDB's, either. */
+        if (error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK) return 0;
+        if (error == 0 && is_still_named(path, *descriptor)) return 0;
+        close(*descriptor);
+        *descriptor = -1;
+        if (error != 0) return error;
+    }
+    return EBUSY;
+#else
+    /* Where the two kinds of locks are one, ours would keep LMDB itself out. */
+    (void)path;
+    *descriptor = -1;
+    return 0;
+#endif
+}
+
+void rootstock_lmdb_end_turn(int descriptor) {
+    if (descriptor < 0) return;
+    while (flock(descriptor, LOCK_UN) != 0 && errno == EINTR) continue;
 }

@@ -28,6 +28,7 @@
 #define TREES_BEYOND_EXISTING 1024
 #define TREES_LIMIT 1000000
 #define DEFAULT_FILE_MODE 0644
+#define MOST_STARTS 10
 
 static int cannot(char **message, int code, const char *path, const char *why, const char *remedy) {
     rootstock_message(message, "cannot open %s: %s%s%s", path, why, remedy[0] ? "; " : "", remedy);
@@ -50,6 +51,8 @@ static int cannot_errno(char **message, int error, const char *path) {
                       "ask for a smaller map");
     case ENOSPC:
     case EDQUOT: return cannot(message, ROOTSTOCK_FULL, path, strerror(error), "make room on the disk");
+    case LMDB_NUMBER_FELL:
+        return cannot(message, ROOTSTOCK_CORRUPT, path, LMDB_NUMBER_FELL_WHY, LMDB_NUMBER_FELL_REMEDY);
     default: return cannot(message, rootstock_lmdb_code(error), path, mdb_strerror(error), "");
     }
 }
@@ -140,7 +143,6 @@ static int settle(rootstock_environment *environment, const lmdb_file_facts *fac
     /* Pages larger than the system's (a file from another machine) do not stand at addresses that tell them apart. */
     if (code == MDB_SUCCESS)
         environment->page_mask = page.ms_psize <= (size_t)sysconf(_SC_PAGESIZE) ? page.ms_psize - 1 : SIZE_MAX >> 1;
-    if (code == MDB_SUCCESS) code = mdb_reader_check(environment->env, NULL);
     return code == MDB_SUCCESS ? rootstock_lmdb_open_trees(environment) : code;
 }
 
@@ -167,13 +169,9 @@ static int choose_form(const char *real, const char *path, char *name, unsigned 
     return ROOTSTOCK_OK;
 }
 
-/* name: what LMDB is to open, a file or a directory. */
-static int prepare_lock(const rootstock_environment *environment, const char *name, unsigned flags, const char *path,
-                        char **message) {
-    char lock[PATH_MAX + 32];
+static int prepare_lock(const rootstock_environment *environment, const char *path, char **message) {
     const char *why;
-    snprintf(lock, sizeof lock, flags & MDB_NOSUBDIR ? "%s-lock" : "%s/lock.mdb", name);
-    int code = rootstock_lmdb_prepare_lock(lock, environment->lock_descriptor, &why);
+    int code = rootstock_lmdb_prepare_lock(environment->lock_path, environment->lock_descriptor, &why);
     if (code == 0) return ROOTSTOCK_OK;
     if (*why == 0) return cannot_errno(message, code, path);
     return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, why, "remove it, if no process uses the store");
@@ -183,6 +181,8 @@ static void free_environment(rootstock_environment *environment) {
     if (environment->space.mapped && environment->process == rootstock_process())
         rootstock_lmdb_disown_map(environment->lock_descriptor);
     if (environment->lock_descriptor >= 0) close(environment->lock_descriptor);
+    if (environment->opening_descriptor >= 0 && environment->process == rootstock_process())
+        close(environment->opening_descriptor);
     rootstock_lmdb_free_trees(&environment->trees);
     /* In a forked child a thread of the parent may seem to wait there, for ever. */
     if (environment->process == rootstock_process()) rootstock_lmdb_close_flushes(&environment->flushes);
@@ -277,8 +277,20 @@ static int enter_file(const char *path, const rootstock_options *options, openin
     }
 }
 
-int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
-                         char **message) {
+/* Does the lock file, which LMDB has just opened, count the commits of the meta pages? Returns LMDB's code;
+** LMDB_NUMBER_FELL if it does not. A begin that fails for another reason says so again when the trees are opened. */
+static int compare_numbers(rootstock_environment *environment) {
+    MDB_txn *txn = NULL;
+    int code = environment->first_page == NULL ? rootstock_lmdb_map_mark(environment) : MDB_SUCCESS;
+    if (code == MDB_SUCCESS) code = mdb_reader_check(environment->env, NULL);
+    if (code != MDB_SUCCESS) return code;
+    code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &txn);
+    if (code == MDB_SUCCESS) mdb_txn_abort(txn);
+    return code == LMDB_NUMBER_FELL ? code : MDB_SUCCESS;
+}
+
+/* Once, in our turn. */
+static int start_once(rootstock_environment *environment, const lmdb_file_facts *facts) {
     const rootstock_options *options = &environment->options;
     int lmdb = mdb_env_create(&environment->env);
     if (lmdb != MDB_SUCCESS) return lmdb;
@@ -288,13 +300,34 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
         wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(environment->lock_descriptor);
     unsigned flags = environment_flags(environment, facts);
     if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
-    if (lmdb == MDB_SUCCESS) *code = prepare_lock(environment, environment->name, flags, path, message);
-    if (lmdb == MDB_SUCCESS && *code == ROOTSTOCK_OK)
-        lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
-    if (lmdb != MDB_SUCCESS || *code != ROOTSTOCK_OK) {
+    if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
+    if (lmdb == MDB_SUCCESS) lmdb = compare_numbers(environment);
+    if (lmdb != MDB_SUCCESS) {
         mdb_env_close(environment->env);
         environment->env = NULL;
     }
+    return lmdb;
+}
+
+int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+                         char **message) {
+    int lmdb = MDB_SUCCESS;
+    *code = prepare_lock(environment, path, message);
+    if (*code != ROOTSTOCK_OK) return lmdb;
+    if (environment->opening_descriptor >= 0) close(environment->opening_descriptor); /* LMDB has none open */
+    lmdb = rootstock_lmdb_take_turn(environment->lock_path, &environment->opening_descriptor);
+    if (lmdb == EBUSY) {
+        *code = cannot(message, ROOTSTOCK_BUSY, path, "another process has been opening it for five seconds",
+                       "try again, or end that process");
+        return MDB_SUCCESS;
+    }
+    /* What a program with plain LMDB left that was killed while it opened the store, the next first opener mends. */
+    for (int attempts = 0; lmdb == MDB_SUCCESS; attempts++) {
+        lmdb = start_once(environment, facts);
+        if (lmdb != LMDB_NUMBER_FELL || attempts == MOST_STARTS) break;
+        lmdb = MDB_SUCCESS;
+    }
+    rootstock_lmdb_end_turn(environment->opening_descriptor);
     return lmdb;
 }
 
@@ -312,6 +345,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     environment->process = rootstock_process();
     environment->read_only = options->read_only;
     environment->lock_descriptor = file.descriptor;
+    environment->opening_descriptor = -1;
     environment->path = file.real;
     environment->lock_path = file.lock_path;
     if (rootstock_lmdb_open_flushes(&environment->flushes) != 0) {
@@ -333,7 +367,6 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         return code;
     }
     if (lmdb == MDB_SUCCESS) lmdb = settle(environment, &file.facts);
-    if (lmdb == MDB_SUCCESS) lmdb = rootstock_lmdb_map_mark(environment);
     if (lmdb == MDB_SUCCESS && (size_t)mdb_env_get_maxkeysize(environment->env) > LMDB_KEY_ROOM)
         lmdb = MDB_VERSION_MISMATCH;
     if (lmdb != MDB_SUCCESS && environment->env != NULL) mdb_env_close(environment->env);

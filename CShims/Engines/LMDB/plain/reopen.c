@@ -68,7 +68,7 @@ static int open_trees(rootstock_environment *environment) {
         memcpy(trees, environment->trees.items, count * sizeof *trees);
         qsort(trees, count, sizeof *trees, by_handle);
     }
-    int code = mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &txn);
+    int code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &txn);
     if (code == MDB_SUCCESS) {
         code = mdb_dbi_open(txn, NULL, 0, &handle);
         if (code == MDB_SUCCESS && handle != environment->unnamed) code = MDB_BAD_DBI;

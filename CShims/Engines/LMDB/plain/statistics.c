@@ -59,7 +59,7 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
         /* Without our own snapshot, which is not to be counted. */
         mdb_txn_reset(txn);
         mdb_reader_list(environment->env, count_reader, &count);
-        code = mdb_txn_renew(txn);
+        code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &txn);
         if (code != MDB_SUCCESS) {
             mdb_txn_abort(txn);
             rootstock_lmdb_leave(environment);

@@ -75,10 +75,9 @@ int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB
             rootstock_lmdb_leave(environment);
             return MDB_PANIC;
         }
-        *txn = NULL; /* LMDB leaves it alone when it fails, and a stale pointer must not be aborted */
-        int code = mdb_txn_begin(environment->env, NULL, flags, txn);
-        if (code == MDB_SUCCESS) return MDB_SUCCESS;
         *txn = NULL;
+        int code = rootstock_lmdb_begin_txn(environment, flags, txn);
+        if (code == MDB_SUCCESS) return MDB_SUCCESS;
         rootstock_lmdb_leave(environment);
         if (code == MDB_MAP_RESIZED && moves++ < 3) {
             code = move_map(environment);
@@ -184,18 +183,19 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
         }
         size_t known = atomic_load(&environment->known_records);
         int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
+        if (code == MDB_SUCCESS && !write) {
+            code = rootstock_lmdb_take_snapshot(transaction);
+            if (code != MDB_SUCCESS) {
+                mdb_txn_abort(transaction->txn);
+                rootstock_lmdb_leave(environment);
+            }
+        }
         if (code == MDB_SUCCESS && idle < REFRESHES_IN_VAIN &&
             has_unknown_trees(environment, transaction->txn, known)) {
             mdb_txn_abort(transaction->txn);
             rootstock_lmdb_leave(environment);
             code = refresh_trees(environment, &idle);
             if (code == MDB_SUCCESS) continue;
-        } else if (code == MDB_SUCCESS && !write) {
-            code = rootstock_lmdb_take_snapshot(transaction);
-            if (code != MDB_SUCCESS) {
-                mdb_txn_abort(transaction->txn);
-                rootstock_lmdb_leave(environment);
-            }
         }
         if (code == MDB_PANIC && !reopened++) {
             /* Reopening takes the writer's lock itself for a moment. */
@@ -327,24 +327,23 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
         size_t known = atomic_load(&environment->known_records);
         int code = MDB_PANIC;
         if (!atomic_load(&environment->must_reopen)) {
-            code = transaction->txn != NULL ? mdb_txn_renew(transaction->txn)
-                                            : mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &transaction->txn);
-        }
-        if (code == MDB_SUCCESS && idle < REFRESHES_IN_VAIN &&
-            has_unknown_trees(environment, transaction->txn, known)) {
-            mdb_txn_reset(transaction->txn);
-            rootstock_lmdb_leave(environment);
-            code = refresh_trees(environment, &idle);
-            if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
-            continue;
+            code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
         }
         if (code == MDB_SUCCESS) {
             code = rootstock_lmdb_take_snapshot(transaction);
-            if (code == MDB_SUCCESS) {
+            if (code == MDB_SUCCESS &&
+                (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known))) {
                 transaction->live = 1;
                 return ROOTSTOCK_OK;
             }
             mdb_txn_reset(transaction->txn);
+            transaction->snapshot.walks = 0;
+            if (code == MDB_SUCCESS) {
+                rootstock_lmdb_leave(environment);
+                code = refresh_trees(environment, &idle);
+                if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
+                continue;
+            }
         }
         rootstock_lmdb_leave(environment);
         if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);

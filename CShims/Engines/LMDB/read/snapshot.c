@@ -8,10 +8,8 @@
 ** page itself.
 **
 ** Invariants
-**  1. What is read of a meta page is the snapshot's: the page bore its number before and after, and either the other
-**    meta page did not
-**     yet bear the following one, or LMDB still began a snapshot of that number afterwards; so nobody had begun to
-**       write it anew.
+**  1. What is read of a meta page is the snapshot's, and what LMDB copied of it at the begin is the same: see
+**     plain/begin.c.
 **  2. A stamp names a commit and a map: where one of them changes, so does it. environment.era counts the maps.
 **  3. Where something does not fit, snapshot.walks is 0 and LMDB's own functions read.
 */
@@ -115,19 +113,14 @@ void rootstock_lmdb_forget_map(rootstock_environment *environment) {
     atomic_fetch_add(&environment->era, 1);
 }
 
-/* Copies the main tree's record and the number of the last page out of the snapshot's meta page. 1: they are the
-** snapshot's; 0: if a snapshot begun from now on has the same number, they are; -1: they are not. */
-static int read_meta(const rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
+/* Copies the main tree's record and the number of the last page out of the snapshot's meta page. MDB_BAD_TXN: a newer
+** commit may have written there meanwhile. */
+static int read_meta(rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
                      uint64_t *last_page) {
-    const lmdb_meta_page *meta = lmdb_meta_of(environment, identifier),
-                         *other = lmdb_meta_of(environment, identifier + 1);
-    if (meta->commit != identifier) return -1;
-    atomic_thread_fence(memory_order_acquire);
+    const lmdb_meta_page *meta = lmdb_meta_of(environment, identifier);
     *tree = meta->trees[1];
     *last_page = meta->last_page;
-    atomic_thread_fence(memory_order_acquire);
-    if (meta->commit != identifier) return -1;
-    return other->commit != identifier + 1;
+    return rootstock_lmdb_prove_number(environment, identifier);
 }
 
 /* Attempts to catch a meta page that writers leave alone meanwhile. */
@@ -141,14 +134,13 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
     uint64_t last_page = 0, identifier = mdb_txn_id(transaction->txn);
     int sure = read_meta(environment, identifier, &tree, &last_page);
     snapshot->stamp = 0;
-    for (int attempt = 0; sure != 1; attempt++) {
+    for (int attempt = 0; sure != MDB_SUCCESS; attempt++) {
+        if (sure != MDB_BAD_TXN) return sure;
         if (attempt == ATTEMPTS) return MDB_SUCCESS;
         mdb_txn_reset(transaction->txn);
-        int code = mdb_txn_renew(transaction->txn);
+        int code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
         if (code != MDB_SUCCESS) return code;
-        uint64_t again = mdb_txn_id(transaction->txn);
-        if (again == identifier && sure == 0) break;
-        identifier = again;
+        identifier = mdb_txn_id(transaction->txn);
         sure = read_meta(environment, identifier, &tree, &last_page);
     }
     if (tree.flags != 0) return MDB_SUCCESS; /* another program's main tree, of another kind */
@@ -193,7 +185,7 @@ void rootstock_lmdb_learn_map(rootstock_environment *environment) {
     rootstock_transaction *probe = calloc(1, sizeof *probe);
     if (probe == NULL) return;
     probe->environment = environment;
-    if (mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &probe->txn) == MDB_SUCCESS) {
+    if (rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &probe->txn) == MDB_SUCCESS) {
         (void)rootstock_lmdb_take_snapshot(probe);
         mdb_txn_abort(probe->txn);
     }

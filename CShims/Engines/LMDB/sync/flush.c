@@ -85,8 +85,12 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
 */
 
 int rootstock_lmdb_commit_changes(rootstock_transaction *transaction) {
-    return transaction->created.count != 0 || transaction->unnamed_changed ? rootstock_lmdb_commit_trees(transaction)
-                                                                           : mdb_txn_commit(transaction->txn);
+    uint64_t number = mdb_txn_id(transaction->txn);
+    int code = transaction->created.count != 0 || transaction->unnamed_changed
+                   ? rootstock_lmdb_commit_trees(transaction)
+                   : mdb_txn_commit(transaction->txn);
+    if (code == MDB_SUCCESS && transaction->dirty) rootstock_lmdb_show_number(transaction->environment, number);
+    return code;
 }
 
 /* Under the mutex. */
@@ -120,8 +124,7 @@ void rootstock_lmdb_drop_pin(rootstock_environment *environment) {
 ** transaction. */
 static int pin(rootstock_environment *environment) {
     lmdb_chain *chain = &environment->flushes.chain;
-    int code =
-        chain->pin != NULL ? mdb_txn_renew(chain->pin) : mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &chain->pin);
+    int code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &chain->pin);
     if (code != MDB_SUCCESS) return 0;
     chain->pinned = 1;
     if (mdb_txn_id(chain->pin) != environment->flushes.known) end_chain(&environment->flushes);

@@ -55,7 +55,7 @@ static int put_again(MDB_txn *txn, MDB_dbi tree) {
 
 void rootstock_lmdb_commit_again(rootstock_environment *environment) {
     MDB_txn *txn = NULL;
-    int code = mdb_txn_begin(environment->env, NULL, 0, &txn);
+    int code = rootstock_lmdb_begin_txn(environment, 0, &txn);
     if (code != MDB_SUCCESS) return;
     if (environment->space.mapped) code = rootstock_lmdb_reserve(environment, txn, 0);
     if (code == MDB_SUCCESS) {

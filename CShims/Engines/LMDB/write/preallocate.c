@@ -194,7 +194,7 @@ int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn
 static void with_write_mutex(rootstock_environment *environment, void (*step)(rootstock_environment *)) {
     MDB_txn *txn = NULL;
     if (flock(environment->lock_descriptor, LOCK_EX | LOCK_NB) != 0) return;
-    if (mdb_txn_begin(environment->env, NULL, 0, &txn) == MDB_SUCCESS) {
+    if (rootstock_lmdb_begin_txn(environment, 0, &txn) == MDB_SUCCESS) {
         step(environment);
         mdb_txn_abort(txn);
     }
