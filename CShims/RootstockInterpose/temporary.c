@@ -1,7 +1,7 @@
 /*
 ** temporary.c - the files of stores that stand in for `:memory:` databases.
 **
-** Each lies in a directory of its own, which goes with its last connection. A name
+** Each lies in a directory of its own, in $TMPDIR or in memory, which goes with its last connection. A name
 ** (`file:NAME?mode=memory&cache=shared`) is shared by the connections of this process, as SQLite has it.
 */
 #define _GNU_SOURCE
@@ -19,16 +19,17 @@ struct rsti_temporary {
     rsti_temporary *next;
     int references;
     char *name; /* or null */
-    char directory[64];
-    char path[80];
+    char directory[512];
+    char path[528];
 };
 
 static rsti_temporary *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool make_directory(rsti_temporary *temporary) {
-    static const char *const places[] = {"/dev/shm", "/tmp"};
+    const char *const places[] = {getenv("TMPDIR"), "/dev/shm", "/tmp"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (places[i] == NULL || places[i][0] != '/' || strlen(places[i]) > 400) continue;
         (void)snprintf(temporary->directory, sizeof temporary->directory, "%s/rootstock-XXXXXX", places[i]);
         if (mkdtemp(temporary->directory) != NULL) return true;
     }

@@ -14,6 +14,7 @@ failures=0
 cases=0
 
 "$here/functions.sh" "$interposer"
+"$here/choices.sh" "$interposer"
 
 # both NAME COMMAND...: runs the command in a folder natively and in one of the same name on stores.
 both() {
