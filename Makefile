@@ -134,6 +134,8 @@ extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 # An object a source, so that a change compiles what it touches; `make -j2 extension` compiles two at once.
 EXTENSION_OBJECTS = $(C_SOURCES:%.c=build/objects/%.o) build/objects/CShims/Extension/extension.o
 
+build/objects/CShims/RootstockInterpose/%.o: EXTENSION_FLAGS += -ICShims/RootstockSQLite
+
 build/objects/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@$(CC) $(EXTENSION_FLAGS) $(CFLAGS) -MMD -MP -c $< -o $@

@@ -12,6 +12,9 @@ let mustache = Target.Dependency.product(name: "Mustache", package: "swift-musta
 // GRDB is neither fetched nor built unless its trait is on: `swift build --traits GRDB`.
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"]))
 
+// SQLite's functions by a table, as in a loadable extension: CShims/RootstockSQLite has it.
+let throughTable = CSetting.define("ROOTSTOCK_LOADABLE", .when(platforms: [.linux]))
+
 let package = Package(
     name: "Rootstock",
     platforms: [.macOS(.v13)],
@@ -19,6 +22,8 @@ let package = Package(
         .library(name: "Rootstock", targets: ["Rootstock"]),
         // The C interface, for C programs and engine authors.
         .library(name: "RootstockTable", targets: ["RootstockEngine", "RootstockTable"]),
+        // An executable that links it has its own SQLite calls, and those of every package in it, on stores.
+        .library(name: "RootstockInterpose", targets: ["RootstockInterpose"]),
         // GRDB's records and requests on a store; empty without the trait GRDB.
         .library(name: "RootstockGRDB", targets: ["RootstockGRDB"]),
         .executable(name: "rootstock", targets: ["RootstockCommand"]),
@@ -44,23 +49,39 @@ let package = Package(
         .systemLibrary(
             name: "CLMDB", path: "CShims/CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
 
+        // On Linux SQLite is called through a table of its functions, so that RootstockInterpose can stand in front of them.
+        .target(name: "RootstockSQLite", dependencies: ["CSQLite"], path: "CShims/RootstockSQLite"),
+
         // The engines' plug, and the table layer on it.
         .target(name: "RootstockEngine", path: "CShims/RootstockEngine"),
         .target(
             name: "RootstockLMDB", dependencies: ["CLMDB", "RootstockEngine"], path: "CShims/Engines/LMDB",
             cSettings: [.headerSearchPath(".")]),
         .target(
-            name: "RootstockSQLiteBTree", dependencies: ["CSQLite", "RootstockEngine"],
-            path: "CShims/Engines/SQLiteBTree"),
+            name: "RootstockSQLiteBTree", dependencies: ["CSQLite", "RootstockEngine", "RootstockSQLite"],
+            path: "CShims/Engines/SQLiteBTree", cSettings: [throughTable]),
         // Module kv lies over the table layer's lower folders and below its interface, which registers it.
         .target(
-            name: "RootstockKV", dependencies: ["CSQLite", "RootstockEngine", "RootstockLMDB"],
+            name: "RootstockKV", dependencies: ["CSQLite", "RootstockEngine", "RootstockLMDB", "RootstockSQLite"],
             path: "CShims/RootstockKV",
-            cSettings: [.headerSearchPath("../RootstockTable"), .headerSearchPath("../RootstockTable/include")]),
+            cSettings: [
+                throughTable, .headerSearchPath("../RootstockTable"), .headerSearchPath("../RootstockTable/include"),
+            ]),
         .target(
             name: "RootstockTable",
-            dependencies: ["CSQLite", "RootstockEngine", "RootstockLMDB", "RootstockSQLiteBTree", "RootstockKV"],
-            path: "CShims/RootstockTable", cSettings: [.headerSearchPath(".")]),
+            dependencies: [
+                "CSQLite", "RootstockEngine", "RootstockLMDB", "RootstockSQLiteBTree", "RootstockKV", "RootstockSQLite",
+            ],
+            path: "CShims/RootstockTable", cSettings: [throughTable, .headerSearchPath(".")]),
+        // SQLite's functions in front of libsqlite3: an executable that links it has its databases on stores (Linux).
+        .target(
+            name: "RootstockInterpose", dependencies: ["CSQLite", "RootstockTable", "RootstockSQLite"],
+            path: "CShims/RootstockInterpose",
+            cSettings: [
+                throughTable, .define("ROOTSTOCK_LINKED"), .headerSearchPath("../RootstockTable"),
+                .headerSearchPath("../RootstockSQLite"),
+                .headerSearchPath("."),
+            ]),
 
         // The Swift API and what is built on it.
         .target(
@@ -138,6 +159,10 @@ let package = Package(
         .testTarget(
             name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/KeyValueTests"),
+        // A program that uses SQLite and links RootstockInterpose; RootstockCommandTests run it.
+        .executableTarget(
+            name: "rootstock-drop-in", dependencies: ["CSQLite", "Rootstock", "RootstockInterpose"],
+            path: "Tests/DropInProgram"),
         // What happens when memory, files, the process or the power fail: a program of its own, because it takes the place of
         // the C library's functions; CrashTests run it.
         .executableTarget(

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "interpose.h"
+#include "include/rootstock_interpose.h"
 
 typedef struct open_name {
     char *path;
@@ -256,4 +257,11 @@ void rsti_choice_free(rsti_choice *choice) {
     sqlite3_free(choice->options);
     sqlite3_free(choice->shared_name);
     memset(choice, 0, sizeof *choice);
+}
+
+__attribute__((visibility("default"))) void rootstock_interpose(const char *engine) {
+    if (engine == NULL || engine[0] == '\0')
+        (void)unsetenv("ROOTSTOCK_ENGINE");
+    else
+        (void)setenv("ROOTSTOCK_ENGINE", engine, 1);
 }

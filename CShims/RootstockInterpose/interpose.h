@@ -126,7 +126,7 @@ extern const char rsti_alias_mark __attribute__((visibility("hidden")));
 typedef struct rsti_range {
     uintptr_t start, size;
 } rsti_range;
-extern rsti_range rsti_library, rsti_own; /* code of libsqlite3, and of this library */
+extern rsti_range rsti_library; /* code of libsqlite3 */
 void rsti_start(void);
 /* The real function of that name; null if libsqlite3 has none. */
 void *rsti_real_function(const char *name);
@@ -147,10 +147,9 @@ static inline sqlite3_stmt *rsti_real(sqlite3_stmt *statement) {
     return statement;
 }
 static inline bool rsti_is_internal(const void *address) {
-    return (uintptr_t)address - rsti_library.start < rsti_library.size ||
-           (uintptr_t)address - rsti_own.start < rsti_own.size;
+    return (uintptr_t)address - rsti_library.start < rsti_library.size;
 }
-/* Whether the function was called by libsqlite3, or by it for us. */
+/* Whether the function was called by libsqlite3. */
 #define RSTI_INTERNAL() rsti_is_internal(__builtin_return_address(0))
 
 /* ---- registry.c ---- */

@@ -34,4 +34,34 @@ import Testing
         let library = try run(command, ["run", "--library", "/nowhere.so", "--", "true"])
         #expect(library == Transcript(output: "", error: "Error: there is no /nowhere.so\n", status: 1))
     }
+
+    #if os(Linux)
+        @Test func anExecutableThatLinksTheInterposerIsOnStores() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "rootstock-linked-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.appendingPathComponent("app.db").path
+            let answer = try run(
+                command.deletingLastPathComponent().appendingPathComponent("rootstock-drop-in"), [path])
+            #expect(
+                answer
+                    == Transcript(
+                        output: """
+                            1|1
+                            2|b|5
+                            1|a|1
+                            error 1: no such column: missing
+                            close 0
+                            [2]
+                            1
+                            close 0
+
+                            """, error: "", status: 0))
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(bytes[16..<20] == Data([0xDE, 0xC0, 0xEF, 0xBE]))
+            let native = try Data(contentsOf: URL(fileURLWithPath: path + ".native"))
+            #expect(native.starts(with: "SQLite format 3".utf8))
+        }
+    #endif
 }
