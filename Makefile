@@ -63,12 +63,12 @@ test: extension interpose layers ## every test that ends in minutes
 		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
-	Tests/Extension/run.sh $(EXTENSION)
-	Tests/DropIn/run.sh $(INTERPOSE)
-	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
-	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
-	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
-	Tests/Snapshots/run.sh 3
+	Tests/Clients/Extension/run.sh $(EXTENSION)
+	Tests/Clients/DropIn/run.sh $(INTERPOSE)
+	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Concurrency/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
+	Tests/Concurrency/Snapshots/run.sh 3
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
@@ -91,25 +91,25 @@ conformance: extension ## SQLite's and Turso's test corpora on a store, where th
 	Tests/Conformance/run.py $(EXTENSION) $(CONFORMANCE)
 
 fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
-	Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+	Tests/Hostile/Fuzz/run.sh $(FUZZ_SECONDS)
 
 corrupt: ## a damaged store opened in thousands of processes, CORRUPT_SECONDS
-	Tests/Corruption/run.sh $(CORRUPT_SECONDS)
+	Tests/Hostile/Corruption/run.sh $(CORRUPT_SECONDS)
 
 threads: ## threads on one store under ThreadSanitizer (gcc's), THREADS_SECONDS
-	SANITIZE=thread Tests/Threads/run.sh "" $(THREADS_SECONDS)
+	SANITIZE=thread Tests/Concurrency/Threads/run.sh "" $(THREADS_SECONDS)
 
 locks: ## transactions of several connections against SQLite's WAL mode, step by step, LOCKS_SECONDS
-	Tests/Locks/run.sh $(LOCKS_SECONDS)
+	Tests/Concurrency/Locks/run.sh $(LOCKS_SECONDS)
 
 snapshots: ## readers, writers and openers stopped at each instruction or system call while others go on
-	Tests/Snapshots/run.sh
+	Tests/Concurrency/Snapshots/run.sh
 
 prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
-	Tests/PrepareCost/run.sh
+	Tests/Cost/Prepare/run.sh
 
 row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts, native and on a store (callgrind)
-	Tests/RowCost/run.sh
+	Tests/Cost/Row/run.sh
 
 compare: deps ## the microbenchmark and a case or two of each other suite, in BUDGET of time, with build/compare.html
 	@mkdir -p build

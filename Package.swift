@@ -121,66 +121,67 @@ let package = Package(
         // Tests: what they need of the C side beyond its public headers comes through modules of their own.
         .target(
             name: "RootstockEngineProbe", dependencies: ["CSQLite", "CLMDB", "RootstockEngine", "RootstockLMDB"],
-            path: "Tests/RootstockEngineProbe", cSettings: [.headerSearchPath("../../CShims/Engines/LMDB")]),
+            path: "Tests/Unit/EngineProbe", cSettings: [.headerSearchPath("../../../CShims/Engines/LMDB")]),
         .testTarget(
             name: "RootstockEngineTests",
             dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe", "TestSupport"],
-            path: "Tests/RootstockEngineTests"),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+            path: "Tests/Unit/Engine"),
+        .target(name: "TestSupport", path: "Tests/Support"),
         .target(
-            name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/RootstockTableInternals",
-            cSettings: [.headerSearchPath("../../CShims/RootstockTable")]),
+            name: "RootstockTableInternals", dependencies: ["RootstockTable"], path: "Tests/Unit/TableInternals",
+            cSettings: [.headerSearchPath("../../../CShims/RootstockTable")]),
         .testTarget(
             name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "TestSupport", "CSQLite"],
-            path: "Tests/RootstockTableTests"),
+            path: "Tests/Unit/Table"),
         .testTarget(
             name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "CSQLite"],
-            path: "Tests/RootstockTests"),
+            path: "Tests/Unit/Rootstock"),
         .testTarget(
             name: "RootstockGRDBTests", dependencies: ["RootstockGRDB", "Rootstock", grdb],
-            path: "Tests/RootstockGRDBTests"),
+            path: "Tests/Clients/GRDB"),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Workloads", "Comparison", "Report", "RootstockCommand"],
-            path: "Tests/ComparisonTests"),
+            path: "Tests/Unit/Comparison"),
         .testTarget(
-            name: "HistoryTests", dependencies: ["History", "Comparison", "Rootstock"], path: "Tests/HistoryTests"),
+            name: "HistoryTests", dependencies: ["History", "Comparison", "Rootstock"], path: "Tests/Unit/History"),
         .testTarget(
             name: "OwnDataTests", dependencies: ["OwnData", "Comparison", "Report", "Rootstock", "RootstockCommand"],
-            path: "Tests/OwnDataTests"),
+            path: "Tests/Unit/OwnData"),
         .testTarget(
-            name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/RootstockCommandTests"),
+            name: "RootstockCommandTests", dependencies: ["RootstockCommand"], path: "Tests/Clients/Command"),
         .testTarget(
             name: "CheckTests", dependencies: ["Rootstock", "RootstockCommand", "TestSupport", "CLMDB"],
-            path: "Tests/CheckTests"),
+            path: "Tests/Unit/Check"),
         .testTarget(
             name: "ParityTests", dependencies: ["Rootstock", "RootstockTableInternals", "TestSupport", "CSQLite"],
-            path: "Tests/ParityTests",
+            path: "Tests/Parity",
             exclude: ["Scripts"]),
         .testTarget(
             name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
-            path: "Tests/KeyValueTests"),
+            path: "Tests/Unit/KeyValue"),
         // A program that uses SQLite and links RootstockInterpose; RootstockCommandTests run it.
         .executableTarget(
             name: "rootstock-drop-in", dependencies: ["CSQLite", "Rootstock", "RootstockInterpose"],
-            path: "Tests/DropInProgram"),
+            path: "Tests/Clients/DropInProgram"),
         // What happens when memory, files, the process or the power fail: a program of its own, because it takes the place of
         // the C library's functions; CrashTests run it.
         .executableTarget(
             name: "rootstock-fault-harness",
             dependencies: ["RootstockEngine", "RootstockLMDB", "RootstockTable", "CSQLite"],
-            path: "Tests/FaultHarness"),
-        .testTarget(name: "CrashTests", dependencies: ["TestSupport"], path: "Tests/CrashTests"),
+            path: "Tests/Crash/FaultHarness"),
+        .testTarget(name: "CrashTests", dependencies: ["TestSupport"], path: "Tests/Crash/Tests"),
         .testTarget(
             name: "HostileTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
-            path: "Tests/HostileTests"),
+            path: "Tests/Hostile/Tests"),
         // A connection in a process of its own; IsolationTests run it.
         .executableTarget(
-            name: "rootstock-session", dependencies: ["RootstockTable", "CSQLite"], path: "Tests/SessionProgram"),
+            name: "rootstock-session", dependencies: ["RootstockTable", "CSQLite"],
+            path: "Tests/Concurrency/SessionProgram"),
         .testTarget(
             name: "IsolationTests", dependencies: ["Rootstock", "RootstockTable", "TestSupport", "CSQLite"],
-            path: "Tests/IsolationTests"),
+            path: "Tests/Concurrency/Isolation"),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["Conformance", "Rootstock"], path: "Tests/ConformanceTests"),
+            name: "ConformanceTests", dependencies: ["Conformance", "Rootstock"], path: "Tests/Unit/Conformance"),
     ],
     cLanguageStandard: .c11
 )

@@ -1,7 +1,7 @@
 /*
 ** crc.c - CRC-32C, by the processor's own instruction where it has one, by a table elsewhere.
 **
-** Invariant: every way gives the same number (Tests/RootstockTableTests/ChecksumTests). The table is a constant and the
+** Invariant: every way gives the same number (Tests/Unit/Table/ChecksumTests). The table is a constant and the
 ** choice is the caller's to keep: no state.
 */
 #define _GNU_SOURCE

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Counts instructions (callgrind): what the front door adds to a prepare, and a look at the schema to a cached statement.
+# Fails if a statement that needs no rewriting pays 1% of its prepare or more.
+set -eu
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sources=$(make -s --no-print-directory -C "$top" c-sources)
+flags=$(make -s --no-print-directory -C "$top" c-flags)
+# shellcheck disable=SC2086
+${CC:-cc} -std=c11 -O2 -g $flags $sources \
+    "$top/Tests/Cost/Prepare/prepare_cost.c" -o "$work/prepare_cost" -lsqlite3 -llmdb -lpthread
+
+run() { "$work/prepare_cost" "$work/data.store" run 0 "$1"; }
+run "CREATE TABLE test (key INTEGER PRIMARY KEY, value TEXT)"
+run "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO test SELECT i, 'value ' || i FROM n"
+
+# instructions MODE STATEMENT: of one repetition
+total() {
+    valgrind --tool=callgrind --callgrind-out-file="${KEEP:-$work/out}" "$work/prepare_cost" "$work/data.store" "$@" 2>&1 |
+        sed -n 's/.*Collected : //p'
+}
+instructions() {
+    few=$(total "$1" 100 "$2")
+    many=$(total "$1" 1100 "$2")
+    echo $(((many - few) / 1000))
+}
+
+status=0
+while read -r statement; do
+    prepare=$(instructions prepare "$statement")
+    rewrite=$(instructions rewrite "$statement")
+    limit=$((prepare / 100))
+    verdict=ok
+    [ "$rewrite" -lt "$limit" ] || { verdict="above $limit"; status=1; }
+    echo "$statement: prepare $prepare, front door $rewrite ($((rewrite * 10000 / prepare)) in 10,000): $verdict"
+done <<STATEMENTS
+SELECT * FROM test WHERE key = ?
+SELECT value FROM test AS t WHERE t.key BETWEEN :low AND :high ORDER BY t.value LIMIT 10;
+INSERT INTO test VALUES (?, ?)
+REPLACE INTO test VALUES (?, ?)
+UPDATE test SET value = ? WHERE key = ?
+DELETE FROM test WHERE key = ?
+WITH one AS (SELECT ? AS key) SELECT * FROM test JOIN one USING (key)
+STATEMENTS
+query="SELECT * FROM test WHERE key = 1"
+prepare=$(instructions prepare "$query")
+look=$(instructions look "$query")
+verdict=ok
+[ "$look" -lt $((prepare / 100)) ] || { verdict="above $((prepare / 100))"; status=1; }
+echo "the same, a text not met before: prepare $prepare, front door $look ($((look * 10000 / prepare)) in 10,000): $verdict"
+select=$(instructions select "SELECT * FROM test WHERE key = ?")
+refresh=$(instructions refresh "SELECT * FROM test WHERE key = ?")
+echo "cached point select: $select, look at the schema before it: $refresh"
+exit $status

@@ -1,1 +1,0 @@
-../../../../CShims/RootstockTable/common/sqlite_api.h

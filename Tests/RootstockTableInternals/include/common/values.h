@@ -1,1 +1,0 @@
-../../../../CShims/RootstockTable/common/values.h

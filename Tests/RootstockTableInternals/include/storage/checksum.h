@@ -1,1 +1,0 @@
-../../../../CShims/RootstockTable/storage/checksum.h

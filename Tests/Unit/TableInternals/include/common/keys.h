@@ -1,0 +1,1 @@
+../../../../../CShims/RootstockTable/common/keys.h

@@ -1,0 +1,1 @@
+../../../../../CShims/RootstockTable/storage/checksum.h
