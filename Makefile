@@ -69,6 +69,12 @@ test: extension interpose layers ## every test that ends in minutes
 	Tests/Concurrency/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	Tests/Concurrency/Snapshots/run.sh 3
+	Tests/Extension/run.sh $(EXTENSION)
+	Tests/DropIn/run.sh $(INTERPOSE)
+	Tests/BitRot/run.py $(EXTENSION)
+	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.

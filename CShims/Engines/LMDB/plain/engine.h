@@ -181,8 +181,9 @@ struct rootstock_cursor {
 typedef struct lmdb_file_facts {
     uint64_t file_bytes;
     uint64_t page_bytes;
-    uint64_t map_bytes; /* that its last writer mapped */
-    uint64_t trees;     /* records in the unnamed tree */
+    uint64_t map_bytes;     /* that its last writer mapped */
+    uint64_t trees;         /* records in the unnamed tree */
+    unsigned unnamed_flags; /* of that tree, in either meta page; a store has none */
 } lmdb_file_facts;
 
 /* plain/engine.c */

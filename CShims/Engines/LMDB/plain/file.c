@@ -6,6 +6,9 @@
 ** file of another kind is told only by its first bytes. So both meta pages are read, and a file that is shorter than
 ** the newer one says is walked: LMDB may leave free pages at the end unwritten, so a short file can still be whole.
 **
+** LMDB believes each field of a meta page: with a wrong flag the tree of trees seems empty. So both pages have to be of
+** the one form that LMDB writes, and the roots of the newer one lead down to a leaf.
+**
 ** Invariant: nothing outside the file is ever read, whatever its bytes say; and a file that LMDB itself wrote and
 ** nobody cut is never refused. Layout as in LMDB 0.9 (data version 1) on this machine's word size and byte order.
 */
@@ -30,6 +33,15 @@
 #define NODE_TREE 0x02u     /* the value is a tree's record */
 #define NO_PAGE (~(size_t)0)
 #define MAXIMUM_DEPTH 32
+#define META_PAGES 2
+/* Flags in a meta page's records: of the list of free pages those of the environment stand there as well. */
+#define FREE_LIST_FLAGS 0x08u
+#define ENVIRONMENT_FLAGS 0x4001u
+#define TREE_FLAGS 0x7eu
+/* A machine has no more address space. */
+#define LARGEST_MAP ((uint64_t)1 << 56)
+/* Looks at meta pages that seem wrong, a millisecond apart: one may have been caught while it was written. */
+#define LOOKS 20
 
 typedef struct page_header {
     size_t number;
@@ -87,6 +99,34 @@ static int read_meta(int descriptor, off_t at, meta_page *meta, const char **why
         return ROOTSTOCK_VERSION;
     }
     return ROOTSTOCK_OK;
+}
+
+/* Could LMDB have written that record into the page? Null, or what is wrong. */
+static const char *judge_record(const tree_record *tree, size_t last_page) {
+    if ((tree->root == NO_PAGE) != (tree->depth == 0)) return "the depth of a tree contradicts its root";
+    if (tree->root == NO_PAGE)
+        return tree->entries == 0 && tree->leaf_pages == 0 ? NULL : "a tree without a root has entries";
+    if (tree->root < META_PAGES || tree->root > last_page) return "the root of a tree is no page of the file";
+    if (tree->depth > MAXIMUM_DEPTH) return "a tree is too deep";
+    if (tree->entries == 0 || tree->leaf_pages == 0 || tree->leaf_pages > last_page || tree->branch_pages > last_page ||
+        tree->overflow_pages > last_page)
+        return "the counts of a tree are impossible";
+    return NULL;
+}
+
+/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. */
+static const char *judge_meta(const meta_page *meta, size_t index, size_t page_size) {
+    const tree_record *list = &meta->trees[0], *unnamed = &meta->trees[1];
+    if (meta->header.number != index || meta->header.flags != META_PAGE_FLAG) return "the header is not a meta page's";
+    if (list->padding != page_size) return "its page size is not the first one's";
+    if ((list->flags & ~ENVIRONMENT_FLAGS) != FREE_LIST_FLAGS)
+        return "the flags of the list of free pages are not LMDB's";
+    if ((unnamed->flags & ~TREE_FLAGS) != 0) return "the flags of the tree of trees are not LMDB's";
+    if (meta->map_size > LARGEST_MAP || meta->last_page < META_PAGES - 1 ||
+        meta->last_page >= meta->map_size / page_size)
+        return "its number of pages is impossible";
+    const char *why = judge_record(list, meta->last_page);
+    return why != NULL ? why : judge_record(unnamed, meta->last_page);
 }
 
 static int walk_tree(walk *state, const tree_record *tree, int depth);
@@ -156,40 +196,97 @@ static int walk_tree(walk *state, const tree_record *tree, int depth) {
     return tree->root == NO_PAGE || walk_page(state, tree->root, depth);
 }
 
-int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why) {
+/* Do as many pages lead from the root to a leaf as the tree is deep? */
+static int has_depth(const walk *state, const tree_record *tree) {
+    size_t number = tree->root;
+    for (unsigned level = tree->depth; level > 0; level--) {
+        page_header header;
+        uint16_t offset, parts[3];
+        off_t at = (off_t)(number * state->page_size);
+        int error = 0;
+        if (number < META_PAGES || number >= state->pages ||
+            !rootstock_lmdb_read_all(state->descriptor, &header, sizeof header, at, &error))
+            return 0;
+        if (header.number != number || !(header.flags & (level == 1 ? LEAF_PAGE_FLAG : BRANCH_PAGE_FLAG))) return 0;
+        if (level == 1) return 1;
+        at += (off_t)sizeof header;
+        if (!rootstock_lmdb_read_all(state->descriptor, &offset, sizeof offset, at, &error)) return 0;
+        at += (off_t)offset - (off_t)sizeof header;
+        if (offset > state->page_size || !rootstock_lmdb_read_all(state->descriptor, parts, sizeof parts, at, &error))
+            return 0;
+        number = (size_t)parts[0] | (size_t)parts[1] << 16 | (size_t)((uint64_t)parts[2] << 32);
+    }
+    return tree->root == NO_PAGE;
+}
+
+/* Both meta pages, and how far the file goes at least. */
+typedef struct head {
     meta_page metas[2];
+    size_t page_size, pages;
+    uint64_t file_bytes;
+} head;
+
+/* *doubtful: another look may find it otherwise, since the file is being written to. */
+static int read_head(int descriptor, head *head, const char **why, int *doubtful) {
     struct stat status;
+    *doubtful = 0;
+    int code = read_meta(descriptor, 0, &head->metas[0], why);
+    if (code != ROOTSTOCK_OK) return code;
+    head->page_size = head->metas[0].trees[0].padding;
+    if (head->page_size < 256 || head->page_size > 65536 || (head->page_size & (head->page_size - 1)) != 0) {
+        *why = "its page size is impossible";
+        return ROOTSTOCK_CORRUPT;
+    }
+    code = read_meta(descriptor, (off_t)head->page_size, &head->metas[1], why);
+    if (code != ROOTSTOCK_OK) return code;
+    /* After the meta pages, since another process may be growing the file. */
+    if (fstat(descriptor, &status) != 0) {
+        *why = strerror(errno);
+        return ROOTSTOCK_IO;
+    }
+    head->file_bytes = (uint64_t)status.st_size;
+    head->pages = (size_t)status.st_size / head->page_size;
+    *doubtful = 1;
+    for (size_t i = 0; i < META_PAGES; i++) {
+        const char *fault = judge_meta(&head->metas[i], i, head->page_size);
+        if (fault == NULL) continue;
+        *why = fault;
+        return ROOTSTOCK_CORRUPT;
+    }
+    const meta_page *newest = &head->metas[head->metas[1].transaction > head->metas[0].transaction];
+    walk state = {descriptor, head->page_size, head->pages, 0};
+    for (size_t i = 0; i < 2; i++) {
+        if (newest->trees[i].root >= head->pages || has_depth(&state, &newest->trees[i])) continue;
+        *why = "the root of a tree does not lead to a leaf as deep as its record says";
+        return ROOTSTOCK_CORRUPT;
+    }
+    return ROOTSTOCK_OK;
+}
+
+int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char **why) {
+    const struct timespec millisecond = {0, 1000000};
+    struct stat status;
+    head head;
+    int doubtful = 1, code = ROOTSTOCK_CORRUPT;
     memset(facts, 0, sizeof *facts);
     if (fstat(descriptor, &status) != 0) {
         *why = strerror(errno);
         return ROOTSTOCK_IO;
     }
     if (status.st_size == 0) return ROOTSTOCK_OK;
-    int code = read_meta(descriptor, 0, &metas[0], why);
-    if (code != ROOTSTOCK_OK) return code;
-    size_t page_size = metas[0].trees[0].padding;
-    if (page_size < 256 || page_size > 65536 || (page_size & (page_size - 1)) != 0) {
-        *why = "its page size is impossible";
-        return ROOTSTOCK_CORRUPT;
+    for (int looks = 0; code != ROOTSTOCK_OK && doubtful && looks < LOOKS; looks++) {
+        if (looks > 0) nanosleep(&millisecond, NULL);
+        code = read_head(descriptor, &head, why, &doubtful);
     }
-    code = read_meta(descriptor, (off_t)page_size, &metas[1], why);
     if (code != ROOTSTOCK_OK) return code;
-    const meta_page *newest = &metas[metas[1].transaction > metas[0].transaction];
-    /* After the meta pages, since another process may be growing the file. */
-    if (fstat(descriptor, &status) != 0) {
-        *why = strerror(errno);
-        return ROOTSTOCK_IO;
-    }
-    facts->file_bytes = (uint64_t)status.st_size;
-    facts->page_bytes = page_size;
+    const meta_page *newest = &head.metas[head.metas[1].transaction > head.metas[0].transaction];
+    facts->file_bytes = head.file_bytes;
+    facts->page_bytes = head.page_size;
     facts->map_bytes = newest->map_size;
     facts->trees = newest->trees[1].entries;
-    walk state = {descriptor, page_size, (size_t)status.st_size / page_size, 0};
-    if (newest->last_page < state.pages) return ROOTSTOCK_OK;
-    if (newest->last_page >= newest->map_size / page_size) {
-        *why = "its number of pages is impossible";
-        return ROOTSTOCK_CORRUPT;
-    }
+    facts->unnamed_flags = head.metas[0].trees[1].flags | head.metas[1].trees[1].flags;
+    if (newest->last_page < head.pages) return ROOTSTOCK_OK;
+    walk state = {descriptor, head.page_size, head.pages, 0};
     if (walk_tree(&state, &newest->trees[0], 0) && walk_tree(&state, &newest->trees[1], 0)) return ROOTSTOCK_OK;
     *why = "it has been cut short: pages that it refers to are missing";
     return ROOTSTOCK_CORRUPT;

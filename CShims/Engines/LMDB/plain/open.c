@@ -80,6 +80,11 @@ static int check_descriptor(int descriptor, const char *path, const rootstock_op
         if (facts->file_bytes == 0 && options->read_only)
             return cannot(message, ROOTSTOCK_NOT_A_STORE, path, "it is empty",
                           "open it for writing once, which makes it a store");
+        /* Another program's tree may have them. With such a flag LMDB finds no tree by its name. */
+        if (facts->unnamed_flags != 0 && !options->foreign)
+            return cannot(message, ROOTSTOCK_CORRUPT, path,
+                          "its tree of trees has flags, as no store's has: it is damaged, or another program's file",
+                          "restore it from a copy");
         return ROOTSTOCK_OK;
     case ROOTSTOCK_NOT_A_STORE:
         rootstock_message(message, "cannot open %s: it is not an LMDB file (%s); name another file", path, why);

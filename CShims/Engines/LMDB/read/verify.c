@@ -260,8 +260,13 @@ int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop sto
         return rootstock_lmdb_failure(environment, ENOMEM);
     }
     int code = check_page(&v, &tree, snapshot->main_root, 1);
-    if (code == MDB_SUCCESS && tree.entries != snapshot->main_entries)
-        code = fault(&v, &tree, "it has not as many entries as its record counts");
+    MDB_stat counted;
+    if (code == MDB_SUCCESS) code = mdb_stat(transaction->txn, environment->unnamed, &counted);
+    if (code == MDB_SUCCESS &&
+        (tree.entries != snapshot->main_entries || tree.entries != counted.ms_entries ||
+         tree.leaf_pages != counted.ms_leaf_pages || tree.branch_pages != counted.ms_branch_pages ||
+         tree.overflow_pages != counted.ms_overflow_pages))
+        code = fault(&v, &tree, "it has not as many pages and entries as its record counts");
     if (code == MDB_SUCCESS) code = check_free_pages(&v, transaction);
     free(v.reached);
     free(v.free);

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+"""Damage that a disk does to a store at rest: every row, or an error. Never other rows with a check that says ok.
+
+Usage: Tests/BitRot/run.py EXTENSION, with a Python whose sqlite3 loads extensions (Debian's). Deterministic; seconds.
+"""
+import json, os, shutil, sqlite3, struct, subprocess, sys, tempfile
+
+EXTENSION = os.path.abspath(sys.argv[-1])
+PAGE = 4096
+LIST, MAIN, LAST, COMMIT = 40, 88, 136, 144  # where the records of a meta page begin, and its two last words
+
+
+def connect(path, **options):
+    connection = sqlite3.connect(':memory:', isolation_level=None)
+    connection.enable_load_extension(True)
+    connection.load_extension(EXTENSION)
+    connection.execute("SELECT rootstock_open(?, 'lmdb', ?)", (path, json.dumps(options))).fetchall()
+    return connection
+
+
+def run(connection, sql, *values):
+    text = connection.execute('SELECT rootstock_rewrite(?)', (sql,)).fetchone()[0]
+    return connection.execute(text, values).fetchall()
+
+
+def look(path):
+    """What a process of its own says of the store at path."""
+    try:
+        connection = connect(path)
+        rows, = run(connection, 'SELECT count(*), sum(v), count(w) FROM t')
+        print('%d %s %d' % rows, run(connection, 'PRAGMA integrity_check')[0][0])
+    except sqlite3.Error as error:
+        print('refused:', error)
+
+
+def put(path, image):
+    for name in (path, path + '-lock'):
+        if os.path.exists(name):
+            os.unlink(name)
+    with open(path, 'wb') as file:
+        file.write(image)
+
+
+def outcome(path, image=None):
+    if image is not None:
+        put(path, image)
+    done = subprocess.run([sys.executable, __file__, '--look', path, EXTENSION], capture_output=True, text=True)
+    return done.stdout.strip() or 'died: %d %s' % (done.returncode, done.stderr.strip())
+
+
+failures, cases = [], 0
+
+
+def expect(what, said, holds):
+    global cases
+    cases += 1
+    if not holds(said):
+        failures.append('%s: %s' % (what, said))
+
+
+def make(path, rows=60, **options):
+    connection = connect(path, **options)
+    run(connection, 'CREATE TABLE t (id INTEGER PRIMARY KEY, v, w)')
+    run(connection, 'CREATE INDEX x ON t (w)')
+    run(connection, "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) "
+                    "SELECT i, 1, printf('%060d', i) FROM n")
+    for row in range(1000, 1000 + rows):
+        run(connection, 'INSERT INTO t VALUES (?, 1, ?)', row, 'x' * (row % 90))
+    connection.close()
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def refused(said):
+    return said.startswith('refused: cannot open')
+
+
+def meta_fields(folder):
+    """A meta page has one form."""
+    path = os.path.join(folder, 'meta')
+    good = make(path)
+    whole = outcome(path)
+    expect('nothing damaged', whole, lambda said: said == '1060 1060 1060 ok')
+    commits = [struct.unpack_from('<Q', good, page * PAGE + COMMIT)[0] for page in (0, 1)]
+    newest = commits[1] > commits[0]
+    last, = struct.unpack_from('<Q', good, newest * PAGE + LAST)
+    changes = [('page number', 0, '<Q', 7), ('page flags', 10, '<H', 2), ('page flags', 10, '<H', 0x18),
+               ('magic', 16, '<I', 0xBEEFC0DF), ('version', 20, '<I', 2), ('version', 20, '<I', 999),
+               ('map size', 32, '<Q', 0), ('map size', 32, '<Q', last * PAGE), ('map size', 32, '<Q', 1 << 60),
+               ('last page', LAST, '<Q', 0), ('last page', LAST, '<Q', 1 << 40), ('page size', LIST, '<I', 8192),
+               ('page size', LIST, '<I', 0), ('page size', LIST, '<I', 4097)]
+    changes += [('flags of the free list', LIST + 4, '<H', flags) for flags in (0, 0x0A, 0x0C, 0x18, 0x4048, 0x8008)]
+    changes += [('flags of the main tree', MAIN + 4, '<H', flags)
+                for flags in (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x448B, 0x8000)]
+    for page in (0, 1):
+        for what, at, form, value in changes:
+            image = bytearray(good)
+            struct.pack_into(form, image, page * PAGE + at, value)
+            expect('meta page %d, %s %#x' % (page, what, value), outcome(path, image), refused)
+    for name, record in (('free list', LIST), ('main tree', MAIN)):
+        depth, = struct.unpack_from('<H', good, newest * PAGE + record + 6)
+        for what, at, form, value in (('depth', 6, '<H', depth + 1), ('depth', 6, '<H', 0), ('depth', 6, '<H', 200),
+                                      ('root', 40, '<Q', 1), ('root', 40, '<Q', last + 1), ('root', 40, '<Q', 2**64 - 1),
+                                      ('entries', 32, '<Q', 0), ('leaf pages', 16, '<Q', 0),
+                                      ('branch pages', 8, '<Q', 1 << 40), ('overflow pages', 24, '<Q', 1 << 40)):
+            image = bytearray(good)
+            struct.pack_into(form, image, newest * PAGE + record + at, value)
+            expect('%s of the %s %#x' % (what, name, value), outcome(path, image), refused)
+        for what, at in (('entries', 32), ('leaf pages', 16), ('branch pages', 8), ('overflow pages', 24)):
+            image = bytearray(good)
+            image[newest * PAGE + record + at] ^= 1
+            expect('%s of the %s changed by one' % (what, name), outcome(path, image),
+                   lambda said: not said.startswith('died') and not said.endswith(' ok'))
+    # LMDB's own tools write that form.
+    put(path, good)
+    for tool in (['mdb_copy', '-n'], ['mdb_copy', '-n', '-c']):
+        copy = os.path.join(folder, 'copy')
+        put(copy, b'')
+        os.unlink(copy)
+        subprocess.run(tool + [path, copy], check=True)
+        expect(' '.join(tool), outcome(copy), lambda said: said == whole)
+    dump = subprocess.run(['mdb_dump', '-n', '-a', path], check=True, capture_output=True).stdout
+    put(copy, b'')
+    os.unlink(copy)
+    subprocess.run(['mdb_load', '-n', copy], input=dump, check=True, stderr=subprocess.DEVNULL)
+    expect('mdb_load', outcome(copy), lambda said: said == whole)
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix='rootstock-bit-rot-')
+    try:
+        meta_fields(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for failure in failures:
+        print('bit rot:', failure, file=sys.stderr)
+    print('bit rot: %d cases, %d wrong' % (cases, len(failures)))
+    return bool(failures)
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == '--look':
+        look(sys.argv[2])
+    else:
+        sys.exit(main())
