@@ -65,16 +65,11 @@ test: extension interpose layers ## every test that ends in minutes
 		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
+	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Concurrency/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	Tests/Concurrency/Snapshots/run.sh 3
-	Tests/Extension/run.sh $(EXTENSION)
-	Tests/DropIn/run.sh $(INTERPOSE)
-	Tests/BitRot/run.py $(EXTENSION)
-	Tests/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
-	Tests/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
-	Tests/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	@$(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.

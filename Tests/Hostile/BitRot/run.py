@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Damage that a disk does to a store at rest: every row, or an error. Never other rows with a check that says ok.
 
-Usage: Tests/BitRot/run.py EXTENSION, with a Python whose sqlite3 loads extensions (Debian's). Deterministic; seconds.
+Usage: Tests/Hostile/BitRot/run.py EXTENSION, with a Python whose sqlite3 loads extensions (Debian's). Deterministic; seconds.
 """
 import json, os, shutil, sqlite3, struct, subprocess, sys, tempfile
 
