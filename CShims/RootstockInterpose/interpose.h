@@ -54,6 +54,7 @@ struct rsti_database {
     rsti_temporary *temporary; /* the file of a `:memory:` store, or null */
     bool exclusive;            /* PRAGMA locking_mode, and mmap_size: as they were set */
     sqlite3_int64 mmap_size;
+    bool counting;              /* the file's pages, for a PRAGMA of the program's */
     int backups;                /* that read or write it */
     rsti_statement *statements; /* all that the program holds, newest first */
     uint64_t serial;            /* runs of statements so far */

@@ -9,6 +9,7 @@
 ** |               | always commits atomically, and readers and the writer never block each other, as in WAL mode
 **   |
 ** | locking_mode  | what was set on the connection, which changes nothing                                            |
+** | auto_vacuum   | what was set in this process on the store before it had tables; page_count and freelist_count then leave out free pages |
 ** | mmap_size     | what was set on the connection; a store is mapped anyway                                          |
 ** The rest is the front door's (front_pragma.c) or SQLite's.
 */
@@ -20,31 +21,52 @@
 #include "interpose.h"
 #include "parser/tokens.h"
 
-typedef struct mode_of_file {
-    struct mode_of_file *next;
-    const char *mode;
-    char path[];
-} mode_of_file;
+typedef struct file_modes {
+    struct file_modes *next;
+    const char *journal;
+    int auto_vacuum;
+    char *path;
+} file_modes;
 
-static mode_of_file *modes;
+static file_modes *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The mode of the store; set: the one that it gets, or null. */
-static const char *journal_mode(const char *path, const char *set) {
-    const char *mode = "delete";
-    mode_of_file *found;
+/* The store's modes; set: those that it gets, where that is no null and not negative. */
+static file_modes modes_of(const char *path, const char *journal, int auto_vacuum) {
+    file_modes modes = {.journal = "delete"}, *found;
+    const bool sets = journal != NULL || auto_vacuum >= 0;
     (void)pthread_mutex_lock(&lock);
-    for (found = modes; found != NULL && strcmp(found->path, path) != 0; found = found->next) {
+    for (found = all; found != NULL && strcmp(found->path, path) != 0; found = found->next) {
     }
-    if (found == NULL && set != NULL && (found = malloc(sizeof *found + strlen(path) + 1)) != NULL) {
-        strcpy(found->path, path);
-        found->next = modes;
-        modes = found;
+    if (found == NULL && sets && (found = calloc(1, sizeof *found)) != NULL && (found->path = strdup(path)) == NULL) {
+        free(found);
+        found = NULL;
+    } else if (found != NULL && found->journal == NULL) {
+        found->journal = modes.journal;
+        found->next = all;
+        all = found;
     }
-    if (found != NULL && set != NULL) found->mode = set;
-    if (found != NULL) mode = found->mode;
+    if (found != NULL && journal != NULL) found->journal = journal;
+    if (found != NULL && auto_vacuum >= 0) found->auto_vacuum = auto_vacuum;
+    if (found != NULL) {
+        modes.journal = found->journal;
+        modes.auto_vacuum = found->auto_vacuum;
+    }
     (void)pthread_mutex_unlock(&lock);
-    return mode;
+    return modes;
+}
+
+static int see_number(void *context, int count, char **values, char **names) {
+    (void)count;
+    (void)names;
+    *(sqlite3_int64 *)context = values[0] == NULL ? 0 : atoll(values[0]);
+    return 0;
+}
+
+static sqlite3_int64 number(rsti_database *d, const char *sql) {
+    sqlite3_int64 value = 0;
+    (void)rsti_execute(d, sql, see_number, &value, NULL);
+    return value;
 }
 
 static const char *one_of(const rst_token *token, const char *const *words) {
@@ -65,13 +87,44 @@ static sqlite3_int64 size_of(const rst_token *token, bool negative) {
     return size;
 }
 
+/* What asks for the file's pages. Those that are free are no part of a file that vacuums itself. */
+static char *space(rsti_database *d, const rst_token *name, const rst_token *value) {
+    static const char *const vacuums[] = {"none", "full", "incremental", NULL};
+    static const char *const numbers[] = {"0", "1", "2", NULL};
+    const bool sets = value->type != TOKEN_END;
+    int mode;
+    if (rst_token_same_name(name, "auto_vacuum")) {
+        mode = modes_of(d->path, NULL, -1).auto_vacuum;
+        if (!sets) return sqlite3_mprintf("SELECT %d AS auto_vacuum", mode);
+        for (int i = 0; i < 3; i++) {
+            if (!rst_token_same_name(value, vacuums[i]) && !(value->size == 1 && value->text[0] == numbers[i][0]))
+                continue;
+            /* As natively, a database that has tables does not begin or end it. */
+            if ((mode == 0) == (i == 0) || number(d, "SELECT count(*) FROM sqlite_schema") == 0)
+                (void)modes_of(d->path, NULL, i);
+        }
+        return sqlite3_mprintf("SELECT 0 WHERE 0");
+    }
+    if (sets || d->counting) return NULL;
+    mode = modes_of(d->path, NULL, -1).auto_vacuum;
+    if (mode == 1 && rst_token_same_name(name, "freelist_count")) return sqlite3_mprintf("SELECT 0 AS freelist_count");
+    if (mode == 1 && rst_token_same_name(name, "page_count")) {
+        sqlite3_int64 pages;
+        d->counting = true;
+        pages = number(d, "PRAGMA page_count") - number(d, "PRAGMA freelist_count");
+        d->counting = false;
+        return sqlite3_mprintf("SELECT %lld AS page_count", pages);
+    }
+    return NULL;
+}
+
 static char *answer(rsti_database *d, const rst_token *name, const rst_token *value, bool negative) {
     static const char *const journals[] = {"delete", "truncate", "persist", "memory", "wal", "off", NULL};
     static const char *const lockings[] = {"normal", "exclusive", NULL};
     const bool sets = value->type != TOKEN_END;
     if (rst_token_same_name(name, "journal_mode") && d->temporary == NULL) {
-        const char *mode = journal_mode(d->path, sets ? one_of(value, journals) : NULL);
-        return sqlite3_mprintf("SELECT '%s' AS journal_mode", mode);
+        file_modes modes = modes_of(d->path, sets ? one_of(value, journals) : NULL, -1);
+        return sqlite3_mprintf("SELECT '%s' AS journal_mode", modes.journal);
     }
     if (rst_token_same_name(name, "locking_mode")) {
         const char *mode = sets ? one_of(value, lockings) : NULL;
@@ -82,7 +135,7 @@ static char *answer(rsti_database *d, const rst_token *name, const rst_token *va
         if (sets) d->mmap_size = size_of(value, negative);
         return sqlite3_mprintf("SELECT %lld AS mmap_size", d->mmap_size);
     }
-    return NULL;
+    return space(d, name, value);
 }
 
 char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail) {

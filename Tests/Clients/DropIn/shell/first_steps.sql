@@ -26,3 +26,10 @@ SELECT * FROM t;
 SELECT id AS "the id", name FROM t WHERE id = 99;
 SELECT id AS "the id", name FROM t WHERE id = 1;
 .indexes
+PRAGMA auto_vacuum=1;
+PRAGMA auto_vacuum;
+PRAGMA journal_mode=wal;
+PRAGMA journal_mode;
+PRAGMA locking_mode;
+PRAGMA mmap_size=1000000;
+PRAGMA mmap_size;
