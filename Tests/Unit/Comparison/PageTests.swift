@@ -77,7 +77,7 @@ import Testing
 
     static func full() throws -> ComparisonReport {
         try ComparisonReport.read(
-            root.appendingPathComponent("Vendor-notes/results/2026-11-21-engine-leveldb.json").path)
+            root.appendingPathComponent("Tests/Fixtures/comparison-report.json").path)
     }
 
     /// Long names, several native configurations and engines, failures, warnings, an answer: what may not fit.

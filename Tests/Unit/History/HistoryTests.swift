@@ -12,7 +12,7 @@ import Testing
 
     private func report() throws -> ComparisonReport {
         try ComparisonReport.read(
-            Self.root.appendingPathComponent("Vendor-notes/results/2026-11-21-engine-leveldb.json").path)
+            Self.root.appendingPathComponent("Tests/Fixtures/comparison-report.json").path)
     }
 
     private func withHistory(_ body: (History, String) throws -> Void) throws {
