@@ -106,6 +106,10 @@ locks: ## transactions of several connections against SQLite's WAL mode, step by
 snapshots: ## readers, writers and openers stopped at each instruction or system call while others go on
 	Tests/Concurrency/Snapshots/run.sh
 
+drop-in-bench: interpose ## SQLite's speedtest1 natively and on a store through the interposer, three turns; wants a quiet machine
+	Tests/Clients/DropIn/bench.py $(INTERPOSE)
+	Tests/Clients/DropIn/bench.py $(INTERPOSE) --testset orm
+
 prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 	Tests/Cost/Prepare/run.sh
 

@@ -151,6 +151,5 @@ int main(void) {
     sqlite3_rollback_hook(db, NULL, NULL);
     printf("hook of before: %d\n", sqlite3_update_hook(db, NULL, NULL) == NULL);
     blobs();
-    printf("close: %d\n", sqlite3_close(db));
     return 0;
 }
