@@ -3,8 +3,14 @@ import Testing
 
 /// `rootstock run`: what it hands to the program. What becomes of the program's databases is for `Tests/Clients/DropIn`.
 @Suite struct RunCommandTests {
-    static let library = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../build/librootstock_interpose.so").standardizedFileURL
+    static let library: URL = {
+        var folder = URL(fileURLWithPath: #filePath)
+        repeat {
+            folder.deleteLastPathComponent()
+        } while folder.path != "/"
+            && !FileManager.default.fileExists(atPath: folder.appendingPathComponent("Package.swift").path)
+        return folder.appendingPathComponent("build/librootstock_interpose.so")
+    }()
     static let isBuilt = FileManager.default.fileExists(atPath: library.path)
 
     @Test(.enabled(if: isBuilt, "make interpose builds the library"))
