@@ -325,6 +325,29 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
     return true;
 }
 
+/* A query with INDEXED BY: whether SQLite finds a way through a partial index so named. Of what WHERE implies the planner is told
+** less than SQLite knows, so that the schema database is asked. */
+static int check_partial_hint(rst_connection *c, const char *sql, const char *end, const char *rewritten,
+                              char **message) {
+    rst_schema *schema = schema_of(c);
+    bool any = false;
+    char *text, *words = NULL;
+    int code;
+    if (rewritten == NULL || strstr(rewritten, ROOTSTOCK_INDEX_HINT) == NULL) return SQLITE_OK;
+    for (int i = 0; i < schema->table_count; i++) {
+        for (int k = 0; k < schema->tables[i]->index_count; k++) any |= schema->tables[i]->indexes[k].where != NULL;
+    }
+    if (!any) return SQLITE_OK;
+    text = rst_span_text(sql, end);
+    if (text == NULL) return SQLITE_NOMEM;
+    code = rst_statement_check(c, text, &words);
+    if (code != SQLITE_NOMEM && (words == NULL || strcmp(words, "no query solution") != 0)) code = SQLITE_OK;
+    if (code != SQLITE_OK && words != NULL) rst_set_message(message, "%s", words);
+    sqlite3_free(words);
+    sqlite3_free(text);
+    return code;
+}
+
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
     rst_rewriter *rewriter = rewriter_of(c);
     rst_schema *schema = schema_of(c);
@@ -355,6 +378,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
         code = with_expressions(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
+        if (code == SQLITE_OK) code = check_partial_hint(c, sql, stop, *rewritten, message);
         if (code == SQLITE_OK && *rewritten == NULL) code = rst_offset_add(c, sql, stop, rewritten);
         token = rst_token_next(&p, last);
         /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
@@ -376,6 +400,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
             last = stop = counted + strlen(counted);
         }
         code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
+        if (code == SQLITE_OK) code = check_partial_hint(c, sql, last, *rewritten, message);
         if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
             code = rst_key_order_plain(c, sql, last, rst_needs_program, rewritten);
         if (code == SQLITE_OK && plain && *rewritten == NULL && !rewriter->has_expressions && !rewriter->has_exclusions)

@@ -1,0 +1,19 @@
+-- INDEXED BY a partial index: SQLite refuses a query whose WHERE does not imply the index's.
+CREATE TABLE t(a INTEGER PRIMARY KEY, b, c);
+INSERT INTO t VALUES(1,2,3),(2,3,4),(3,NULL,5),(4,3,9);
+CREATE INDEX some ON t(b) WHERE b IS NOT NULL AND c > 3;
+CREATE INDEX late ON t(c) WHERE a > 1;
+SELECT * FROM t INDEXED BY some WHERE b = 2;
+SELECT * FROM t INDEXED BY some WHERE b = 3 AND c > 3 ORDER BY a;
+SELECT * FROM t INDEXED BY some WHERE b = 3 AND c > 4;
+SELECT * FROM t INDEXED BY late WHERE c = 4;
+SELECT * FROM t INDEXED BY late WHERE c = 4 AND a > 1;
+SELECT x.a, y.a FROM t x INDEXED BY some JOIN t y INDEXED BY late ON x.b = 3 AND x.c > 3 AND y.a > 1 AND y.c = x.c ORDER BY 1;
+SELECT x.a, y.a FROM t x INDEXED BY some JOIN t y ON x.b = y.b ORDER BY 1;
+WITH w AS (SELECT a FROM t INDEXED BY late WHERE c > 1) SELECT * FROM w;
+SELECT (SELECT a FROM t INDEXED BY late WHERE c = 4 AND a > 1);
+UPDATE t INDEXED BY some SET c = 9 WHERE b = 3;
+DELETE FROM t INDEXED BY some WHERE b = 3;
+DELETE FROM t INDEXED BY some WHERE b = 3 AND c > 3 AND a = 2;
+SELECT * FROM t ORDER BY a;
+CREATE TABLE u AS SELECT 1; INSERT INTO t(b) SELECT b FROM t INDEXED BY late WHERE c > 1; SELECT * FROM t ORDER BY a;
