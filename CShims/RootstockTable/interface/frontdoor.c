@@ -360,6 +360,10 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     c->last_error = 0;
     if (rewriter->trigger_depth == 0 && executor_of(c)->programs_running == 0) rst_changes_forget(c);
     if (store_of(c)->shared != NULL && !schema->sidecar) code = rst_schema_refresh(c, message);
+    /* The first statement is the first that is not empty. */
+    for (const char *q = sql; token = rst_token_next(&q, end), rst_token_mark(&token, ";");) p = q;
+    if (token.type != TOKEN_END) sql = p;
+    p = sql;
     stop = rst_statement_end(sql, end);
     /* To SQLite a text ends at its first NUL, be that inside quotes or a comment. Looked for in the statement alone:
     ** behind it a script may go on for megabytes. */

@@ -120,10 +120,13 @@ static int append_item(sqlite3_str *out, const rst_table *table, const rst_token
 /* The i-th of `count` values of a row value in parentheses: a list, or a subquery's first row. */
 static int append_value(sqlite3_str *out, const rst_table *table, const rst_token *alias, rst_span row, int count,
                         int i) {
-    const char *q = row.start, *inside;
-    rst_token open = rst_token_next(&q, row.end), inner;
+    const char *q, *inside;
+    rst_token open, inner;
     int size;
     bool query;
+    row = rst_span_unwrap(row);
+    q = row.start;
+    open = rst_token_next(&q, row.end);
     inside = q;
     inner = rst_token_next(&q, row.end);
     if (!rst_token_mark(&open, "(")) return SQLITE_ERROR;

@@ -71,10 +71,12 @@ static bool is_bare_list(const char *p, const char *end) {
 
 /* (a, b) = (...): each column its expression, or its column of the subquery. p stands behind the =. */
 static bool tuple(maker *m, const rst_token *columns, int count, const char *text, const char *end) {
-    const char *p = text, *inside;
-    rst_token open = rst_token_next(&p, end), first;
+    const rst_span bare = rst_span_unwrap((rst_span){text, end});
+    const char *p = bare.start, *inside;
+    rst_token open = rst_token_next(&p, bare.end), first;
     bool more;
     inside = p;
+    end = bare.end;
     if (!rst_token_mark(&open, "(") || !rst_token_skip_parentheses(&p, end)) return false;
     end = p - 1;
     p = inside;
