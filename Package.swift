@@ -124,7 +124,7 @@ let package = Package(
             path: "Tests/Unit/EngineProbe", cSettings: [.headerSearchPath("../../../CShims/Engines/LMDB")]),
         .testTarget(
             name: "RootstockEngineTests",
-            dependencies: ["Rootstock", "RootstockEngine", "RootstockEngineProbe", "TestSupport"],
+            dependencies: ["Rootstock", "RootstockEngine", "RootstockTable", "RootstockEngineProbe", "TestSupport"],
             path: "Tests/Unit/Engine"),
         .target(name: "TestSupport", path: "Tests/Support"),
         .target(

@@ -5,6 +5,7 @@
 
 import Foundation
 import RootstockEngine
+import RootstockTable
 
 typealias Bytes = [UInt8]
 
@@ -48,6 +49,7 @@ final class Environment: @unchecked Sendable {
     let engine: UnsafePointer<rootstock_engine>
 
     init(engine name: String, path: String, _ options: rootstock_options = .init()) throws(Fault) {
+        _ = rootstock_register_engines()
         guard let engine = rootstock_engine_find(name) else { throw Fault(-1, "no engine \(name)") }
         var shared: UnsafeMutablePointer<rootstock_shared>?
         var message: UnsafeMutablePointer<CChar>?

@@ -35,6 +35,10 @@ import Testing
         #expect(missing?.code == .range)
     }
 
+    @Test(arguments: engines) func theFirstStatementIsTheFirstThatIsNotEmpty(engine: Engine) throws {
+        #expect(try connection(engine).queryValue("; ; SELECT 1") == 1)
+    }
+
     @Test(arguments: engines) func changesAndRowidsAreCounted(engine: Engine) throws {
         let connection = try connection(engine)
         try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value)")

@@ -114,14 +114,17 @@ static const char *judge_record(const tree_record *tree, size_t last_page) {
     return NULL;
 }
 
-/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. */
-static const char *judge_meta(const meta_page *meta, size_t index, size_t page_size) {
+/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. The numbers of the older page are
+** nobody's concern: where LMDB could not write a meta page, it puts the older transaction's number and last page back
+** and leaves the failed commit's records. */
+static const char *judge_meta(const meta_page *meta, size_t index, size_t page_size, int is_newest) {
     const tree_record *list = &meta->trees[0], *unnamed = &meta->trees[1];
     if (meta->header.number != index || meta->header.flags != META_PAGE_FLAG) return "the header is not a meta page's";
     if (list->padding != page_size) return "its page size is not the first one's";
     if ((list->flags & ~ENVIRONMENT_FLAGS) != FREE_LIST_FLAGS)
         return "the flags of the list of free pages are not LMDB's";
     if ((unnamed->flags & ~TREE_FLAGS) != 0) return "the flags of the tree of trees are not LMDB's";
+    if (!is_newest) return NULL;
     if (meta->map_size > LARGEST_MAP || meta->last_page < META_PAGES - 1 ||
         meta->last_page >= meta->map_size / page_size)
         return "its number of pages is impossible";
@@ -247,13 +250,13 @@ static int read_head(int descriptor, head *head, const char **why, int *doubtful
     head->file_bytes = (uint64_t)status.st_size;
     head->pages = (size_t)status.st_size / head->page_size;
     *doubtful = 1;
+    const meta_page *newest = &head->metas[head->metas[1].transaction > head->metas[0].transaction];
     for (size_t i = 0; i < META_PAGES; i++) {
-        const char *fault = judge_meta(&head->metas[i], i, head->page_size);
+        const char *fault = judge_meta(&head->metas[i], i, head->page_size, &head->metas[i] == newest);
         if (fault == NULL) continue;
         *why = fault;
         return ROOTSTOCK_CORRUPT;
     }
-    const meta_page *newest = &head->metas[head->metas[1].transaction > head->metas[0].transaction];
     walk state = {descriptor, head->page_size, head->pages, 0};
     for (size_t i = 0; i < 2; i++) {
         if (newest->trees[i].root >= head->pages || has_depth(&state, &newest->trees[i])) continue;
