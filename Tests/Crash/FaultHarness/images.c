@@ -108,11 +108,22 @@ void image_make(image *trial, const disk *disk, size_t moment, variant kind, uin
     free(latest.bytes);
 }
 
+void image_reboot(int descriptor) {
+    enum { BOOT = 256 + 16 }; /* in the announcement of a meta page */
+    for (off_t page = 0; page < 2; page++) {
+        uint64_t boot;
+        if (pread(descriptor, &boot, sizeof boot, page * 4096 + BOOT) != sizeof boot || boot == 0) continue;
+        boot = ~boot;
+        if (pwrite(descriptor, &boot, sizeof boot, page * 4096 + BOOT) != sizeof boot) wrong("no room");
+    }
+}
+
 void image_write(const image *file, const char *path) {
     remove_store(path);
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (descriptor < 0 || write(descriptor, file->bytes, file->size) != (ssize_t)file->size)
         wrong("cannot write %s", path);
+    image_reboot(descriptor);
     close(descriptor);
 }
 

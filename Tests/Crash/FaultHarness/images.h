@@ -33,7 +33,10 @@ void disk_pass(disk *disk, size_t event);
 void disk_free(disk *disk);
 /* Makes a file of the disk and of the events after it, before the moment. */
 void image_make(image *trial, const disk *disk, size_t moment, variant kind, uint64_t *seed);
-/* Writes it to path, without a lock file beside. Ends the program when it fails. */
+/* Makes the open file, of 4096-byte pages, one that was written before the system last started, as after a power loss;
+** else a commit of which something is missing was damaged. */
+void image_reboot(int descriptor);
+/* Writes it to path, rebooted, without a lock file beside. Ends the program when it fails. */
 void image_write(const image *file, const char *path);
 /* Has the file, made of a moment, what it must have? Written to path, opened as a store in a process of its own, so
 ** that a crash is seen, and shown to judge with the context: null, or what is wrong with it, which ends the program, as

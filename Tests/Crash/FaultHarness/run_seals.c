@@ -111,7 +111,7 @@ static void lose_page(const char *path, const file *before, const file *after, u
     static file mended;
     sqlite3 *db;
     remove_store(path);
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (write(descriptor, after->bytes, after->pages * PAGE) != (ssize_t)(after->pages * PAGE)) wrong("no room");
     if (page < before->pages) {
         if (memcmp(before->bytes + (size_t)page * PAGE, after->bytes + (size_t)page * PAGE, PAGE) == 0) {
@@ -121,6 +121,10 @@ static void lose_page(const char *path, const file *before, const file *after, u
         if (pwrite(descriptor, before->bytes + (size_t)page * PAGE, PAGE, (off_t)page * PAGE) != PAGE) wrong("no room");
     } else if (ftruncate(descriptor, (off_t)page * PAGE) != 0)
         wrong("cannot cut");
+    /* It was flushed and confirmed since. */
+    off_t confirmation = (off_t)(commit & 1) * PAGE + 424;
+    if (pwrite(descriptor, (uint64_t[2]){0, 0}, 16, confirmation) != 16) wrong("no room");
+    image_reboot(descriptor);
     close(descriptor);
     int code = session_open(path, "{\"readOnly\":true}", &db);
     if (code != SQLITE_CANTOPEN || strstr(session_message(), "power loss") == NULL)

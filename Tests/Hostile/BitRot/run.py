@@ -59,6 +59,7 @@ def expect(what, said, holds):
 
 
 def make(path, rows=60, **options):
+    put(path, b'')
     connection = connect(path, **options)
     run(connection, 'CREATE TABLE t (id INTEGER PRIMARY KEY, v, w)')
     run(connection, 'CREATE INDEX x ON t (w)')
@@ -126,10 +127,57 @@ def meta_fields(folder):
     expect('mdb_load', outcome(copy), lambda said: said == whole)
 
 
+ANNOUNCED, BOOT, CONFIRMED, UNDONE = 256, 272, 424, 440  # in a meta page: see sync/commit_record.h
+
+
+def last_commit(folder):
+    """What a commit was flushed for is never taken for one that a power loss tore, unless one was in between."""
+    path = os.path.join(folder, 'last')
+    for durability in ('full', 'normal', 'off'):
+        good = make(path, rows=20, durability=durability)
+        commits = [struct.unpack_from('<Q', good, page * PAGE + COMMIT)[0] for page in (0, 1)]
+        newest = (commits[1] > commits[0]) * PAGE
+        confirmed, = struct.unpack_from('<Q', good, newest + CONFIRMED)
+        expect(durability + ': closing confirms the last commit', max(commits) - confirmed, lambda left: left == 0)
+        pages = set(range(2, len(good) // PAGE))
+        for page in sorted(pages)[::3] + sorted(pages)[-4:]:
+            image = bytearray(good)
+            image[page * PAGE + 2000] ^= 1
+            # A bit in a row's bytes changes no number of rows, and nothing tells without checksums.
+            expect('%s: bit in page %d' % (durability, page), outcome(path, image),
+                   lambda said: said.startswith(('1020 1020 1020', 'refused')) or not said.startswith('died')
+                   and not said.endswith(' ok'))
+        for bit in range(32 * 8, 152 * 8, 23):
+            image = bytearray(good)
+            image[newest + bit // 8] ^= 1 << bit % 8
+            expect('%s: bit %d of the newest meta page' % (durability, bit), outcome(path, image), refused)
+        if durability == 'off':
+            continue
+        announced, seal = struct.unpack_from('<8xQ24xQ', good, newest + ANNOUNCED)
+        expect(durability + ': the last commit was sealed', max(commits) - announced, lambda left: left == 0)
+        count, first = struct.unpack_from('<I4xI', good, newest + seal + 16)
+        expect(durability + ': with pages', count, lambda count: count > 0)
+        # Its process was killed before it could confirm it.
+        image = bytearray(good)
+        image[newest + CONFIRMED:newest + CONFIRMED + 16] = bytes(16)
+        expect(durability + ': not confirmed', outcome(path, image), lambda said: said == '1020 1020 1020 ok')
+        image[first * PAGE + 2000] ^= 1
+        expect(durability + ': not confirmed, a bit in its page', outcome(path, image), refused)
+        # The same, and the power failed since: the page may not have been flushed.
+        image[newest + BOOT] ^= 1
+        expect(durability + ': a power loss took its page', outcome(path, image),
+               lambda said: said.endswith(' ok') and said < '1020')
+        with open(path, 'rb') as file:
+            after = file.read()
+        undone = max(struct.unpack_from('<8xQ', after, page * PAGE + UNDONE)[0] for page in (0, 1))
+        expect(durability + ': the file says which commit was undone', undone, lambda number: number == max(commits))
+
+
 def main():
     folder = tempfile.mkdtemp(prefix='rootstock-bit-rot-')
     try:
         meta_fields(folder)
+        last_commit(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for failure in failures:

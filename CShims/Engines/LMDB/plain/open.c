@@ -393,6 +393,7 @@ void rootstock_lmdb_close(rootstock_environment *environment) {
     /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
     if (environment->process == rootstock_process() && environment->env != NULL) {
+        rootstock_lmdb_confirm_last(environment);
         if (environment->space.mapped) rootstock_lmdb_close_space(environment);
         rootstock_lmdb_drop_pin(environment);
         mdb_env_close(environment->env);

@@ -154,3 +154,19 @@ void rootstock_lmdb_end_later(rootstock_environment *environment) {
     }
     pthread_mutex_unlock(&flushes->mutex);
 }
+
+void rootstock_lmdb_confirm_last(rootstock_environment *environment) {
+    MDB_txn *txn;
+    if (environment->read_only || rootstock_lmdb_is_moved(environment)) return;
+    if (!rootstock_lmdb_needs_confirmation(environment, rootstock_lmdb_last_commit(environment))) return;
+    if (!rootstock_lmdb_try_writer_lock(environment)) return; /* somebody writes, who sees to it */
+    if (rootstock_lmdb_begin(environment, 0, &txn) == MDB_SUCCESS) {
+        uint64_t commit = mdb_txn_id(txn) - 1;
+        /* What another process announced is durable after that, or stays announced. */
+        int code = rootstock_lmdb_clear_the_way(environment, commit + 1);
+        if (code == 0 && rootstock_lmdb_may_confirm(environment, commit)) rootstock_lmdb_confirm(environment, commit);
+        mdb_txn_abort(txn);
+        rootstock_lmdb_leave(environment);
+    }
+    rootstock_lmdb_writer_unlock(environment);
+}

@@ -8,6 +8,9 @@
 **
 **   at 256       the announcement  the commit's number: it is to be believed by its seal only. And the meta page of the
 **     last durable commit, D
+**   at 424       the confirmation  the number once more, when the commit is durable: that ends what the announcement says
+**     of it. And a checksum of the meta page
+**   at 440       what was undone   see sync/recovery.c
 **   512 to 4080  seals             the number again, the pages that it sees and D does not, with their checksums, and a
 **     checksum of all that
 **
@@ -15,9 +18,10 @@
 **   1. N is announced            in the page that its meta page is, in the same sector
 **   2. LMDB commits, MDB_NOSYNC  its pages, then its meta page, to the system's memory
 **   3. N is sealed
-**   4. one flush                 then the writer's lock is given up
+**   4. one flush
+**   5. N is confirmed            in the system's memory; then the writer's lock is given up
 ** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one. While
-** others wait to write, and in class normal, there is no step 4: N is published, and the next one stands on the same D.
+** others wait to write, and in class normal, there are no steps 4 and 5: N is published, and the next one stands on the same D.
 ** Such a row of commits, a chain, is flushed once, by its last, or by one of those who wait for it (sync/flush.c).
 **
 ** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D
@@ -41,7 +45,9 @@
 **    next one, and that one
 **     not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
 **  4. No commit of a chain is published while a flush is under way: what that acknowledges would be undone with it.
-**  5. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
+**  5. No commit is confirmed that is announced and not durable. A confirmation that comes late, when the page is another
+**    commit's, says nothing of that one.
+**  6. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
 **    commit is believed; that this
 **     is due stands in the announcement, for other processes.
 */
@@ -88,11 +94,84 @@ static int write_announcement(const rootstock_environment *environment, uint64_t
                                     page_start(environment, commit) + LMDB_ANNOUNCEMENT_AT);
 }
 
-/* Is the commit to be believed by its seal only? *stands: what its meta page says of that. */
-static int read_announcement(const rootstock_environment *environment, uint64_t commit, lmdb_announcement *stands) {
+lmdb_confirmation rootstock_lmdb_confirmation_of(const lmdb_meta_content *content) {
+    lmdb_confirmation says = {content->commit, rootstock_crc_best()(0, content, sizeof *content), 0};
+    says.own = rootstock_crc_best()(0, &says, offsetof(lmdb_confirmation, own));
+    return says;
+}
+
+int rootstock_lmdb_read_confirmation(const unsigned char *page, lmdb_confirmation *says) {
+    memcpy(says, page + LMDB_CONFIRMATION_AT, sizeof *says);
+    return says->commit != 0 && says->own == rootstock_crc_best()(0, says, offsetof(lmdb_confirmation, own));
+}
+
+int rootstock_lmdb_is_confirmed(const unsigned char *page, uint64_t commit) {
+    lmdb_confirmation says;
+    return rootstock_lmdb_read_confirmation(page, &says) && says.commit == commit;
+}
+
+int rootstock_lmdb_contradicts(const unsigned char *page) {
+    lmdb_confirmation says;
+    lmdb_meta_content content;
+    memcpy(&content, page + offsetof(lmdb_meta_page, map_size), sizeof content);
+    if (!rootstock_lmdb_read_confirmation(page, &says)) return 0;
+    int later = content.commit > says.commit;
+    /* Nothing but the number of a later commit can make the page different; then another commit wrote it. */
+    content.commit = says.commit;
+    return (rootstock_lmdb_confirmation_of(&content).checksum == says.checksum) == later;
+}
+
+static int write_confirmation(const rootstock_environment *environment, const lmdb_meta_content *content) {
+    lmdb_confirmation says = rootstock_lmdb_confirmation_of(content);
+    return rootstock_lmdb_write_all(environment->lock_descriptor, &says, sizeof says,
+                                    page_start(environment, content->commit) + (off_t)LMDB_CONFIRMATION_AT);
+}
+
+/* Has the file room for that, and is it a store's? */
+static int can_confirm(const rootstock_environment *environment) {
+    return environment->first_page != NULL && environment->commits[0] != NULL && environment->page_bytes >= 4096 &&
+           !environment->options.foreign;
+}
+
+void rootstock_lmdb_confirm(rootstock_environment *environment, uint64_t commit) {
+    lmdb_meta_content content;
+    if (!can_confirm(environment)) return;
+    memcpy(&content, (const char *)lmdb_meta_of(environment, commit) + offsetof(lmdb_meta_page, map_size),
+           sizeof content);
+    /* If it cannot be written the commit stays announced. */
+    if (content.commit == commit) (void)write_confirmation(environment, &content);
+}
+
+void rootstock_lmdb_confirm_tip(rootstock_environment *environment) {
+    lmdb_meta_content content;
+    memcpy(&content, &environment->flushes.chain.after.map_size, sizeof content);
+    if (can_confirm(environment)) (void)write_confirmation(environment, &content);
+}
+
+/* Was the commit made so that its seal told whether it was whole? *stands: what its meta page says of that. */
+static int was_announced(const rootstock_environment *environment, uint64_t commit, lmdb_announcement *stands) {
     if (environment->first_page == NULL || environment->commits[0] == NULL) return 0;
     memcpy(stands, (const char *)lmdb_meta_of(environment, commit) + LMDB_ANNOUNCEMENT_AT, sizeof *stands);
     return stands->mark == LMDB_ANNOUNCED && stands->commit == commit;
+}
+
+/* Is the commit to be believed by its seal only? */
+static int read_announcement(const rootstock_environment *environment, uint64_t commit, lmdb_announcement *stands) {
+    return was_announced(environment, commit, stands) &&
+           !rootstock_lmdb_is_confirmed((const unsigned char *)lmdb_meta_of(environment, commit), commit);
+}
+
+int rootstock_lmdb_may_confirm(rootstock_environment *environment, uint64_t commit) {
+    lmdb_announcement stands;
+    return !was_announced(environment, commit, &stands);
+}
+
+int rootstock_lmdb_needs_confirmation(rootstock_environment *environment, uint64_t commit) {
+    lmdb_announcement stands;
+    if (!can_confirm(environment)) return 0;
+    if (was_announced(environment, commit, &stands)) return read_announcement(environment, commit, &stands);
+    return environment->flushes.made == commit &&
+           !rootstock_lmdb_is_confirmed((const unsigned char *)lmdb_meta_of(environment, commit), commit);
 }
 
 static int withdraw(const rootstock_environment *environment, uint64_t commit) {
@@ -108,9 +187,12 @@ int rootstock_lmdb_is_lost(rootstock_environment *environment) {
 
 int rootstock_lmdb_tell_lost(rootstock_environment *environment, uint64_t commit) {
     lmdb_announcement stands;
+    const uint64_t lost = 1;
     if (!read_announcement(environment, commit, &stands)) return 0;
-    stands.lost = 1;
-    return write_announcement(environment, commit, &stands);
+    /* This word alone: by now another process may have announced a later commit there. */
+    return rootstock_lmdb_write_all(environment->lock_descriptor, &lost, sizeof lost,
+                                    page_start(environment, commit) + LMDB_ANNOUNCEMENT_AT +
+                                        (off_t)offsetof(lmdb_announcement, lost));
 }
 
 /*
@@ -134,14 +216,6 @@ static int write_anew(rootstock_environment *environment) {
         if (error != 0) return error;
     }
     return rootstock_lmdb_flush(environment->lock_descriptor);
-}
-
-/* The commit's pages are on the disk now. If that cannot be said, they are written once more. */
-static void tell_found(rootstock_environment *environment, uint64_t commit) {
-    lmdb_announcement stands;
-    if (!read_announcement(environment, commit, &stands) || stands.lost == 0) return;
-    stands.lost = 0;
-    (void)write_announcement(environment, commit, &stands);
 }
 
 /* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have
@@ -183,7 +257,7 @@ int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t co
         else
             settled = 0;
         if (settled) rootstock_lmdb_settled(environment, commit - 1, error);
-        if (settled && error == 0) tell_found(environment, commit - 1);
+        if (settled && error == 0) rootstock_lmdb_confirm(environment, commit - 1);
     }
     return error == 0 && left_over ? withdraw(environment, commit) : error;
 }
@@ -220,7 +294,8 @@ static int begin_chain(rootstock_environment *environment, uint64_t commit) {
     chain->count = 0;
     chain->seal_bytes = 0;
     if (chain->before.commit != commit) return EIO;
-    if (read_announcement(environment, commit, &stands) &&
+    /* Also where it is confirmed: the disk need not know that. */
+    if (was_announced(environment, commit, &stands) &&
         rootstock_lmdb_read_seal((const unsigned char *)lmdb_meta_of(environment, commit), &stands, &says)) {
         chain->seal_at = (size_t)stands.seal_at;
         chain->seal_bytes = lmdb_seal_bytes(says.count);
@@ -300,7 +375,9 @@ static void take_back(rootstock_environment *environment, uint64_t commit) {
 }
 
 void rootstock_lmdb_save_chain(rootstock_environment *environment, uint64_t tip) {
-    rootstock_lmdb_settled(environment, tip, write_anew(environment));
+    int error = write_anew(environment);
+    if (error == 0) rootstock_lmdb_confirm(environment, tip);
+    rootstock_lmdb_settled(environment, tip, error);
 }
 
 int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *deferred, int *published) {

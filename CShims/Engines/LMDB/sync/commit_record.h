@@ -38,6 +38,24 @@ typedef struct lmdb_announcement {
     lmdb_meta_content whole; /* what the last commit before it that was durable had written in its meta page */
 } lmdb_announcement;
 
+/* Behind the announcement: the meta page as that commit wrote it. Of an announced commit it says that it is durable: so
+** the announcement is withdrawn. It lies about no other commit, whoever writes it when. */
+#define LMDB_CONFIRMATION_AT (LMDB_ANNOUNCEMENT_AT + sizeof(lmdb_announcement))
+typedef struct lmdb_confirmation {
+    uint64_t commit;
+    uint32_t checksum; /* of what it wrote */
+    uint32_t own;      /* of these two: it is whole */
+} lmdb_confirmation;
+
+/* Behind that: the last commit that was undone after a power loss. It stays. */
+#define LMDB_UNDONE_AT (LMDB_CONFIRMATION_AT + sizeof(lmdb_confirmation))
+#define LMDB_UNDONE UINT64_C(0x316f646e5574736d)
+typedef struct lmdb_undone {
+    uint64_t mark;
+    uint64_t commit;
+    uint64_t seconds; /* when: since 1970 */
+} lmdb_undone;
+
 typedef struct lmdb_sealed_page {
     uint32_t number;
     uint32_t checksum;
@@ -51,8 +69,7 @@ typedef struct lmdb_seal {
     lmdb_sealed_page pages[LMDB_SEALED_PAGES];
 } lmdb_seal;
 
-_Static_assert(LMDB_ANNOUNCEMENT_AT >= sizeof(lmdb_meta_page) &&
-                   LMDB_ANNOUNCEMENT_AT + sizeof(lmdb_announcement) <= LMDB_SECTOR,
+_Static_assert(LMDB_ANNOUNCEMENT_AT >= sizeof(lmdb_meta_page) && LMDB_UNDONE_AT + sizeof(lmdb_undone) <= LMDB_SECTOR,
                "one sector");
 _Static_assert(sizeof(lmdb_seal) <= LMDB_SEALS_TO - LMDB_SEALS_FROM, "room in a meta page");
 
@@ -60,6 +77,14 @@ static inline size_t lmdb_seal_bytes(size_t pages) {
     return offsetof(lmdb_seal, pages) + pages * sizeof(lmdb_sealed_page);
 }
 
+/* What the commit's confirmation says if that is its meta page. */
+lmdb_confirmation rootstock_lmdb_confirmation_of(const lmdb_meta_content *content);
+/* The page's; 0 if there is none. */
+int rootstock_lmdb_read_confirmation(const unsigned char *page, lmdb_confirmation *says);
+/* Does the page say that the commit of that number is durable, or its own? */
+int rootstock_lmdb_is_confirmed(const unsigned char *page, uint64_t commit);
+/* Is the meta page not as the commit wrote it that it confirms? `page`: LMDB_SECTOR bytes of it. */
+int rootstock_lmdb_contradicts(const unsigned char *page);
 /* The seal that the announcement speaks of, if it is there and has its checksum. `page`: 4096 bytes of the meta
 ** page. */
 int rootstock_lmdb_read_seal(const unsigned char *page, const lmdb_announcement *announced, lmdb_seal *says);
@@ -99,6 +124,15 @@ int rootstock_lmdb_clear_the_way(struct rootstock_environment *environment, uint
 /* A commit on top of the chain failed, and may have lost what the chain's wrote: LMDB's flush does not say. It is
 ** written anew, and flushed. Under the writer's lock. */
 void rootstock_lmdb_save_chain(struct rootstock_environment *environment, uint64_t tip);
+/* The commit's meta page is whole, and where it is announced it is durable: from now on damage to its pages is nothing
+** that a power loss did. Under the writer's lock. */
+void rootstock_lmdb_confirm(struct rootstock_environment *environment, uint64_t commit);
+/* The same of the chain's tip, while no commit of it is made. */
+void rootstock_lmdb_confirm_tip(struct rootstock_environment *environment);
+/* Has the file's last commit no confirmation, though this environment made it or it is announced? */
+int rootstock_lmdb_needs_confirmation(struct rootstock_environment *environment, uint64_t commit);
+/* Is the commit not announced, so that a confirmation says nothing but that its meta page is whole? */
+int rootstock_lmdb_may_confirm(struct rootstock_environment *environment, uint64_t commit);
 /* Has the file's last commit been told lost by a flush? Then its pages are to be written anew before the next
 ** commit. */
 int rootstock_lmdb_is_lost(struct rootstock_environment *environment);
@@ -116,11 +150,12 @@ typedef struct lmdb_advice {
     const char *why, *remedy;
 } lmdb_advice;
 
-/* Before LMDB opens the file: undoes its last commits if they are broken. *endured: they are, but others have the file
+/* Before LMDB opens the file: undoes its last commits if a power loss broke them. Where the system runs still that
+** they were written under, or they are confirmed, nothing did but the disk: the file is refused. *endured: they are, but others have the file
 ** open and see them whole. Returns 0 or an errno, with *advice: EBUSY, EROFS (it is to be opened for writing). Meta
 ** pages that are none are left for rootstock_lmdb_check_file to judge. */
 int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice);
-/* The same question once more, among the openers. */
+/* Would it undo or refuse? Asked once more, among the openers. */
 int rootstock_lmdb_is_broken(int descriptor);
 
 #endif

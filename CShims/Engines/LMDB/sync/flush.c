@@ -89,7 +89,10 @@ int rootstock_lmdb_commit_changes(rootstock_transaction *transaction) {
     int code = transaction->created.count != 0 || transaction->unnamed_changed
                    ? rootstock_lmdb_commit_trees(transaction)
                    : mdb_txn_commit(transaction->txn);
-    if (code == MDB_SUCCESS && transaction->dirty) rootstock_lmdb_show_number(transaction->environment, number);
+    if (code == MDB_SUCCESS && transaction->dirty) {
+        rootstock_lmdb_show_number(transaction->environment, number);
+        transaction->environment->flushes.made = number;
+    }
     return code;
 }
 
@@ -228,6 +231,8 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
                       : rootstock_lmdb_commit_changes(transaction);
 
     if (code > 0 && !how.sealed && chained) rootstock_lmdb_save_chain(environment, commit - 1);
+    /* One that joined a chain is when that is flushed. */
+    if (code == MDB_SUCCESS && dirty && !(how.sealed && how.deferred)) rootstock_lmdb_confirm(environment, commit);
 
     pthread_mutex_lock(&flushes->mutex);
     flushes->committing = 0;
@@ -300,6 +305,7 @@ static int flush_for_all(rootstock_environment *environment) {
         if (published > flushes->durable) flushes->durable = published;
         flushes->flush_nanoseconds = rootstock_lmdb_nanoseconds() - began;
         if (flushes->failures == failures) {
+            if (!doubt && tip != LMDB_NONE_KNOWN && flushes->chain.tip == tip) rootstock_lmdb_confirm_tip(environment);
             if (doubt)
                 flushes->doubt = 0;
             else if (last != LMDB_NONE_KNOWN && (flushes->known == LMDB_NONE_KNOWN || flushes->known < last))

@@ -56,6 +56,7 @@ typedef struct lmdb_flushes {
     int doubt;                  /* what a flush says of meta pages written before cannot be believed */
     int lost;                   /* a flush of a chain failed: its pages are to be written anew */
     uint64_t flush_nanoseconds; /* that the last flush took, or the last commit that flushed */
+    uint64_t made;              /* the last commit of this environment, of any class; 0: none */
     uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
     uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
     lmdb_chain chain;
@@ -77,6 +78,8 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync(rootstock_environment *environment);
 /* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
+/* The environment is about to be closed: the last commit is confirmed, if need be flushed. */
+void rootstock_lmdb_confirm_last(rootstock_environment *environment);
 /* Before a change after which LMDB may write pages of the transaction: what it stands on is made durable. Returns an
 ** errno. */
 int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction);

@@ -9,6 +9,12 @@
 ** a program that opened the file with plain LMDB after the power came back is in the way; the announcement names the
 ** boot, which tells.
 **
+** While the system runs that a commit was written under, its memory has all of it. So a page that is not as it was sealed
+** was damaged, and the file is refused; a commit without a seal is whole, and its writer was killed. A confirmed commit
+** is durable, and not looked at here.
+**
+** Which commit was undone last, and when, stays in the meta pages.
+**
 ** Invariant: where it is interrupted, by a power loss as well, the next to open the file finds the same and goes on.
 */
 #define _GNU_SOURCE
@@ -17,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plain/engine.h"
@@ -25,14 +32,17 @@
 #define META_PAGE_FLAG 0x08u
 /* Of a meta page, in which everything stands that is read here. */
 #define PAGE_PART 4096
+/* At a commit that seems damaged. */
+#define LOOKS 5
 
 typedef struct last_commit {
     unsigned char pages[2][PAGE_PART]; /* the meta pages' */
     lmdb_meta_page metas[2];
     lmdb_announcement announced;
     int newest;
-    int broken; /* it was not flushed for certain, and something of it is missing */
-    int error;  /* it could not be read: an errno */
+    int broken;  /* it was not flushed for certain, and something of it is missing */
+    int damaged; /* something that was written is not there, and no power loss took it */
+    int error;   /* it could not be read: an errno */
     size_t page_bytes;
 } last_commit;
 
@@ -75,9 +85,16 @@ static int read_page(int descriptor, last_commit *last, int number) {
     return is_meta(&last->metas[number]);
 }
 
+/* Has the page an older commit than it confirms? */
+static int is_set_back(const last_commit *last, int number) {
+    lmdb_confirmation says;
+    return rootstock_lmdb_read_confirmation(last->pages[number], &says) && last->metas[number].commit < says.commit;
+}
+
 static void read_last(int descriptor, last_commit *last) {
     lmdb_seal says;
-    last->broken = last->error = 0;
+    uint64_t boot[2];
+    last->broken = last->damaged = last->error = 0;
     if (sizeof(size_t) != 8 || !read_page(descriptor, last, 0)) return;
     last->page_bytes = last->metas[0].trees[0].padding;
     if (last->page_bytes < PAGE_PART || last->page_bytes > 65536 || !read_page(descriptor, last, 1)) return;
@@ -85,12 +102,30 @@ static void read_last(int descriptor, last_commit *last) {
     const unsigned char *page = last->pages[last->newest];
     uint64_t commit = last->metas[last->newest].commit;
     memcpy(&last->announced, page + LMDB_ANNOUNCEMENT_AT, sizeof last->announced);
+    int announced = last->announced.mark == LMDB_ANNOUNCED;
+    last->damaged = is_set_back(last, 0) || is_set_back(last, 1);
+    if (last->damaged) return;
+    /* The older page may be half a later commit's, and the newer one where that was announced: it tells what stood
+    ** there. */
+    if (rootstock_lmdb_contradicts(page) &&
+        (rootstock_lmdb_is_confirmed(page, commit) || !announced || last->announced.commit != commit)) {
+        last->broken = announced && last->announced.whole.commit == commit;
+        last->damaged = !last->broken;
+        return;
+    }
     /* Of a later one, before its meta page was written, it holds for those since the last durable one too. */
     if (last->announced.mark != LMDB_ANNOUNCED || commit > last->announced.commit ||
-        commit <= last->announced.whole.commit)
+        commit <= last->announced.whole.commit || rootstock_lmdb_is_confirmed(page, last->announced.commit))
         return;
-    last->broken = commit != last->announced.commit || !rootstock_lmdb_read_seal(page, &last->announced, &says) ||
-                   !has_its_pages(descriptor, last, &says);
+    last->broken = commit != last->announced.commit;
+    if (last->broken) return;
+    int sealed = rootstock_lmdb_read_seal(page, &last->announced, &says);
+    int whole = sealed && has_its_pages(descriptor, last, &says);
+    rootstock_lmdb_read_boot(boot);
+    if ((boot[0] | boot[1]) == 0 || memcmp(boot, last->announced.boot, sizeof boot) != 0 || last->announced.lost != 0)
+        last->broken = !whole;
+    else
+        last->damaged = sealed && !whole && last->error == 0;
 }
 
 /* Has another process LMDB's lock file locked, as LMDB does as long as it has an environment open? -1: not known. */
@@ -109,6 +144,10 @@ static int put_back(int descriptor, last_commit *last, int number) {
     off_t at = number == 0 ? 0 : (off_t)last->page_bytes;
     memcpy(sector + offsetof(lmdb_meta_page, map_size), &last->announced.whole, sizeof last->announced.whole);
     memset(sector + LMDB_ANNOUNCEMENT_AT, 0, sizeof(lmdb_announcement));
+    lmdb_confirmation whole = rootstock_lmdb_confirmation_of(&last->announced.whole);
+    lmdb_undone undone = {LMDB_UNDONE, last->metas[last->newest].commit, (uint64_t)time(NULL)};
+    memcpy(sector + LMDB_CONFIRMATION_AT, &whole, sizeof whole);
+    memcpy(sector + LMDB_UNDONE_AT, &undone, sizeof undone);
     int error = rootstock_lmdb_write_all(descriptor, sector, LMDB_SECTOR, at);
     return error != 0 ? error : rootstock_lmdb_flush(descriptor);
 }
@@ -121,8 +160,10 @@ static int stands_before(int descriptor, last_commit *last) {
     lmdb_announcement announced;
     lmdb_seal says;
     memcpy(&announced, page + LMDB_ANNOUNCEMENT_AT, sizeof announced);
-    return commit + 1 == last->metas[last->newest].commit && announced.mark == LMDB_ANNOUNCED &&
-           announced.commit == commit && announced.whole.commit == last->announced.whole.commit &&
+    if (commit + 1 != last->metas[last->newest].commit) return 0;
+    if (rootstock_lmdb_is_confirmed(page, commit)) return 1;
+    return announced.mark == LMDB_ANNOUNCED && announced.commit == commit &&
+           announced.whole.commit == last->announced.whole.commit &&
            rootstock_lmdb_read_seal(page, &announced, &says) && has_its_pages(descriptor, last, &says);
 }
 
@@ -157,8 +198,19 @@ static int lock_patiently(int descriptor) {
 static int mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice) {
     uint64_t boot[2];
     last_commit last;
+    const struct timespec millisecond = {0, 1000000};
     read_last(descriptor, &last);
+    /* Who confirms a commit, or writes with plain LMDB, does not ask for the lock: that was perhaps caught halfway. */
+    for (int looks = 0; last.damaged && looks < LOOKS; looks++) {
+        nanosleep(&millisecond, NULL);
+        read_last(descriptor, &last);
+    }
     if (last.error != 0) return last.error;
+    if (last.damaged) {
+        advice->why = "its last commit is not as it was written, and no power loss was in between";
+        advice->remedy = "restore it from a copy";
+        return EIO;
+    }
     if (!last.broken) return 0;
     int held = is_open_elsewhere(lock_path);
     rootstock_lmdb_read_boot(boot);
@@ -181,7 +233,7 @@ static int mend(int descriptor, const char *lock_path, int read_only, int *endur
 int rootstock_lmdb_is_broken(int descriptor) {
     last_commit last;
     read_last(descriptor, &last);
-    return last.broken;
+    return last.broken || last.damaged;
 }
 
 int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice) {
@@ -189,7 +241,7 @@ int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, in
     *endured = 0;
     *advice = (lmdb_advice){NULL, NULL};
     read_last(descriptor, &last);
-    if (last.error != 0 || !last.broken) return last.error;
+    if (last.error != 0 || (!last.broken && !last.damaged)) return last.error;
     int error = lock_patiently(descriptor);
     if (error == 0) {
         if (!read_only) error = rootstock_lmdb_exclude_openers(descriptor);
