@@ -119,12 +119,42 @@ static void append_conjunction(sqlite3_str *text, int k) {
     sqlite3_str_appendall(text, k == 0 ? " WHERE (" : k % 32 == 0 ? ") AND (" : " AND ");
 }
 
+/* The collation under which the parent's primary key is unique in this column: PRIMARY KEY(a COLLATE ...) may name
+** another one than the column has. */
+static const char *primary_key_collation(const rst_table *parent, int column) {
+    const rst_part *parts = parent->without_rowid ? parent->key : NULL;
+    int count = parent->without_rowid ? parent->key_count : 0;
+    for (int i = 0; i < parent->index_count && parts == NULL; i++) {
+        if (!parent->indexes[i].is_primary_key) continue;
+        parts = parent->indexes[i].parts;
+        count = parent->indexes[i].part_count;
+    }
+    for (int i = 0; i < count; i++) {
+        if (parts[i].column == column) return parts[i].collation_name;
+    }
+    return parent->columns[column].collation_name;
+}
+
+/* Named parent columns are unique under their own collations, or rst_foreign_parent_columns has refused them. */
+void rst_foreign_append_equal(sqlite3_str *text, const rst_foreign_key *foreign, const rst_table *parent, int column,
+                              int parameter) {
+    const rst_column *found = &parent->columns[column];
+    sqlite3_str_appendf(text, "\"%w\"", found->name);
+    if (foreign->parent_columns[0] == NULL) {
+        const char *collation = primary_key_collation(parent, column);
+        if (sqlite3_stricmp(collation, found->collation_name) != 0) {
+            sqlite3_str_appendf(text, " COLLATE \"%w\"", collation);
+        }
+    }
+    sqlite3_str_appendf(text, "=?%d", parameter);
+}
+
 static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_foreign_key *foreign,
                           const rst_table *parent, const int *columns) {
     sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", executor_of(c)->schema, parent->declared_name);
     for (int k = 0; k < foreign->column_count; k++) {
         append_conjunction(text, k);
-        sqlite3_str_appendf(text, "\"%w\"=?%d", parent->columns[columns[k]].name, k + 1);
+        rst_foreign_append_equal(text, foreign, parent, columns[k], k + 1);
     }
     sqlite3_str_appendchar(text, 1, ')');
 }

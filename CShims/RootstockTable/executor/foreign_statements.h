@@ -11,6 +11,10 @@
 ** is no such key. */
 int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int **columns,
                                char **message);
+/* Appends that the parent's column is the parameter of that number, under the collation by which the parent's key is
+** unique. */
+void rst_foreign_append_equal(sqlite3_str *text, const rst_foreign_key *foreign, const rst_table *parent, int column,
+                              int parameter);
 /* Whether the parent of these child values is there. */
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                               const rootstock_value *values, bool *exists, char **message);

@@ -6,6 +6,7 @@
 ** the schema database; the parent of a row is looked up by SQL, so that affinity and collation are the parent column's.
 ** Rows and order are SQLite's: table by table, row by row, key by key.
 */
+#include "executor/foreign_statements.h"
 #include "interface/interface.h"
 #include "interface/check.h"
 #include "executor/foreign.h"
@@ -24,10 +25,17 @@ static int prepare_parent(rst_connection *c, const rst_foreign_key *foreign, sql
     sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", parent->declared_name);
     for (int k = 0; k < foreign->column_count; k++) {
         const char *name = foreign->parent_columns[k];
-        for (int i = 0; i < parent->column_count && name == NULL; i++) {
-            if (parent->columns[i].primary_key == k + 1) name = parent->columns[i].name;
+        int column = -1;
+        if (k > 0) sqlite3_str_appendall(text, " AND ");
+        for (int i = 0; i < parent->column_count && column < 0; i++) {
+            if (name == NULL ? parent->columns[i].primary_key == k + 1
+                             : sqlite3_stricmp(parent->columns[i].name, name) == 0)
+                column = i;
         }
-        sqlite3_str_appendf(text, "%s\"%w\"=?%d", k > 0 ? " AND " : "", name == NULL ? "rowid" : name, k + 1);
+        if (column >= 0)
+            rst_foreign_append_equal(text, foreign, parent, column, k + 1);
+        else
+            sqlite3_str_appendf(text, "\"%w\"=?%d", name == NULL ? "rowid" : name, k + 1);
     }
     sqlite3_str_appendall(text, " LIMIT 1");
     sql = sqlite3_str_finish(text);
