@@ -35,6 +35,7 @@ typedef struct frame {
     int rowid_count;
     const char *first, *first_from; /* behind SELECT and FROM of the first SELECT here; null: none yet */
     bool compound, ordering;        /* of several SELECTs; in their ORDER BY */
+    bool distinct_rows;             /* joined by another word than UNION ALL, too */
 } frame;
 
 typedef struct writing {
@@ -47,6 +48,7 @@ typedef struct insertion {
     const char *at;
     char *name;
     size_t instead; /* bytes whose place it takes, without AS */
+    bool rowid;     /* names a rowid after its column */
 } insertion;
 
 typedef struct insertions {
@@ -65,7 +67,7 @@ static int insert(insertions *list, const char *at, char *name) {
         list->all = more;
         list->capacity = list->capacity * 2 + 8;
     }
-    list->all[list->count++] = (insertion){at, name, 0};
+    list->all[list->count++] = (insertion){at, name, 0, false};
     return SQLITE_OK;
 }
 
@@ -249,9 +251,10 @@ static int name_rowids(const writing *w, frame *f, insertions *list, const char 
         for (int n = 0; table != NULL && n < table->column_count; n++) {
             if (rst_token_same_name(&it->last, table->columns[n].name)) table = NULL;
         }
-        if (table != NULL)
-            code = insert(list, it->last.text + it->last.size,
-                          sqlite3_mprintf("%s", table->columns[table->rowid_column].name));
+        if (table == NULL) continue;
+        code = insert(list, it->last.text + it->last.size,
+                      sqlite3_mprintf("%s", table->columns[table->rowid_column].name));
+        if (code == SQLITE_OK) list->all[list->count - 1].rowid = true;
     }
     f->rowid_count = 0;
     return code;
@@ -315,6 +318,19 @@ static int order_rowid(const writing *w, const frame *f, insertions *list, const
     return code;
 }
 
+/* SQLite makes a subquery of a compound SELECT that leaves rows out and has COLLATE in its ORDER BY: a rowid keeps its
+** name there. */
+static void keep_rowids(insertions *list) {
+    int kept = 0;
+    for (int i = 0; i < list->count; i++) {
+        if (list->all[i].rowid)
+            sqlite3_free(list->all[i].name);
+        else
+            list->all[kept++] = list->all[i];
+    }
+    list->count = kept;
+}
+
 static void take_token(frame *f, const rst_token *token) {
     item *it = &f->now;
     if (it->tokens == 0) it->start = token->text;
@@ -349,6 +365,11 @@ static int find_names(const writing *w, frame *frames, insertions *list) {
         if (may_change(&token)) {
             for (int i = 0; i <= depth; i++) frames[i].now.touched = true;
         }
+        if (rst_token_is(&previous, "UNION")
+                ? !rst_token_is(&token, "ALL")
+                : rst_token_is(&previous, "EXCEPT") || rst_token_is(&previous, "INTERSECT"))
+            f->distinct_rows = true;
+        if (rst_token_is(&token, "COLLATE") && frames[0].ordering && frames[0].distinct_rows) keep_rowids(list);
         if (rst_token_mark(&token, "(")) {
             if (f->list) take_token(f, &token);
             if (++depth == DEEPEST) return SQLITE_OK; /* so deep that names are nobody's concern */
@@ -380,6 +401,7 @@ static int find_names(const writing *w, frame *frames, insertions *list) {
             if (code == SQLITE_OK && rst_token_is(&token, "FROM")) code = name_rowids(w, f, list, p);
             if (rst_token_is(&token, "FROM") && f->first_from == NULL && !f->compound) f->first_from = p;
             f->list = false;
+            f->ordering = f->compound && rst_token_is(&token, "ORDER"); /* of a last SELECT without FROM */
         } else if (f->list) {
             take_token(f, &token);
         } else if (f->compound && rst_token_is(&token, "ORDER")) {
