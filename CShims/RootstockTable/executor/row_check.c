@@ -262,8 +262,9 @@ int rst_taken_before_type(rst_table *table, rst_row_slot *row, const rst_row_slo
                           int code, char **message) {
     rootstock_buffer found = {0};
     int mode = rst_mode_of(conflict, table->rowid_on_conflict), result;
-    if (code != SQLITE_CONSTRAINT_DATATYPE || table->has_check || table->without_rowid || mode == SQLITE_REPLACE ||
-        rst_has_before(table, event) || (old != NULL && old->rowid == row->rowid))
+    const bool of_index = code == SQLITE_ERROR && table->has_evaluated_index; /* an index's expression failed */
+    if ((code != SQLITE_CONSTRAINT_DATATYPE && !of_index) || table->has_check || table->without_rowid ||
+        mode == SQLITE_REPLACE || rst_has_before(table, event) || (old != NULL && old->rowid == row->rowid))
         return code;
     for (int i = 0; i < table->column_count; i++) {
         if (table->columns[i].generated) return code; /* a generated column is computed of checked ones, first of all */

@@ -271,7 +271,8 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
     if (code == SQLITE_OK) code = rst_check_row(table, &probe, conflict, message);
     if (code == SQLITE_OK) code = rst_row_key(table, probe.values, probe.rowid, &probe.key);
     if (code == SQLITE_OK ||
-        (code == SQLITE_CONSTRAINT_DATATYPE && rowid_before_types(table) && rowid_clause_first(clauses, count))) {
+        ((code == SQLITE_CONSTRAINT_DATATYPE || (code == SQLITE_ERROR && table->has_evaluated_index)) &&
+         rowid_before_types(table) && rowid_clause_first(clauses, count))) {
         /* STRICT: the rowid is looked for before the types are, too. */
         int judged = code;
         char *refused = message != NULL && code != SQLITE_OK ? *message : NULL;
