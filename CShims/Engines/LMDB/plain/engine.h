@@ -1,37 +1,37 @@
 /*
 ** engine.h - the LMDB engine's own structs, shared by its files:
 **
-**   plain/engine.c               codes, get/put, cursors, the engine struct
-**   read/pages.c         entries found in the pages themselves, in read transactions
-**   read/multiget.c       several at once
-**   read/snapshot.c      what such a transaction reads: the map, the roots
-**   plain/begin.c             a transaction of LMDB's begins, or is renewed: on one commit, none too old
-**   plain/transactions.c  begin, end, and what may be in the way of a begin
-**   sync/flush.c         flushes of the file, and commits that share them
-**   sync/commit_record.c          commits of one flush and less (sync/commit_pages.c: their pages)
-**   sync/background_sync.c         flushes of class normal, which nobody waits for
+**   plain/engine.c           codes, get/put, cursors, the engine struct
+**   read/pages.c             entries found in the pages themselves, in read transactions
+**   read/multiget.c          several at once
+**   read/snapshot.c          what such a transaction reads: the map, the roots
+**   plain/begin.c            a transaction of LMDB's begins, or is renewed: on one commit, none too old
+**   plain/transactions.c     begin, end, and what may be in the way of a begin
+**   sync/flush.c             flushes of the file, and commits that share them
+**   sync/commit_record.c     commits of one flush and less (sync/commit_pages.c: their pages)
+**   sync/background_sync.c   flushes of class normal, which nobody waits for
 **   sync/recovery.c          what a power loss leaves of them
-**   plain/open.c          opening, closing
-**   plain/statistics.c    what a store takes, and its readers
-**   plain/reopen.c        what happens after a meta page could not be written
-**   plain/trees.c         tree handles
-**   plain/cursors.c       cursors of the plug
-**   write/write_cursor.c          a write transaction's cursors that stay on their trees
-**   write/balance.c       a full leaf's entries moved to the leaf beside it
-**   write/append.c        entries put behind the last one
-**   write/leaf_search.c          a kept cursor moved to a key
-**   write/leaf_edit.c          entries overwritten, put and taken out where they lie
+**   plain/open.c             opening, closing
+**   plain/statistics.c       what a store takes, and its readers
+**   plain/reopen.c           what happens after a meta page could not be written
+**   plain/trees.c            tree handles
+**   plain/cursors.c          cursors of the plug
+**   write/write_cursor.c     a write transaction's cursors that stay on their trees
+**   write/balance.c          a full leaf's entries moved to the leaf beside it
+**   write/append.c           entries put behind the last one
+**   write/leaf_search.c      a kept cursor moved to a key
+**   write/leaf_edit.c        entries overwritten, put and taken out where they lie
 **   write/freelist.c         free pages used again one commit sooner
-**   read/leaf_scan.c        steps in the leaf, of write transactions that store to the map
-**   write/preallocate.c         disk space under a write map
-**   plain/lock_file.c          its lock file
-**   plain/compact.c       the file rewritten without free pages, and what an opener has to know of that
-**   plain/repack.c          that file's content, written key by key
-**   read/readahead.c        a store that is larger than the memory there is for it
-**   read/bounds.c        is what a page points to inside the file?
-**   read/verify.c        what holds a store's pages together, for the check
-**   plain/file.c          is this an LMDB file at all? (reads bytes, links no LMDB)
-**   plain/foreign_trees.c                   trees of other programs' files (include/rootstock_kv.h)
+**   read/leaf_scan.c         steps in the leaf, of write transactions that store to the map
+**   write/preallocate.c      disk space under a write map
+**   plain/lock_file.c        its lock file
+**   plain/compact.c          the file rewritten without free pages, and what an opener has to know of that
+**   plain/repack.c           that file's content, written key by key
+**   read/readahead.c         a store that is larger than the memory there is for it
+**   read/bounds.c            is what a page points to inside the file?
+**   read/verify.c            what holds a store's pages together, for the check
+**   plain/file.c             is this an LMDB file at all? (reads bytes, links no LMDB)
+**   plain/foreign_trees.c    trees of other programs' files (include/rootstock_kv.h)
 **
 ** Invariants
 **  1. Every transaction of this process that is live is counted in environment.live, so that the map is only moved when
