@@ -9,7 +9,8 @@
 ** |               | always commits atomically, and readers and the writer never block each other, as in WAL mode
 **   |
 ** | locking_mode  | what was set on the connection, which changes nothing                                            |
-** | auto_vacuum   | what was set in this process on the store before it had tables; page_count and freelist_count then leave out free pages |
+** | auto_vacuum   | what was set in this process on the store before it had tables; page_count and freelist_count then
+**   leave out free pages |
 ** | mmap_size     | what was set on the connection; a store is mapped anyway                                          |
 ** The rest is the front door's (front_pragma.c) or SQLite's.
 */

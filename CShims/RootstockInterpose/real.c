@@ -15,7 +15,8 @@
 
 #include "interpose.h"
 
-/* In an executable linked with Rootstock the table is RootstockSQLite's, and was filled by the linker with the interposed names. */
+/* In an executable linked with Rootstock the table is RootstockSQLite's, and was filled by the linker with the
+** interposed names. */
 #ifndef ROOTSTOCK_LINKED
 const sqlite3_api_routines *sqlite3_api = NULL;
 #endif

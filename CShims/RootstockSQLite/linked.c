@@ -1,8 +1,9 @@
 /*
 ** linked.c - the table of SQLite's functions in a program that links SQLite: those that the linker finds.
 **
-** On Linux Rootstock calls SQLite through this table, as its loadable extension calls it through the host's. A program that links RootstockInterpose
-** has functions of these names of its own, which reach SQLite by another table: it exchanges the pointer before main.
+** On Linux Rootstock calls SQLite through this table, as its loadable extension calls it through the host's. A program
+** that links RootstockInterpose has functions of these names of its own, which reach SQLite by another table: it
+** exchanges the pointer before main.
 */
 #define SQLITE_CORE 1 /* no macros: the functions' own names */
 #include <sqlite3ext.h>

@@ -59,7 +59,8 @@ void rst_validator_rest(rst_table *table);
 /* Runs one CREATE, DROP or ALTER on the schema database and carries what it changed into the catalog and the trees.
 ** Inside a write transaction; undoes itself on failure. */
 int rst_schema_change(rst_connection *c, const char *sql, char **message);
-int rst_ddl(rst_connection *c, const char *sql, char **message);
+/* The whole of a DDL statement that came through the front door; the values are its parameters', in their order. */
+int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
 /* Makes SQLite's transaction one that writes the store, and begins the write. */
 int rst_change_join(rst_connection *c, char **message);
 /* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an

@@ -6,6 +6,7 @@
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"
+#include "executor/program_state.h"
 #include "ddl/declare.h"
 #include "rewriter/transform.h"
 
@@ -109,7 +110,31 @@ static int take_rows(rst_connection *c, const char *temporary, const char *name,
     return code;
 }
 
-int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message) {
+/* Has SQLite make the temp table, with the values of the SELECT's parameters. */
+static int make_temporary(rst_connection *c, const char *name, const char *select, int count, sqlite3_value **values,
+                          char **message) {
+    rst_parameters parameters = {0};
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("CREATE TEMP TABLE \"%w\" AS %s", name, select);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
+    bool failed = code != SQLITE_OK;
+    if (code == SQLITE_OK) code = rst_parameters_number(c, sql, sql + strlen(sql), &parameters, NULL, message);
+    if (code == SQLITE_OK) {
+        rst_arguments_bind(&parameters, values, count, statement);
+        failed = sqlite3_step(statement) != SQLITE_DONE;
+        code = sqlite3_reset(statement);
+    }
+    if (failed && code != SQLITE_NOMEM) {
+        code = sqlite3_extended_errcode(c->db);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_finalize(statement);
+    rst_parameters_free(&parameters);
+    sqlite3_free(sql);
+    return code;
+}
+
+int rst_create_as(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool *done, char **message) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token create = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name, token;
     char *text = NULL, *temporary = NULL, *select = NULL, *statement = NULL;
@@ -128,9 +153,7 @@ int rst_create_as(rst_connection *c, const char *sql, bool *done, char **message
     *done = true;
     code = free_name(c, text, &temporary);
     if (code == SQLITE_OK) code = rst_transform_names(c, p, end, &select, message);
-    if (code == SQLITE_OK) {
-        code = rst_execute(c, message, "CREATE TEMP TABLE \"%w\" AS %s", temporary, select == NULL ? p : select);
-    }
+    if (code == SQLITE_OK) code = make_temporary(c, temporary, select == NULL ? p : select, count, values, message);
     sqlite3_free(select);
     if (code == SQLITE_OK) code = table_text(c, temporary, text, &statement);
     if (code == SQLITE_OK) code = rst_schema_change(c, statement, message);

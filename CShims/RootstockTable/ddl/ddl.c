@@ -97,10 +97,11 @@ static int check_drop(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
-static int run_change(rst_connection *c, const char *sql, bool outermost, char **message) {
+static int run_change(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool outermost,
+                      char **message) {
     bool done = false;
     int code = check_drop(c, sql, message);
-    if (code == SQLITE_OK) code = rst_create_as(c, sql, &done, message);
+    if (code == SQLITE_OK) code = rst_create_as(c, sql, count, values, &done, message);
     if (code == SQLITE_OK && !done) code = drop_rows(c, sql, outermost, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
     return code;
@@ -157,7 +158,7 @@ static int read_instead(rst_connection *c, char **message) {
 }
 
 /* The whole of a DDL statement that came through the front door. */
-int rst_ddl(rst_connection *c, const char *sql, char **message) {
+int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
     rst_store *store = store_of(c);
     int code = rst_check_usable(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
@@ -171,7 +172,7 @@ int rst_ddl(rst_connection *c, const char *sql, char **message) {
     code = rst_change_join(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) interruptible = rst_interruptible(c);
-    if (code == SQLITE_OK) code = run_change(c, sql, outermost, message);
+    if (code == SQLITE_OK) code = run_change(c, sql, count, values, outermost, message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
     if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);

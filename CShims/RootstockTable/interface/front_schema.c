@@ -6,6 +6,7 @@
 #include "interface/frontdoor.h"
 
 #include "ddl/declare.h"
+#include "program/argument_pack.h"
 #include "program/runner.h"
 #include "ddl/temporary.h"
 #include "executor/trigger.h"
@@ -159,6 +160,25 @@ static bool names_in_temp(rst_token what, const char *p, const char *end, bool t
     return rst_token_same_name(&schema, "temp");
 }
 
+/* rootstock_ddl(text, arguments ...): CREATE TABLE ... AS SELECT may have parameters. */
+static int ddl_call(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    rst_parameters parameters = {0};
+    char *quoted = rst_span_text(sql, end);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int code = quoted == NULL ? SQLITE_NOMEM : rst_parameters_number(c, sql, end, &parameters, NULL, message);
+    sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_ddl(%Q", quoted == NULL ? "" : quoted);
+    if (code == SQLITE_OK) code = rst_argument_pack_arguments(&parameters, text);
+    sqlite3_str_appendall(text, ")");
+    sqlite3_free(quoted);
+    rst_parameters_free(&parameters);
+    *out = sqlite3_str_finish(text);
+    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) return SQLITE_OK;
+    sqlite3_free(*out);
+    *out = NULL;
+    return code == SQLITE_RANGE ? SQLITE_ERROR : code;
+}
+
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message) {
     const char *p = sql;
@@ -217,5 +237,5 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     ** blanks included. */
     if (create && (index || rst_token_is(&what, "TABLE")))
         while (end < stop && *end != ';') end++;
-    return rst_quoted_call("rootstock_ddl", sql, end, out);
+    return ddl_call(c, sql, end, out, message);
 }

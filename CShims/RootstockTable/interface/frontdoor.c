@@ -325,8 +325,8 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
     return true;
 }
 
-/* A query with INDEXED BY: whether SQLite finds a way through a partial index so named. Of what WHERE implies the planner is told
-** less than SQLite knows, so that the schema database is asked. */
+/* A query with INDEXED BY: whether SQLite finds a way through a partial index so named. Of what WHERE implies the
+** planner is told less than SQLite knows, so that the schema database is asked. */
 static int check_partial_hint(rst_connection *c, const char *sql, const char *end, const char *rewritten,
                               char **message) {
     rst_schema *schema = schema_of(c);

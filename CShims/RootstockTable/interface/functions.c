@@ -73,18 +73,22 @@ static void rewrite_function(sqlite3_context *context, int count, sqlite3_value 
     }
 }
 
-/* rootstock_ddl(sql): runs a schema change; always 0, so that "SELECT 1 WHERE rootstock_ddl(...)" has no rows. */
+/* rootstock_ddl(sql, arguments ...): runs a schema change, with the values of its parameters; always 0, so that "SELECT
+** 1 WHERE rootstock_ddl(...)" has no rows. */
 static void ddl_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     char *message = NULL;
     const char *sql = (const char *)sqlite3_value_text(values[0]);
-    int code;
-    UNUSED(count);
+    sqlite3_value **flat = NULL;
+    int code = SQLITE_OK, total = count - 1;
     if (sql == NULL || store_of(c)->shared == NULL) {
         rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no store is open on this connection"));
         return;
     }
-    code = rst_ddl(c, sql, &message);
+    if (rst_argument_pack_any(count - 1, values + 1))
+        code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = rst_ddl(c, sql, total, flat != NULL ? flat : values + 1, &message);
+    sqlite3_free(flat);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);
     else
@@ -156,7 +160,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 2, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 3, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_rewrite", 1, SQLITE_DIRECTONLY, rewrite_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", 1, SQLITE_DIRECTONLY, ddl_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", -1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);

@@ -66,6 +66,16 @@ check "what a VACUUM is refused for is told" "1
 Runtime error near line 4: cannot VACUUM from within a transaction" "SELECT rootstock_open('$store');
 BEGIN;
 SELECT rootstock_vacuum();"
+check "CREATE TABLE AS takes the parameters of its SELECT" "0
+42|7|text|7" ".parameter set ?1 41
+.parameter set :x 7
+.parameter set @y \"'text'\"
+SELECT rootstock_open('$folder/as.store');
+.output $folder/as.sql
+SELECT rootstock_rewrite('CREATE TABLE w AS SELECT ? + 1 AS a, :x AS b, @y AS c, :x AS d;');
+.output stdout
+.read $folder/as.sql
+SELECT * FROM w;"
 # A row that a comparison with a literal or a parameter leaves out never comes to SQLite: it would take three steps of its program.
 data=$store
 store="$folder/numbers.store"

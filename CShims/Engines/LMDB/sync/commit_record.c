@@ -8,7 +8,8 @@
 **
 **   at 256       the announcement  the commit's number: it is to be believed by its seal only. And the meta page of the
 **     last durable commit, D
-**   at 424       the confirmation  the number once more, when the commit is durable: that ends what the announcement says
+**   at 424       the confirmation  the number once more, when the commit is durable: that ends what the announcement
+**     says
 **     of it. And a checksum of the meta page
 **   at 440       what was undone   see sync/recovery.c
 **   512 to 4080  seals             the number again, the pages that it sees and D does not, with their checksums, and a
@@ -21,8 +22,9 @@
 **   4. one flush
 **   5. N is confirmed            in the system's memory; then the writer's lock is given up
 ** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one. While
-** others wait to write, and in class normal, there are no steps 4 and 5: N is published, and the next one stands on the same D.
-** Such a row of commits, a chain, is flushed once, by its last, or by one of those who wait for it (sync/flush.c).
+** others wait to write, and in class normal, there are no steps 4 and 5: N is published, and the next one stands on the
+** same D. Such a row of commits, a chain, is flushed once, by its last, or by one of those who wait for it
+** (sync/flush.c).
 **
 ** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D
 ** is never there without an announcement, which is older and in its meta page's sector. If the newest one's seal is
@@ -45,7 +47,8 @@
 **    next one, and that one
 **     not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
 **  4. No commit of a chain is published while a flush is under way: what that acknowledges would be undone with it.
-**  5. No commit is confirmed that is announced and not durable. A confirmation that comes late, when the page is another
+**  5. No commit is confirmed that is announced and not durable. A confirmation that comes late, when the page is
+**    another
 **    commit's, says nothing of that one.
 **  6. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
 **    commit is believed; that this

@@ -150,10 +150,10 @@ typedef struct lmdb_advice {
     const char *why, *remedy;
 } lmdb_advice;
 
-/* Before LMDB opens the file: undoes its last commits if a power loss broke them. Where the system runs still that
-** they were written under, or they are confirmed, nothing did but the disk: the file is refused. *endured: they are, but others have the file
-** open and see them whole. Returns 0 or an errno, with *advice: EBUSY, EROFS (it is to be opened for writing). Meta
-** pages that are none are left for rootstock_lmdb_check_file to judge. */
+/* Before LMDB opens the file: undoes its last commits if a power loss broke them. Where the system runs still that they
+** were written under, or they are confirmed, nothing did but the disk: the file is refused. *endured: they are, but
+** others have the file open and see them whole. Returns 0 or an errno, with *advice: EBUSY, EROFS (it is to be opened
+** for writing). Meta pages that are none are left for rootstock_lmdb_check_file to judge. */
 int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice);
 /* Would it undo or refuse? Asked once more, among the openers. */
 int rootstock_lmdb_is_broken(int descriptor);

@@ -9,9 +9,9 @@
 ** a program that opened the file with plain LMDB after the power came back is in the way; the announcement names the
 ** boot, which tells.
 **
-** While the system runs that a commit was written under, its memory has all of it. So a page that is not as it was sealed
-** was damaged, and the file is refused; a commit without a seal is whole, and its writer was killed. A confirmed commit
-** is durable, and not looked at here.
+** While the system runs that a commit was written under, its memory has all of it. So a page that is not as it was
+** sealed was damaged, and the file is refused; a commit without a seal is whole, and its writer was killed. A confirmed
+** commit is durable, and not looked at here.
 **
 ** Which commit was undone last, and when, stays in the meta pages.
 **
