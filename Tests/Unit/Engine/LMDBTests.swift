@@ -167,8 +167,8 @@ import Testing
         #expect(refused { $0[4096 + 16] ^= 1 } == ROOTSTOCK_CORRUPT.code, "the second")
         #expect(refused { $0[20] = 2 } == ROOTSTOCK_VERSION.code, "another file format")
         #expect(refused { $0[41] = 0x11 } == ROOTSTOCK_CORRUPT.code, "an impossible page size")
-        #expect(refused { $0[136 + 5] = 1 } == nil, "the older meta page's page count is nobody's concern")
-        #expect(refused { $0[4096 + 136 + 5] = 1 } == ROOTSTOCK_CORRUPT.code, "more pages than any map has")
+        #expect(refused { $0[136 + 5] = 1 } == ROOTSTOCK_CORRUPT.code, "more pages than any map has")
+        #expect(refused { $0[4096 + 136 + 5] = 1 } == ROOTSTOCK_CORRUPT.code, "the second page, too")
     }
 
     /// The file's bytes, by name and on disk.

@@ -114,9 +114,9 @@ static const char *judge_record(const tree_record *tree, size_t last_page) {
     return NULL;
 }
 
-/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. The numbers of the older page are
-** nobody's concern: where LMDB could not write a meta page, it puts the older transaction's number and last page back
-** and leaves the failed commit's records. */
+/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. The records of the older page are
+** not held against its last page: where LMDB could not write a meta page, it puts the older transaction's number and
+** last page back and leaves the failed commit's records. */
 static const char *judge_meta(const meta_page *meta, size_t index, size_t page_size, int is_newest) {
     const tree_record *list = &meta->trees[0], *unnamed = &meta->trees[1];
     if (meta->header.number != index || meta->header.flags != META_PAGE_FLAG) return "the header is not a meta page's";
@@ -124,10 +124,10 @@ static const char *judge_meta(const meta_page *meta, size_t index, size_t page_s
     if ((list->flags & ~ENVIRONMENT_FLAGS) != FREE_LIST_FLAGS)
         return "the flags of the list of free pages are not LMDB's";
     if ((unnamed->flags & ~TREE_FLAGS) != 0) return "the flags of the tree of trees are not LMDB's";
-    if (!is_newest) return NULL;
     if (meta->map_size > LARGEST_MAP || meta->last_page < META_PAGES - 1 ||
         meta->last_page >= meta->map_size / page_size)
         return "its number of pages is impossible";
+    if (!is_newest) return NULL;
     const char *why = judge_record(list, meta->last_page);
     return why != NULL ? why : judge_record(unnamed, meta->last_page);
 }
