@@ -141,7 +141,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->plan = NULL;
     k->repeated = NULL;
     k->repeat_misses = 0;
-    k->ranges.disguised = 0;
+    k->ranges.disguised = k->ranges.declared = 0;
     k->rejecting = k->top_limit = 0;
     k->stepped = 0;
     k->began = transaction != NULL;

@@ -23,9 +23,9 @@
 ** | none    | number       | exact, and every text          | exact                        | up to the last text
 **   |
 **
-** Where the statement says that no affinity but the column's has a say (one_row.c), a value held equal means one key of
-** a TEXT column or one without affinity, too. A text that spells a number is one of these numbers where a running
-** statement may have it compared as one (affinity probe.c).
+** Where no affinity but the column's has a say, a value means one key of a TEXT column or one without affinity, too: the
+** statement says so (one_row.c), or, where a number arrives, SQLite's program does (affinity_probe.c). A text that
+** spells a number is one of these numbers where a running statement may have it compared as one (affinity_probe.c).
 */
 #include "executor/executor.h"
 #include "executor/ranges.h"
@@ -148,6 +148,16 @@ bool rst_value_is_disguised(const rst_table *table, const rootstock_value *value
     return ranges->disguised == 'y';
 }
 
+/* Whether the value is a number that the column's own affinity makes one key of: of TEXT, its text. */
+static bool is_declared(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
+                        const rootstock_value *value, rst_ranges *ranges) {
+    if (affinity >= AFFINITY_NUMERIC || part->column < 0 || plan->in > 0 ||
+        (value->type != VALUE_INTEGER && value->type != VALUE_REAL))
+        return false;
+    if (ranges->declared == 0) ranges->declared = rst_affinity_is_declared(table) ? 'y' : 'n';
+    return ranges->declared == 'y';
+}
+
 /* A text that may be compared as the number that it spells is taken for that number, against a column that has no
 ** numeric affinity. */
 static void unmask(const rst_table *table, char affinity, sqlite3_value *source, rootstock_value *value,
@@ -158,18 +168,25 @@ static void unmask(const rst_table *table, char affinity, sqlite3_value *source,
         *value = number;
 }
 
-/* Widens a bound as the table above says. upper: the edge bounds from above. */
-static void widen(edge *at, char affinity, bool upper) {
+/* Widens a bound as the table above says. upper: the edge bounds from above. hold: memory for its value. */
+static int widen(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
+                 sqlite3_value *source, edge *at, bool upper, rst_ranges *ranges, rootstock_buffer *hold) {
     static const char colon[] = ":";
-    int type = at->value.type;
-    bool number = type == VALUE_INTEGER || type == VALUE_REAL;
-    if (affinity >= AFFINITY_NUMERIC || type == VALUE_BLOB) return;
+    int type;
+    bool number;
+    if (affinity >= AFFINITY_NUMERIC) return rst_value_affinity(&at->value, source, AFFINITY_NUMERIC, hold);
+    if (is_declared(table, plan, part, affinity, &at->value, ranges))
+        return affinity == AFFINITY_TEXT ? rst_value_affinity(&at->value, source, AFFINITY_TEXT, hold) : SQLITE_OK;
+    unmask(table, affinity, source, &at->value, ranges);
+    type = at->value.type;
+    number = type == VALUE_INTEGER || type == VALUE_REAL;
+    if (type == VALUE_BLOB) return SQLITE_OK;
     if (number && (affinity == AFFINITY_TEXT || upper)) {
         at->is_class = true;
         at->class_byte = upper ? CLASS_BLOB : affinity == AFFINITY_TEXT ? CLASS_TEXT : CLASS_NUMBER;
-        return;
+        return SQLITE_OK;
     }
-    if (type != VALUE_TEXT) return;
+    if (type != VALUE_TEXT) return SQLITE_OK;
     if (upper) {
         if (at->value.size == 0 || ((const unsigned char *)at->value.as.data)[0] < ':') {
             at->value.as.data = colon;
@@ -180,6 +197,7 @@ static void widen(edge *at, char affinity, bool upper) {
         at->is_class = true;
         at->class_byte = CLASS_NUMBER;
     }
+    return SQLITE_OK;
 }
 
 static char affinity_of_part(const rst_table *table, const rst_part *part) {
@@ -229,7 +247,7 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
 
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges) {
-    rootstock_buffer *prefix = &ranges->held, hold = {0};
+    rootstock_buffer *prefix = &ranges->held, hold = {0}, upper_hold = {0};
     edge from = {.open = true}, to = {.open = true};
     int argument = 0, code = SQLITE_OK;
     bool empty = false;
@@ -241,16 +259,18 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
     for (int k = 0; k < plan->equals && code == SQLITE_OK; k++) {
         char affinity = affinity_of_part(table, &parts[k]);
         rootstock_value value, spelled;
+        bool exact = false;
         rst_value_from(values[argument], &value);
         if (plan->null_equal[k] == 2) value.type = VALUE_NULL;
         if (value.type == VALUE_NULL && !plan->null_equal[k]) goto done;
         if (affinity >= AFFINITY_NUMERIC)
             code = rst_value_affinity(&value, values[argument], AFFINITY_NUMERIC, &hold);
-        else if (plan->exact && affinity == AFFINITY_TEXT)
+        else if ((exact = plan->exact || is_declared(table, plan, &parts[k], affinity, &value, ranges)) &&
+                 affinity == AFFINITY_TEXT)
             code = rst_value_affinity(&value, values[argument], AFFINITY_TEXT, &hold);
         argument++;
         if (code != SQLITE_OK) goto done;
-        if (affinity < AFFINITY_NUMERIC && !plan->exact) {
+        if (affinity < AFFINITY_NUMERIC && !exact) {
             unmask(table, affinity, values[argument - 1], &value, ranges);
             bool number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
             bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
@@ -284,22 +304,16 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             from.is_class = false;
             rst_value_from(values[argument], &from.value);
             if (from.value.type == VALUE_NULL) goto done;
-            if (affinity >= AFFINITY_NUMERIC)
-                code = rst_value_affinity(&from.value, values[argument], AFFINITY_NUMERIC, &hold);
-            unmask(table, affinity, values[argument], &from.value, ranges);
             from.after = plan->lower == SQLITE_INDEX_CONSTRAINT_GT;
-            widen(&from, affinity, false);
+            code = widen(table, plan, part, affinity, values[argument], &from, false, ranges, &hold);
             argument++;
         }
         if (plan->upper != 0 && code == SQLITE_OK) {
             to.open = false;
             rst_value_from(values[argument], &to.value);
             if (to.value.type == VALUE_NULL) goto done;
-            if (affinity >= AFFINITY_NUMERIC)
-                code = rst_value_affinity(&to.value, values[argument], AFFINITY_NUMERIC, &hold);
-            unmask(table, affinity, values[argument], &to.value, ranges);
             to.after = plan->upper == SQLITE_INDEX_CONSTRAINT_LE;
-            widen(&to, affinity, true);
+            code = widen(table, plan, part, affinity, values[argument], &to, true, ranges, &upper_hold);
         }
         if (code == SQLITE_OK) code = between(&ranges->range[0], prefix, &from, &to, part, &empty);
         ranges->prefix = prefix->size;
@@ -313,6 +327,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
     ranges->count = 1;
 done:
     if (hold.data != NULL) rootstock_buffer_free(&hold);
+    if (upper_hold.data != NULL) rootstock_buffer_free(&upper_hold);
     return code;
 }
 

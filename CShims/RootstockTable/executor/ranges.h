@@ -23,6 +23,7 @@ typedef struct rst_ranges {
     rootstock_buffer held; /* of rst_ranges_make: the equalities' bytes, kept for its memory */
     size_t prefix;         /* bytes that every key of range[0] shares */
     char disguised;        /* 'y' or 'n': what rst_affinity_probes_any said since the cursor was opened; 0: not asked */
+    char declared;         /* the same of rst_affinity_is_declared */
 } rst_ranges;
 
 /* Fills ranges (buffers are reused). affinity: of the column at each place, 'D' for the rowid. rowid: keys are bare

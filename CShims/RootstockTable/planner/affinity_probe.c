@@ -1,7 +1,15 @@
 /*
-** affinity_probe.c - whether a text that spells a number may stand for the number where it is compared.
+** affinity_probe.c - by which affinity the running statements compare columns that have no numeric one.
 **
-** SQLite does not tell a virtual table the affinity of a comparison. A column of numeric affinity in a table never
+** SQLite does not tell a virtual table the affinity of a comparison. What it has compiled tells it: EXPLAIN shows each
+** comparison with its affinity. A syntax tree could not: the affinity comes from names, through views, WITH, subqueries
+** and triggers, which SQLite resolves. Two questions are asked here, both seldom.
+**
+** 1. A number is sought in a column of TEXT or without affinity. If every comparison of the table's columns applies the
+** column's own affinity, as with literals, parameters and expressions, the number is one key; if one applies numeric
+** affinity, as with a column of numbers, it may be any text.
+**
+** 2. A text that spells a number is sought there. A column of numeric affinity in a table never
 ** gives a text that spells a number, and what has no affinity, or that of TEXT, compares such a text as a text. But a
 ** column of a compound SELECT can be of numeric affinity and give '01' (of SELECT id FROM k UNION ALL SELECT '01'), and
 ** so can a column of another module's table. Then every spelling of that number is equal to it, and no range of keys
@@ -20,9 +28,15 @@
 
 enum { TEXTS_KEPT = 128, NEW_STATEMENTS = 8, OTHER_DATABASES = 2 /* behind main and temp */ };
 
+enum { JUDGED_TABLES = 8 };
+
+/* What a statement does, by its text. */
 typedef struct verdict {
     char *text;
-    bool affinity_probes;
+    bool affinity_probes; /* compares a column without numeric affinity by it */
+    int count;            /* tables of ours with such columns that it compares; more than there is room: unclear */
+    const rst_table *tables[JUDGED_TABLES];
+    bool declared[JUDGED_TABLES]; /* each time by the column's own affinity */
 } verdict;
 
 typedef struct rst_affinity_probes {
@@ -216,11 +230,17 @@ static int stamp_of(rst_connection *c, uint64_t *stamp, bool *certain) {
 
 /* ---- what a statement does ---- */
 
+/* A register with a column of ours without numeric affinity. */
+typedef struct held_column {
+    const rst_table *table; /* null: none */
+    bool text;              /* of affinity TEXT */
+} held_column;
+
 /* What has come up in a program so far. */
 typedef struct flags {
     rst_table **tables; /* by cursor */
     int table_count;
-    bool *unsure; /* by register: it has a column of ours without numeric affinity */
+    held_column *columns; /* by register */
     int register_count;
 } flags;
 
@@ -248,9 +268,52 @@ static rst_table *table_of(const rst_connection *c, const char *shown) {
     return NULL;
 }
 
+static int note_column(flags *f, int cursor, int column, int target, bool module) {
+    const rst_table *table = module && cursor >= 0 && cursor < f->table_count ? f->tables[cursor] : NULL;
+    held_column *held;
+    int code = target < 0 ? SQLITE_ERROR : grow((void **)&f->columns, &f->register_count, target, sizeof *f->columns);
+    if (code != SQLITE_OK) return code;
+    held = &f->columns[target];
+    held->table = table;
+    held->text = table != NULL && column < table->column_count && table->columns[column].affinity == AFFINITY_TEXT;
+    if (table != NULL && column < table->column_count &&
+        (column == table->rowid_column || table->columns[column].affinity >= AFFINITY_NUMERIC))
+        held->table = NULL;
+    return SQLITE_OK;
+}
+
+/* Copies of registers: what they hold goes along. */
+static int note_copies(flags *f, int from, int to, int count) {
+    for (int i = 0; i < count; i++) {
+        int code = from < 0 || to < 0 ? SQLITE_ERROR
+                                      : grow((void **)&f->columns, &f->register_count, (from > to ? from : to) + i,
+                                             sizeof *f->columns);
+        if (code != SQLITE_OK) return code;
+        f->columns[to + i] = f->columns[from + i];
+    }
+    return SQLITE_OK;
+}
+
+static void note_comparison(const flags *f, int at, int affinity, verdict *out) {
+    const held_column *held = at >= 0 && at < f->register_count ? &f->columns[at] : NULL;
+    int i = 0;
+    if (held == NULL || held->table == NULL) return;
+    out->affinity_probes |= affinity >= AFFINITY_NUMERIC;
+    while (i < out->count && i < JUDGED_TABLES && out->tables[i] != held->table) i++;
+    if (i == JUDGED_TABLES) {
+        out->count = JUDGED_TABLES + 1;
+        return;
+    }
+    if (i == out->count) {
+        out->tables[i] = held->table;
+        out->declared[i] = true;
+        out->count++;
+    }
+    if (held->text ? affinity != AFFINITY_TEXT : affinity >= AFFINITY_TEXT) out->declared[i] = false;
+}
+
 /* One instruction of a program. *ours: a table of ours has been opened. */
-static int look_at_instruction(const rst_connection *c, sqlite3_stmt *program, flags *f, bool *ours,
-                               bool *affinity_probes) {
+static int look_at_instruction(const rst_connection *c, sqlite3_stmt *program, flags *f, bool *ours, verdict *out) {
     static const char *const comparisons[] = {"Eq", "Ne", "Lt", "Le", "Gt", "Ge"};
     enum { AFFINITY_MASK = 0x47 };
     const char *name = (const char *)sqlite3_column_text(program, 1);
@@ -264,73 +327,79 @@ static int look_at_instruction(const rst_connection *c, sqlite3_stmt *program, f
         *ours |= f->tables[first] != NULL;
         return SQLITE_OK;
     }
-    if (strcmp(name, "VColumn") == 0 || strcmp(name, "Column") == 0) {
-        const rst_table *table = name[0] == 'V' && first >= 0 && first < f->table_count ? f->tables[first] : NULL;
-        code = third < 0 ? SQLITE_ERROR : grow((void **)&f->unsure, &f->register_count, third, sizeof *f->unsure);
-        if (code != SQLITE_OK) return code;
-        f->unsure[third] =
-            table != NULL && (second >= table->column_count ||
-                              (second != table->rowid_column && table->columns[second].affinity < AFFINITY_NUMERIC));
-        return SQLITE_OK;
-    }
+    if (strcmp(name, "VColumn") == 0 || strcmp(name, "Column") == 0)
+        return note_column(f, first, second, third, name[0] == 'V');
+    if (strcmp(name, "SCopy") == 0) return note_copies(f, first, second, 1);
+    if (strcmp(name, "Copy") == 0) return note_copies(f, first, second, third + 1);
+    if (strcmp(name, "Move") == 0) return note_copies(f, first, second, third);
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
+        int affinity = sqlite3_column_int(program, 6) & AFFINITY_MASK;
         if (strcmp(name, comparisons[i]) != 0) continue;
-        if ((sqlite3_column_int(program, 6) & AFFINITY_MASK) < AFFINITY_NUMERIC) return SQLITE_OK;
-        *affinity_probes |= (first >= 0 && first < f->register_count && f->unsure[first]) ||
-                            (third >= 0 && third < f->register_count && f->unsure[third]);
+        note_comparison(f, first, affinity, out);
+        note_comparison(f, third, affinity, out);
     }
     return SQLITE_OK;
 }
 
-/* Whether the statement compares a column of ours with numeric affinity that the column has not. An error: it cannot be
-** told. */
-static int look_at_program(rst_connection *c, const char *text, bool *affinity_probes) {
+/* What the statement does. An error: it cannot be told. */
+static int look_at_program(rst_connection *c, const char *text, verdict *out) {
     char *explain = sqlite3_mprintf("EXPLAIN %s", text);
     sqlite3_stmt *program = NULL;
     flags f = {0};
     bool ours = false;
     int code, result;
-    *affinity_probes = false;
     if (explain == NULL) return SQLITE_NOMEM;
     code = sqlite3_prepare_v2(c->db, explain, -1, &program, NULL);
     sqlite3_free(explain);
-    while (code == SQLITE_OK && !*affinity_probes) {
+    while (code == SQLITE_OK) {
         code = sqlite3_step(program);
-        if (code == SQLITE_ROW) code = look_at_instruction(c, program, &f, &ours, affinity_probes);
+        if (code == SQLITE_ROW) code = look_at_instruction(c, program, &f, &ours, out);
     }
     /* A statement that reads no table of ours and yet runs beside us makes others run: those are looked at for
     ** themselves. */
     if (code == SQLITE_DONE) code = SQLITE_OK;
     result = sqlite3_finalize(program);
     sqlite3_free(f.tables);
-    sqlite3_free(f.unsure);
+    sqlite3_free(f.columns);
     if (code == SQLITE_OK) code = result;
-    if (code == SQLITE_OK && !ours && strstr(text, "rootstock_") == NULL) *affinity_probes = true;
+    if (code == SQLITE_OK && !ours && strstr(text, "rootstock_") == NULL) out->affinity_probes = true;
     return code;
 }
 
-/* The verdict on the text of a statement. SQLITE_OK, or an error: it cannot be told now. */
+/* What is known of the text, kept or found out now; it holds until the next one is asked for. SQLITE_OK, or an error: it
+** cannot be told now. */
+static int judge(rst_connection *c, rst_affinity_probes *d, const char *text, const verdict **out) {
+    verdict found = {0};
+    int code;
+    for (int i = 0; i < d->count; i++) {
+        if (strcmp(d->texts[i].text, text) != 0) continue;
+        *out = &d->texts[i];
+        return SQLITE_OK;
+    }
+    code = look_at_program(c, text, &found);
+    if (code != SQLITE_OK) return code;
+    if (d->count == TEXTS_KEPT) texts_forget(d);
+    if (d->texts == NULL) d->texts = rst_realloc64_unwatched(NULL, TEXTS_KEPT * sizeof *d->texts);
+    if (d->texts == NULL) return SQLITE_NOMEM;
+    found.text = sqlite3_mprintf("%s", text);
+    if (found.text == NULL) return SQLITE_NOMEM;
+    d->texts[d->count] = found;
+    *out = &d->texts[d->count++];
+    return SQLITE_OK;
+}
+
+/* Whether the statement compares a column of ours with numeric affinity that the column has not. SQLITE_OK, or an
+** error: it cannot be told now. */
 static int text_disguises(rst_connection *c, rst_affinity_probes *d, const char *text, bool *affinity_probes) {
+    const verdict *known = NULL;
     int code;
     *affinity_probes = false;
     if (!may_disguise(d, text)) return SQLITE_OK;
     *affinity_probes = true;
     if (text == NULL) return SQLITE_OK;
-    for (int i = 0; i < d->count; i++) {
-        if (strcmp(d->texts[i].text, text) != 0) continue;
-        *affinity_probes = d->texts[i].affinity_probes;
-        return SQLITE_OK;
-    }
-    code = look_at_program(c, text, affinity_probes);
-    if (code != SQLITE_OK) return code;
-    if (d->count == TEXTS_KEPT) texts_forget(d);
-    if (d->texts == NULL) d->texts = rst_realloc64_unwatched(NULL, TEXTS_KEPT * sizeof *d->texts);
-    if (d->texts == NULL) return SQLITE_OK;
-    d->texts[d->count].text = sqlite3_mprintf("%s", text);
-    d->texts[d->count].affinity_probes = *affinity_probes;
-    if (d->texts[d->count].text == NULL) return SQLITE_NOMEM;
-    d->count++;
-    return SQLITE_OK;
+    code = judge(c, d, text, &known);
+    if (code == SQLITE_OK) *affinity_probes = known->affinity_probes;
+    return code;
 }
 
 /* The statements on the connection that are not known yet; only those running where `busy`. */
@@ -384,20 +453,48 @@ static int look_around(rst_connection *c, rst_affinity_probes *d) {
     return SQLITE_OK;
 }
 
-bool rst_affinity_probes_now(rst_connection *c) {
+/* What is known of the connection's statements, brought up to date; null: nothing is. */
+static rst_affinity_probes *up_to_date(rst_connection *c) {
     rst_planner *planner = planner_of(c);
     rst_affinity_probes *d = planner->affinity_probes;
-    bool affinity_probes;
-    int looked;
     if (d == NULL) {
         d = planner->affinity_probes = sqlite3_malloc64(sizeof *d);
-        if (d == NULL) return true;
+        if (d == NULL) return NULL;
         memset(d, 0, sizeof *d);
     }
-    if ((!d->known || d->planned != planner->planned) && look_around(c, d) != SQLITE_OK) return true;
+    if ((!d->known || d->planned != planner->planned) && look_around(c, d) != SQLITE_OK) return NULL;
+    return d;
+}
+
+bool rst_affinity_probes_now(rst_connection *c) {
+    rst_affinity_probes *d = up_to_date(c);
+    bool affinity_probes;
+    int looked;
+    if (d == NULL) return true;
     if (!d->any) return false;
     /* One of them does: is it one of those that run? */
     if (look_at_statements(c, d, true, &looked, &affinity_probes) != SQLITE_OK) return true;
-    d->planned = planner->planned;
+    d->planned = planner_of(c)->planned;
     return affinity_probes;
+}
+
+bool rst_affinity_is_declared(const rst_table *table) {
+    rst_connection *c = table->connection;
+    rst_affinity_probes *d = up_to_date(c);
+    bool compared = false;
+    if (d == NULL) return false;
+    for (sqlite3_stmt *s = sqlite3_next_stmt(c->db, NULL); s != NULL; s = sqlite3_next_stmt(c->db, s)) {
+        const verdict *known = NULL;
+        const char *text = sqlite3_stmt_busy(s) ? sqlite3_sql(s) : "";
+        if (text == NULL || (text[0] != '\0' && judge(c, d, text, &known) != SQLITE_OK)) return false;
+        if (known == NULL) continue;
+        if (known->count > JUDGED_TABLES) return false;
+        for (int i = 0; i < known->count; i++) {
+            if (known->tables[i] != table) continue;
+            if (!known->declared[i]) return false;
+            compared = true;
+        }
+    }
+    d->planned = planner_of(c)->planned; /* by EXPLAIN, which runs nothing */
+    return compared;
 }

@@ -1,9 +1,8 @@
 /*
-** affinity_probe.h - whether a text that arrives at xFilter may have to be compared as the number that it spells
-** (affinity probe.c).
+** affinity_probe.h - by which affinity running statements compare what arrives at xFilter (affinity_probe.c).
 */
-#ifndef ROOTSTOCK_DISGUISE_H
-#define ROOTSTOCK_DISGUISE_H
+#ifndef ROOTSTOCK_AFFINITY_PROBE_H
+#define ROOTSTOCK_AFFINITY_PROBE_H
 
 #include "planner/planner.h"
 
@@ -17,6 +16,12 @@ bool rst_affinity_probes_now(rst_connection *c);
 static inline bool rst_affinity_probes_any(rst_connection *c) {
     return planner_of(c)->plain_planned != planner_of(c)->planned && rst_affinity_probes_now(c);
 }
+
+/*
+** Whether each comparison of the table's columns of TEXT or without affinity in the running statements applies the
+** column's own affinity alone. Asked while they run; false where it cannot be told.
+*/
+bool rst_affinity_is_declared(const rst_table *table);
 
 /* Lets go of what SQLite has of it: before the connection is closed. */
 void rst_affinity_probes_rest(rst_connection *c);
