@@ -9,6 +9,7 @@
 ** flags of what it stands for, so SQLite refuses or takes it as it would the original.
 */
 #include "catalog/catalog.h"
+#include "parser/tokens.h"
 
 #include <string.h>
 
@@ -172,15 +173,15 @@ static int add(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list,
     return SQLITE_OK;
 }
 
+static bool stands_for(const rst_function_proxy *forward, const char *name, int count, char kind) {
+    bool collation = kind == 'c';
+    return collation == (forward->kind == 'c') && (collation || forward->count == count) &&
+           sqlite3_stricmp(forward->name, name) == 0;
+}
+
 static rst_function_proxy *find(rst_function_proxy *list, const char *name, int count, char kind) {
-    for (rst_function_proxy *forward = list; forward != NULL; forward = forward->next) {
-        bool collation = kind == 'c';
-        if (collation == (forward->kind == 'c') && (collation || forward->count == count) &&
-            sqlite3_stricmp(forward->name, name) == 0) {
-            return forward;
-        }
-    }
-    return NULL;
+    while (list != NULL && !stands_for(list, name, count, kind)) list = list->next;
+    return list;
 }
 
 bool rst_collation_known(rst_connection *c, const char *name) {
@@ -220,9 +221,22 @@ static int finished(sqlite3_stmt *statement, int code) {
     return code == SQLITE_OK ? result : code;
 }
 
+static void reverse(rst_function_proxy **list) {
+    rst_function_proxy *rest = *list;
+    *list = NULL;
+    while (rest != NULL) {
+        rst_function_proxy *next = rest->next;
+        rest->next = *list;
+        *list = rest;
+        rest = next;
+    }
+}
+
 static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
     sqlite3_stmt *statement = NULL;
     char *mirrors = NULL;
+    rst_function_proxy *last = NULL; /* they come in the order of the last time, and that is the list's */
+    bool first = *list == NULL;
     int code = sqlite3_prepare_v2(c->db, "PRAGMA function_list", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
@@ -232,7 +246,9 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
         rst_function_proxy *forward;
         if (sqlite3_column_int(statement, 1) != 0 || name == NULL || type == NULL) continue;
         if (sqlite3_strnicmp(name, "rootstock_", 10) == 0) continue;
-        forward = find(*list, name, count, type[0]);
+        forward = last != NULL && last->next != NULL && stands_for(last->next, name, count, type[0])
+                      ? last->next
+                      : find(*list, name, count, type[0]);
         if (forward == NULL) {
             bool own = mirror_has(schema_db, &mirrors, name, count);
             code = add(c, schema_db, list, name, count, flags, type[0], false, own);
@@ -246,11 +262,15 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
             else
                 *forward = was;
         }
-        if (forward != NULL) forward->seen = true;
+        if (forward != NULL) {
+            forward->seen = true;
+            last = forward;
+        }
         /* a statement of the schema database runs: as it was, until the next time */
         if (code == SQLITE_BUSY) code = SQLITE_OK;
     }
     sqlite3_free(mirrors);
+    if (first) reverse(list); /* each was put in front */
     return finished(statement, code);
 }
 
@@ -298,6 +318,34 @@ int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_functio
     if (code == SQLITE_OK) sweep(schema_db, list, false);
     /* An authorizer may keep the lists from us: then what is not known is called unknown when it is needed. */
     return code == SQLITE_NOMEM ? code : SQLITE_OK;
+}
+
+/* Whether a CREATE, DROP or ALTER may name a function or a collation: a word before a parenthesis within the first one,
+** which is no type with its length and no list of columns. */
+static bool may_name_functions(const char *sql, const char *end) {
+    static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end), before = token, before_that = token;
+    int depth = 0;
+    if (!rst_token_is(&token, "CREATE")) return !rst_token_is(&token, "DROP");
+    for (; token.type != TOKEN_END; before_that = before, before = token, token = rst_token_next(&p, end)) {
+        const char *q = p;
+        rst_token next;
+        bool list = rst_token_is(&before_that, "REFERENCES");
+        if (rst_token_is(&token, "COLLATE") || rst_token_is(&token, "WHERE") || rst_token_is(&token, "AS")) return true;
+        if (rst_token_mark(&token, ")")) depth--;
+        if (!rst_token_mark(&token, "(") || depth++ == 0 || !rst_token_names(&before)) continue;
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) list |= rst_token_is(&before, lists[i]);
+        next = rst_token_next(&q, end);
+        if (!list && next.type != TOKEN_NUMBER) return true;
+    }
+    return false;
+}
+
+int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end) {
+    rst_schema *schema = schema_of(c);
+    if (!may_name_functions(sql, end)) return SQLITE_OK;
+    return rst_function_proxies_sync(c, schema->schema_db, &schema->function_proxies);
 }
 
 /* A schema that was stored may name what this connection has not registered yet: SQLite loads such a schema, and

@@ -86,27 +86,14 @@ void rst_table_release(rst_table *table) {
 }
 
 rst_table *rst_table_find(rst_connection *c, const char *name) {
-    int near = -2;
-    return rst_table_find_near(c, name, &near);
+    const rst_named_table *named = rst_table_names_find(&schema_of(c)->names, name);
+    return named == NULL ? NULL : named->table;
 }
 
-rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near) {
-    rst_schema *schema = schema_of(c);
-    for (int step = 1; step >= -1; step--) {
-        int place = *near + step;
-        if (place < 0 || place >= schema->table_count) continue;
-        if (sqlite3_stricmp(schema->tables[place]->declared_name, name) != 0) continue;
-        *near = place;
-        return schema->tables[place];
-    }
-    for (int i = 0; i < schema->table_count; i++) {
-        if (sqlite3_stricmp(schema->tables[i]->name, name) == 0 ||
-            sqlite3_stricmp(schema->tables[i]->declared_name, name) == 0) {
-            *near = i;
-            return schema->tables[i];
-        }
-    }
-    return NULL;
+const rst_child *rst_table_children(const rst_table *table) {
+    const rst_named_table *named =
+        table->is_parent ? rst_table_names_find(&schema_of(table->connection)->names, table->name) : NULL;
+    return named == NULL ? NULL : named->children;
 }
 
 /* SQLite's rule, in its order. */

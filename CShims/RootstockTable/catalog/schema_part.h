@@ -5,6 +5,7 @@
 #define ROOTSTOCK_CATALOG_SCHEMA_PART_H
 
 #include "storage/storage.h"
+#include "catalog/table_names.h"
 
 typedef struct rst_schema {
     rst_store store; /* must be first */
@@ -24,7 +25,8 @@ typedef struct rst_schema {
     bool compare_failed;
     rst_table **tables;
     int table_count;
-    rst_catalog loaded; /* the catalog as it was loaded */
+    rst_table_names names; /* of the tables */
+    rst_catalog loaded;    /* the catalog as it was loaded */
     struct rst_vtab *vtabs;
     struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
     struct rst_program *program;    /* the front-door statement being run, innermost; null where it must not be asked */

@@ -238,9 +238,8 @@ static inline int rst_constraint_at(const rst_table *table, int turn) {
 }
 
 rst_table *rst_table_find(rst_connection *c, const char *name);
-/* The same where many are sought in the order of c->tables, or in the opposite one: next to *near, where the last one
-** stood, first. */
-rst_table *rst_table_find_near(rst_connection *c, const char *name, int *near);
+/* The foreign keys that refer to the table, the newest table's first; null: none. */
+const struct rst_child *rst_table_children(const rst_table *table);
 void rst_table_release(rst_table *table);
 /* ---- rowids.c ---- */
 /* Of a table with rowids: the first of its words "rowid", "oid", "_rowid_" that no column has, or null. */

@@ -54,23 +54,19 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
     rst_rewriter *rewriter = rewriter_of(c);
     rst_schema *schema = schema_of(c);
     rst_table **tables = NULL;
+    rst_table_names names = {0};
     int count = 0, code;
     tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
     if (tables == NULL) return SQLITE_NOMEM;
     code = describe_tables(c, catalog, carry, tables, &count, message);
     if (code == SQLITE_OK) {
-        for (int i = 0; i < count; i++) tables[i]->is_parent = false;
-        for (int i = 0; i < count; i++) {
-            for (int k = 0; k < tables[i]->foreign_key_count; k++) {
-                for (int j = 0; j < count; j++) {
-                    if (sqlite3_stricmp(tables[i]->foreign_keys[k].parent, tables[j]->name) == 0)
-                        tables[j]->is_parent = true;
-                }
-            }
-        }
-        code = rst_statistics_load(c, tables, count);
+        code = rst_table_names_make(tables, count, &names);
+        for (int i = 0; i < count && code == SQLITE_OK; i++)
+            tables[i]->is_parent = rst_table_names_find(&names, tables[i]->name)->children != NULL;
+        if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count);
     }
     if (code != SQLITE_OK) {
+        rst_table_names_free(&names);
         for (int i = 0; i < count; i++) rst_table_release(tables[i]);
         sqlite3_free(tables);
         return code;
@@ -86,11 +82,12 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
         int old_count = schema->table_count;
         schema->tables = tables;
         schema->table_count = count;
+        rst_table_names_free(&schema->names);
+        schema->names = names;
         rst_plans_note_running(c);
         /* Declared virtual tables whose text is unchanged go on with the new description. */
-        int near = count;
         for (rst_vtab *vtab = schema->vtabs; vtab != NULL; vtab = vtab->next) {
-            rst_table *fresh = rst_table_find_near(c, vtab->table->declared_name, &near);
+            rst_table *fresh = rst_table_find(c, vtab->table->declared_name);
             if (fresh == NULL || fresh == vtab->table) continue;
             if (strcmp(fresh->sql, vtab->table->sql) != 0 || fresh->identifier != vtab->table->identifier) continue;
             if (vtab->table->missing_collation != NULL) {
@@ -234,12 +231,11 @@ static bool is_native(rst_connection *c, const rst_object *object) {
     return rst_table_find(c, object->table_name) == NULL;
 }
 
-/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. near: see
-** rst_table_find_near. */
-static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown, int *near) {
+/* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. */
+static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown) {
     *shown = false;
     if (strcmp(declared->type, "table") == 0) {
-        const rst_table *table = rst_table_find_near(c, declared->name, near);
+        const rst_table *table = rst_table_find(c, declared->name);
         if (table == NULL || !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
             return false;
         *shown = rst_expression_column_stale(c, table);
@@ -260,24 +256,22 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
 static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
     rst_definitions *definitions = definitions_of(c);
     bool views_go = false, triggers_go = false, shown;
-    int near = schema_of(c)->table_count, code = SQLITE_OK;
+    int code = SQLITE_OK;
     for (int i = 0; i < definitions->declared_count && !triggers_go; i++)
         triggers_go = strcmp(definitions->declared[i].type, "trigger") == 0;
     for (int i = definitions->declared_count - 1; triggers_go && i >= 0; i--) {
-        if (strcmp(definitions->declared[i].type, "table") == 0 &&
-            !is_current(c, &definitions->declared[i], &shown, &near))
+        if (strcmp(definitions->declared[i].type, "table") == 0 && !is_current(c, &definitions->declared[i], &shown))
             break;
         triggers_go = i > 0;
     }
-    near = schema_of(c)->table_count;
     for (int i = 0; i < definitions->declared_count && !views_go; i++)
-        views_go = strcmp(definitions->declared[i].type, "view") == 0 &&
-                   !is_current(c, &definitions->declared[i], &shown, &near);
+        views_go =
+            strcmp(definitions->declared[i].type, "view") == 0 && !is_current(c, &definitions->declared[i], &shown);
     triggers_go |= views_go;
     if (views_go) code = rst_kept_triggers_note(c, kept);
     for (int i = definitions->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         const rst_declared *declared = &definitions->declared[i];
-        bool keep = is_current(c, declared, &shown, &near) && !(triggers_go && strcmp(declared->type, "trigger") == 0);
+        bool keep = is_current(c, declared, &shown) && !(triggers_go && strcmp(declared->type, "trigger") == 0);
         if (keep && !shown) continue;
         code = undeclare(c, i, shown ? NULL : message);
         if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */

@@ -18,7 +18,7 @@
 
 typedef struct snapshot_row {
     int64_t rowid;
-    char *type, *name, *table_name, *sql;
+    char *type, *name, *table_name, *sql; /* in one block, which begins with the type */
 } snapshot_row;
 
 typedef struct snapshot {
@@ -27,14 +27,28 @@ typedef struct snapshot {
 } snapshot;
 
 static void snapshot_free(snapshot *s) {
-    for (int i = 0; i < s->count; i++) {
-        sqlite3_free(s->rows[i].type);
-        sqlite3_free(s->rows[i].name);
-        sqlite3_free(s->rows[i].table_name);
-        sqlite3_free(s->rows[i].sql);
-    }
+    for (int i = 0; i < s->count; i++) sqlite3_free(s->rows[i].type);
     sqlite3_free(s->rows);
     memset(s, 0, sizeof *s);
+}
+
+/* Columns 1 to 4 of the statement's row; of those, sql may be NULL. False: out of memory. */
+static bool read_texts(sqlite3_stmt *statement, snapshot_row *row) {
+    char **texts[4] = {&row->type, &row->name, &row->table_name, &row->sql}, *block;
+    size_t size = 0;
+    for (int i = 0; i < 4; i++) {
+        if (sqlite3_column_text(statement, i + 1) != NULL) size += (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
+    }
+    block = sqlite3_malloc64(size);
+    if (block == NULL) return false;
+    for (int i = 0; i < 4; i++) {
+        const unsigned char *text = sqlite3_column_text(statement, i + 1);
+        size_t length = (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
+        if (text == NULL) continue;
+        *texts[i] = memcpy(block, text, length);
+        block += length;
+    }
+    return true;
 }
 
 /* The rows behind the rowid. */
@@ -49,18 +63,13 @@ static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
     if (code != SQLITE_OK) return code;
     sqlite3_bind_int64(statement, 1, behind);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        snapshot_row *rows = sqlite3_realloc64(s->rows, ((sqlite3_uint64)s->count + 1) * sizeof *rows);
-        if (rows == NULL) {
+        snapshot_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
+        if (rows != NULL) s->rows = rows;
+        if (rows == NULL || !read_texts(statement, &rows[s->count])) {
             sqlite3_finalize(statement);
             return SQLITE_NOMEM;
         }
-        s->rows = rows;
-        rows[s->count].rowid = sqlite3_column_int64(statement, 0);
-        rows[s->count].type = rst_text_duplicate(rst_text_at(statement, 1));
-        rows[s->count].name = rst_text_duplicate(rst_text_at(statement, 2));
-        rows[s->count].table_name = rst_text_duplicate(rst_text_at(statement, 3));
-        rows[s->count].sql = rst_text_duplicate(rst_text_at(statement, 4));
-        s->count++;
+        rows[s->count++].rowid = sqlite3_column_int64(statement, 0);
     }
     return rst_call_code(sqlite3_finalize(statement));
 }
@@ -292,9 +301,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {
         for (int i = 0; i < schema->table_count; i++) rst_validator_rest(schema->tables[i]);
-        code = rst_function_proxies_sync(c, schema->schema_db,
-                                         /* the statement may name what the application has registered since */
-                                         &schema->function_proxies);
+        code = rst_function_proxies_sync_for(c, sql, sql + strlen(sql));
         if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
         if (code == SQLITE_OK) {

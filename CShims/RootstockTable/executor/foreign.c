@@ -275,19 +275,13 @@ static bool sets_parent_key(const rst_table *table, const rst_foreign_key *forei
 }
 
 bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
-    const rst_connection *c = table->connection;
-    rst_schema *schema = schema_of(c);
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         for (int k = 0; k < foreign->column_count; k++)
             if (rst_columns_has(changed, beyond, foreign->child_columns[k])) return true;
     }
-    for (int t = 0; table->is_parent && t < schema->table_count; t++) {
-        for (int i = 0; i < schema->tables[t]->foreign_key_count; i++) {
-            const rst_foreign_key *foreign = &schema->tables[t]->foreign_keys[i];
-            if (sqlite3_stricmp(foreign->parent, table->name) == 0 && sets_parent_key(table, foreign, changed, beyond))
-                return true;
-        }
+    for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next) {
+        if (sets_parent_key(table, child->foreign, changed, beyond)) return true;
     }
     return false;
 }
@@ -296,33 +290,28 @@ bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                         const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {
     for (int turn = 0; turn < 2; turn++) {
-        for (int t = schema_of(c)->table_count - 1; t >= 0; t--) {
-            rst_table *child = schema_of(c)->tables[t];
-            for (int i = 0; i < child->foreign_key_count; i++) {
-                const rst_foreign_key *foreign = &child->foreign_keys[i];
-                const int *columns;
-                int code;
-                if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-                code = rst_foreign_parent_columns(child, foreign, table, &columns, message);
-                if (code != SQLITE_OK) {
-                    /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other
-                    ** columns. */
-                    if (old_values == NULL ||
-                        (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
-                        (code == SQLITE_ERROR && executor_of(c)->dropping_rows)) {
-                        rst_forget_message(message);
-                        continue;
-                    }
-                    return code;
-                }
-                if (old_values != NULL && new_values != NULL &&
-                    same_at(old_values, new_values, columns, foreign->column_count)) {
+        for (const rst_child *key = rst_table_children(table); key != NULL; key = key->next) {
+            const rst_foreign_key *foreign = key->foreign;
+            rst_table *child = key->table;
+            const int *columns;
+            int code = rst_foreign_parent_columns(child, foreign, table, &columns, message);
+            if (code != SQLITE_OK) {
+                /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other
+                ** columns. */
+                if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
+                    (code == SQLITE_ERROR && executor_of(c)->dropping_rows)) {
+                    rst_forget_message(message);
                     continue;
                 }
-                code = turn == 0 ? count_orphans(c, child, foreign, table, columns, old_values, new_values, message)
-                                 : act_on(c, child, foreign, table, columns, old_values, new_values, message);
-                if (code != SQLITE_OK) return code;
+                return code;
             }
+            if (old_values != NULL && new_values != NULL &&
+                same_at(old_values, new_values, columns, foreign->column_count)) {
+                continue;
+            }
+            code = turn == 0 ? count_orphans(c, child, foreign, table, columns, old_values, new_values, message)
+                             : act_on(c, child, foreign, table, columns, old_values, new_values, message);
+            if (code != SQLITE_OK) return code;
         }
     }
     return SQLITE_OK;
@@ -381,7 +370,6 @@ static bool is_view(const rst_connection *c, const char *name) {
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
-    rst_schema *schema = schema_of(c);
     const int *columns;
     bool all = changed == UINT64_MAX, looked_at = false;
     if (!all && !rst_foreign_sets_any(table, changed, NULL)) return SQLITE_OK;
@@ -405,16 +393,12 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
     /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
     looked_at &= !all;
     /* The newest is looked at first. */
-    for (int t = schema->table_count - 1; table->is_parent && t >= 0; t--) {
-        for (int i = 0; i < schema->tables[t]->foreign_key_count; i++) {
-            const rst_foreign_key *foreign = &schema->tables[t]->foreign_keys[i];
-            int code;
-            if (sqlite3_stricmp(foreign->parent, table->name) != 0) continue;
-            if (!looked_at && deferred_only && !foreign->deferred && !rst_foreign_all_deferred(c)) continue;
-            if (!all && !looked_at && !sets_parent_key(table, foreign, changed, NULL)) continue;
-            code = rst_foreign_parent_columns(schema->tables[t], foreign, table, &columns, message);
-            if (code != SQLITE_OK) return code;
-        }
+    for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next) {
+        int code;
+        if (!looked_at && deferred_only && !child->foreign->deferred && !rst_foreign_all_deferred(c)) continue;
+        if (!all && !looked_at && !sets_parent_key(table, child->foreign, changed, NULL)) continue;
+        code = rst_foreign_parent_columns(child->table, child->foreign, table, &columns, message);
+        if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;
 }

@@ -161,9 +161,11 @@ static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_
 
 int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                               const rootstock_value *values, bool *exists, char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str *text;
     sqlite3_int64 found = 0;
-    int code;
+    int code = rst_foreign_probe_parent(c, store_of(c)->writer, foreign, parent, columns, values, exists);
+    if (code != SQLITE_NOTFOUND) return code;
+    text = sqlite3_str_new(NULL);
     append_parent(text, c, foreign, parent, columns);
     sqlite3_str_appendall(text, " LIMIT 1");
     code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);

@@ -38,6 +38,7 @@ void rst_store_close(rst_connection *c) {
         rst_table_release(schema->tables[i]);
     }
     sqlite3_free(schema->tables);
+    rst_table_names_free(&schema->names);
     schema->tables = NULL;
     schema->table_count = 0;
     if (store->writer != NULL) rst_write_rollback(c);

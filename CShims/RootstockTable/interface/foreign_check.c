@@ -13,56 +13,55 @@
 
 #include <string.h>
 
-/* SELECT of the parent row; null if the store has no such table. */
-static int prepare_parent(rst_connection *c, const rst_foreign_key *foreign, sqlite3_stmt **statement, char **message) {
-    rst_table *parent = rst_table_find(c, foreign->parent);
-    sqlite3_str *text;
+/* Where the parents of one foreign key's children are looked for. */
+typedef struct parent_key {
+    rst_table *parent;       /* null: the store has no such table */
+    const int *columns;      /* of the key in it */
+    sqlite3_stmt *statement; /* that asks SQLite, made when it is needed */
+} parent_key;
+
+static int prepare_parent(rst_connection *c, const rst_foreign_key *foreign, parent_key *key, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
     char *sql;
     int code;
-    *statement = NULL;
-    if (parent == NULL) return SQLITE_OK;
-    text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", parent->declared_name);
+    sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", key->parent->declared_name);
     for (int k = 0; k < foreign->column_count; k++) {
-        const char *name = foreign->parent_columns[k];
-        int column = -1;
         if (k > 0) sqlite3_str_appendall(text, " AND ");
-        for (int i = 0; i < parent->column_count && column < 0; i++) {
-            if (name == NULL ? parent->columns[i].primary_key == k + 1
-                             : sqlite3_stricmp(parent->columns[i].name, name) == 0)
-                column = i;
-        }
-        if (column >= 0)
-            rst_foreign_append_equal(text, foreign, parent, column, k + 1);
-        else
-            sqlite3_str_appendf(text, "\"%w\"=?%d", name == NULL ? "rowid" : name, k + 1);
+        rst_foreign_append_equal(text, foreign, key->parent, key->columns[k], k + 1);
     }
     sqlite3_str_appendall(text, " LIMIT 1");
     sql = sqlite3_str_finish(text);
     if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v2(c->db, sql, -1, statement, NULL);
+    code = sqlite3_prepare_v2(c->db, sql, -1, &key->statement, NULL);
     if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     sqlite3_free(sql);
     return code;
 }
 
 /* SQLITE_ROW: the row's parent is there, or the row asks for none. SQLITE_DONE: it is not. */
-static int find_parent(const rst_foreign_key *foreign, sqlite3_stmt *statement, const rst_row_slot *hand) {
-    int code = SQLITE_OK, result;
+static int find_parent(rst_connection *c, rootstock_transaction *transaction, const rst_foreign_key *foreign,
+                       parent_key *key, const rst_row_slot *hand, char **message) {
+    bool exists = false;
+    int code, result;
     for (int k = 0; k < foreign->column_count; k++) {
         if (hand->values[foreign->child_columns[k]].type == VALUE_NULL) return SQLITE_ROW;
     }
-    if (statement == NULL) return SQLITE_DONE;
+    if (key->parent == NULL) return SQLITE_DONE;
+    code = rst_foreign_probe_parent(c, transaction, foreign, key->parent, key->columns, hand->values, &exists);
+    if (code == SQLITE_OK) return exists ? SQLITE_ROW : SQLITE_DONE;
+    if (code != SQLITE_NOTFOUND) return code;
+    code = key->statement == NULL ? prepare_parent(c, foreign, key, message) : SQLITE_OK;
     for (int k = 0; k < foreign->column_count && code == SQLITE_OK; k++) {
-        code = rst_bind(statement, k + 1, &hand->values[foreign->child_columns[k]]);
+        code = rst_bind(key->statement, k + 1, &hand->values[foreign->child_columns[k]]);
     }
     if (code != SQLITE_OK) return code;
-    result = sqlite3_step(statement);
-    code = sqlite3_reset(statement);
+    result = sqlite3_step(key->statement);
+    code = sqlite3_reset(key->statement);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     return code != SQLITE_OK ? code : result;
 }
 
-static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, sqlite3_stmt **parents,
+static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, parent_key *parents,
                       rst_listing *listing, char **message) {
     rst_walker walker;
     rst_row_slot hand;
@@ -82,7 +81,7 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
             result = SQLITE_CORRUPT_VTAB;
         }
         for (int i = 0; i < table->foreign_key_count && result == SQLITE_OK; i++) {
-            result = find_parent(&table->foreign_keys[i], parents[i], &hand);
+            result = find_parent(c, transaction, &table->foreign_keys[i], &parents[i], &hand, message);
             if (result == SQLITE_DONE) {
                 const char *parent = table->foreign_keys[i].parent;
                 if (table->without_rowid)
@@ -92,8 +91,6 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
                                              (sqlite3_int64)i);
             } else if (result == SQLITE_ROW) {
                 result = SQLITE_OK;
-            } else {
-                rst_set_message(message, "%s", sqlite3_errmsg(c->db));
             }
         }
         if (result != SQLITE_OK) break;
@@ -106,16 +103,19 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
 
 static int check_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, rst_listing *listing,
                        char **message) {
-    sqlite3_uint64 size = (sqlite3_uint64)table->foreign_key_count * sizeof(sqlite3_stmt *);
-    sqlite3_stmt **parents = sqlite3_malloc64(size);
+    sqlite3_uint64 size = (sqlite3_uint64)table->foreign_key_count * sizeof(parent_key);
+    parent_key *parents = sqlite3_malloc64(size);
     int code = SQLITE_OK;
     if (parents == NULL) return SQLITE_NOMEM;
     memset(parents, 0, (size_t)size);
     for (int i = 0; i < table->foreign_key_count && code == SQLITE_OK; i++) {
-        code = prepare_parent(c, &table->foreign_keys[i], &parents[i], message);
+        const rst_foreign_key *foreign = &table->foreign_keys[i];
+        parents[i].parent = rst_table_find(c, foreign->parent);
+        if (parents[i].parent != NULL)
+            code = rst_foreign_parent_columns(table, foreign, parents[i].parent, &parents[i].columns, message);
     }
     if (code == SQLITE_OK) code = walk_child(c, transaction, table, parents, listing, message);
-    for (int i = 0; i < table->foreign_key_count; i++) sqlite3_finalize(parents[i]);
+    for (int i = 0; i < table->foreign_key_count; i++) sqlite3_finalize(parents[i].statement);
     sqlite3_free(parents);
     return code;
 }

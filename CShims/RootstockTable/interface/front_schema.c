@@ -117,9 +117,7 @@ static int ask_connection(rst_connection *c, const char *sql, const char *end, c
 static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
     rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
-    int code =
-        /* it may name what the application has registered since */
-        rst_function_proxies_sync(c, schema->schema_db, &schema->function_proxies);
+    int code = rst_function_proxies_sync_for(c, sql, end);
     if (code != SQLITE_OK) return code;
     code = sqlite3_prepare_v2(schema->schema_db, sql, (int)(end - sql), &statement, NULL);
     sqlite3_finalize(statement);

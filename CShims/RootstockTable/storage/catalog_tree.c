@@ -96,17 +96,26 @@ static int read_integer(const rootstock_row *row, int column, int64_t *out) {
     return SQLITE_OK;
 }
 
-static int read_text(const rootstock_row *row, int column, char **out) {
-    rootstock_value value;
-    int code = rootstock_row_column(row, column, &value, NULL);
-    *out = NULL;
-    if (code != SQLITE_OK) return code;
-    if (value.type == VALUE_NULL) return SQLITE_OK;
-    if (value.type != VALUE_TEXT) return SQLITE_CORRUPT;
-    *out = sqlite3_malloc64((sqlite3_uint64)value.size + 1);
-    if (*out == NULL) return SQLITE_NOMEM;
-    memcpy(*out, value.as.data, value.size);
-    (*out)[value.size] = '\0';
+/* The object's four texts, in one block that begins with its type. */
+static int read_texts(const rootstock_row *row, rst_object *object) {
+    char **texts[4] = {&object->type, &object->name, &object->table_name, &object->sql}, *block;
+    rootstock_value values[4];
+    size_t size = 0;
+    for (int i = 0; i < 4; i++) {
+        int code = rootstock_row_column(row, i, &values[i], NULL);
+        if (code != SQLITE_OK) return code;
+        if (values[i].type != VALUE_TEXT && (i < 3 || values[i].type != VALUE_NULL)) return SQLITE_CORRUPT;
+        if (values[i].type == VALUE_TEXT) size += values[i].size + 1;
+    }
+    block = sqlite3_malloc64(size);
+    if (block == NULL) return SQLITE_NOMEM;
+    for (int i = 0; i < 4; i++) {
+        if (values[i].type != VALUE_TEXT) continue;
+        memcpy(block, values[i].as.data, values[i].size);
+        block[values[i].size] = '\0';
+        *texts[i] = block;
+        block += values[i].size + 1;
+    }
     return SQLITE_OK;
 }
 
@@ -235,14 +244,8 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
         int result = rootstock_row_open(&row, value.data, value.size);
         object.identifier = catalog_number(&key);
         if (result == SQLITE_OK && row.count < 5) result = SQLITE_CORRUPT;
-        if (result == SQLITE_OK) result = read_text(&row, 0, &object.type);
-        if (result == SQLITE_OK) result = read_text(&row, 1, &object.name);
-        if (result == SQLITE_OK) result = read_text(&row, 2, &object.table_name);
-        if (result == SQLITE_OK) result = read_text(&row, 3, &object.sql);
+        if (result == SQLITE_OK) result = read_texts(&row, &object);
         if (result == SQLITE_OK) result = read_integer(&row, 4, &tree);
-        if (result == SQLITE_OK && (object.type == NULL || object.name == NULL || object.table_name == NULL)) {
-            result = SQLITE_CORRUPT;
-        }
         if (result == SQLITE_OK && (tree < 0 || tree >= catalog->next_tree || tree > INT32_MAX))
             result = SQLITE_CORRUPT;
         object.tree = (int)tree;
@@ -257,9 +260,6 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
         }
         if (result != SQLITE_OK) {
             sqlite3_free(object.type);
-            sqlite3_free(object.name);
-            sqlite3_free(object.table_name);
-            sqlite3_free(object.sql);
             store->engine->cursor_close(cursor);
             if (result != SQLITE_NOMEM) {
                 rst_set_message(message, "%s: catalog entry %lld is malformed", store->shared->path,
@@ -277,13 +277,7 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
 }
 
 void rst_catalog_free(rst_catalog *catalog) {
-    for (int i = 0; i < catalog->count; i++) {
-        rst_object *object = &catalog->objects[i];
-        sqlite3_free(object->type);
-        sqlite3_free(object->name);
-        sqlite3_free(object->table_name);
-        sqlite3_free(object->sql);
-    }
+    for (int i = 0; i < catalog->count; i++) sqlite3_free(catalog->objects[i].type); /* the texts' block */
     sqlite3_free(catalog->objects);
     catalog->objects = NULL;
     catalog->count = 0;

@@ -10,7 +10,7 @@
 typedef struct rst_object {
     int64_t identifier;
     int64_t mirror_rowid;
-    char *type, *name, *table_name, *sql;
+    char *type, *name, *table_name, *sql; /* in a catalog, one block that begins with the type */
     int tree;
 } rst_object;
 typedef struct rst_catalog {

@@ -1,0 +1,77 @@
+/*
+** table_names.c - the schema's tables by name: a statement, a foreign key or a declaration names its table, and there may
+** be thousands. Invariant: made anew with the schema's list of tables, and freed with it.
+*/
+#include "catalog/table_names.h"
+#include "catalog/catalog.h"
+
+#include <string.h>
+
+static unsigned int hash_of(const char *name) {
+    unsigned int hash = 2166136261u;
+    for (; *name != '\0'; name++) {
+        unsigned char letter = (unsigned char)*name;
+        if (letter >= 'A' && letter <= 'Z') letter |= 0x20;
+        hash = (hash ^ letter) * 16777619u;
+    }
+    return hash;
+}
+
+static rst_named_table *slot_of(const rst_table_names *names, const char *name) {
+    unsigned int place = hash_of(name) & names->mask;
+    while (names->slots[place].name != NULL && sqlite3_stricmp(names->slots[place].name, name) != 0)
+        place = (place + 1) & names->mask;
+    return &names->slots[place];
+}
+
+static void add(rst_table_names *names, const char *name, rst_table *table) {
+    rst_named_table *slot = slot_of(names, name);
+    if (slot->name != NULL) return;
+    slot->name = name;
+    slot->table = table;
+}
+
+int rst_table_names_make(rst_table **tables, int count, rst_table_names *out) {
+    unsigned int room = 16;
+    int keys = 0;
+    rst_child *child;
+    memset(out, 0, sizeof *out);
+    while (room < (unsigned int)count * 4) room *= 2; /* two names each, half full */
+    out->slots = sqlite3_malloc64(room * sizeof *out->slots);
+    if (out->slots == NULL) return SQLITE_NOMEM;
+    memset(out->slots, 0, room * sizeof *out->slots);
+    out->mask = room - 1;
+    for (int i = 0; i < count; i++) {
+        add(out, tables[i]->name, tables[i]);
+        keys += tables[i]->foreign_key_count;
+    }
+    for (int i = 0; i < count; i++) add(out, tables[i]->declared_name, tables[i]);
+    if (keys == 0) return SQLITE_OK;
+    child = out->children = sqlite3_malloc64((sqlite3_uint64)keys * sizeof *child);
+    if (child == NULL) {
+        rst_table_names_free(out);
+        return SQLITE_NOMEM;
+    }
+    /* Each goes to the front: the oldest table's first, and its last key. */
+    for (int i = 0; i < count; i++) {
+        for (int k = tables[i]->foreign_key_count - 1; k >= 0; k--) {
+            const rst_foreign_key *foreign = &tables[i]->foreign_keys[k];
+            rst_named_table *slot = slot_of(out, foreign->parent);
+            if (slot->name == NULL || slot->name != slot->table->name) continue;
+            *child = (rst_child){tables[i], foreign, slot->children};
+            slot->children = child++;
+        }
+    }
+    return SQLITE_OK;
+}
+
+void rst_table_names_free(rst_table_names *names) {
+    sqlite3_free(names->slots);
+    sqlite3_free(names->children);
+    memset(names, 0, sizeof *names);
+}
+
+const rst_named_table *rst_table_names_find(const rst_table_names *names, const char *name) {
+    const rst_named_table *slot = names->slots == NULL || name == NULL ? NULL : slot_of(names, name);
+    return slot == NULL || slot->name == NULL ? NULL : slot;
+}

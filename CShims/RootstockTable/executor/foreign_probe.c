@@ -1,0 +1,117 @@
+/*
+** foreign_probe.c - whether the parent of a child's row is there, looked up in the parent's tree.
+**
+** As SQLite does it: each child value gets the parent column's affinity, and the key that they make is sought under the
+** key's own collations. Where the conversion is SQLite's to make (a text beside a numeric column) nothing is said, and
+** the caller asks by SQL. Invariant: what is said here is what the SELECT of foreign_statements.c would say.
+*/
+#include "executor/executor.h"
+#include "executor/foreign_statements.h"
+
+#include <string.h>
+
+/* The parts of the parent's unique key on the columns, under the collations that the foreign key means; *tree is where
+** they are sought, null by rowid. Null: none is found here. */
+static const rst_part *parts_of(const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+                                rst_tree **tree) {
+    bool primary = foreign->parent_columns[0] == NULL;
+    int count = foreign->column_count;
+    for (int n = -1; n < parent->index_count; n++) {
+        const rst_part *parts = n < 0 ? parent->key : parent->indexes[n].parts;
+        int part_count = n < 0 ? (parent->without_rowid ? parent->key_count : 0) : parent->indexes[n].part_count;
+        bool all = part_count == count && (n < 0 || (parent->indexes[n].unique && !parent->indexes[n].evaluated));
+        if (all && primary) all = n < 0 || parent->indexes[n].is_primary_key;
+        for (int p = 0; p < part_count && all; p++) {
+            int k = 0;
+            while (k < count && columns[k] != parts[p].column) k++;
+            all = k < count && parts[p].column >= 0 &&
+                  (primary ||
+                   sqlite3_stricmp(parts[p].collation_name, parent->columns[parts[p].column].collation_name) == 0);
+        }
+        if (!all) continue;
+        *tree = n < 0 ? &parent->tree : &parent->indexes[n].tree;
+        return parts;
+    }
+    return NULL;
+}
+
+/* The value as the parent's column takes it. False: SQLite has to say. */
+static bool convert(const rst_table *parent, int column, rootstock_value *value, rootstock_buffer *hold, int *code) {
+    char affinity = column == parent->rowid_column ? AFFINITY_INTEGER : parent->columns[column].affinity;
+    if (affinity >= AFFINITY_NUMERIC) return value->type != VALUE_TEXT;
+    *code = rst_value_affinity(value, NULL, affinity, hold);
+    return true;
+}
+
+static int probe_rowid(rst_connection *c, rootstock_transaction *transaction, rst_table *parent,
+                       const rootstock_value *value, bool *exists) {
+    unsigned char bytes[8];
+    rootstock_slice key = {sizeof bytes, bytes}, found;
+    rootstock_buffer hold = {0};
+    int64_t rowid = value->as.integer;
+    int code;
+    if (value->type == VALUE_REAL) {
+        double real = value->as.real;
+        if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) || (double)(int64_t)real != real)
+            return SQLITE_OK;
+        rowid = (int64_t)real;
+    } else if (value->type != VALUE_INTEGER) {
+        return SQLITE_OK; /* a blob */
+    }
+    rootstock_rowid_encode(rowid, bytes);
+    code = rst_tree_get(c, transaction, &parent->tree, &key, &found, &hold);
+    rootstock_buffer_free(&hold);
+    *exists = code == SQLITE_ROW;
+    return *exists || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Whether an entry begins with the key's bytes. */
+static int probe_index(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
+                       const rootstock_buffer *key, bool *exists) {
+    rst_walker walker;
+    rootstock_slice at = {key->size, key->data}, value;
+    int code = rst_walker_open(c, transaction, tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
+    *exists = code == ROOTSTOCK_OK && at.size >= key->size && memcmp(at.data, key->data, key->size) == 0;
+    rst_walker_close(&walker);
+    return code == ROOTSTOCK_OK || code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
+}
+
+int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transaction, const rst_foreign_key *foreign,
+                             rst_table *parent, const int *columns, const rootstock_value *values, bool *exists) {
+    bool by_rowid = foreign->column_count == 1 && columns[0] == parent->rowid_column;
+    rootstock_buffer key = {0}, hold = {0};
+    rst_tree *tree = NULL;
+    const rst_part *parts = by_rowid ? NULL : parts_of(foreign, parent, columns, &tree);
+    int code = SQLITE_OK;
+    *exists = false;
+    if (!by_rowid && parts == NULL) return SQLITE_NOTFOUND;
+    if (by_rowid) {
+        rootstock_value value = values[foreign->child_columns[0]];
+        if (!convert(parent, columns[0], &value, &hold, &code)) return SQLITE_NOTFOUND;
+        return probe_rowid(c, transaction, parent, &value, exists);
+    }
+    for (int p = 0; p < foreign->column_count && code == SQLITE_OK; p++) {
+        rootstock_value value;
+        int k = 0;
+        while (columns[k] != parts[p].column) k++;
+        value = values[foreign->child_columns[k]];
+        hold.size = 0;
+        if (!convert(parent, columns[k], &value, &hold, &code)) code = SQLITE_NOTFOUND;
+        if (code == SQLITE_OK) code = rootstock_key_append(&key, &value, &parts[p].key);
+    }
+    if (code == SQLITE_OK && tree == &parent->tree) {
+        rootstock_slice sought = {key.size, key.data}, found;
+        rootstock_buffer long_value = {0};
+        code = rst_tree_get(c, transaction, tree, &sought, &found, &long_value);
+        rootstock_buffer_free(&long_value);
+        *exists = code == SQLITE_ROW;
+        if (*exists || code == SQLITE_DONE) code = SQLITE_OK;
+    } else if (code == SQLITE_OK) {
+        code = probe_index(c, transaction, tree, &key, exists);
+    }
+    rootstock_buffer_free(&hold);
+    rootstock_buffer_free(&key);
+    return code;
+}
