@@ -135,7 +135,9 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
         *slot = NULL;
     }
     if (*slot == NULL) {
-        code = prepare_insert(table, old ? CONFLICT_DEFAULT : conflict, slot, message);
+        /* A stored row, and one that is only completed, meets no clause of its own: ON CONFLICT ROLLBACK would end the
+        ** schema database's transaction, and its tables with it. */
+        code = prepare_insert(table, old ? SQLITE_ABORT : conflict, slot, message);
         if (code != SQLITE_OK) return code;
         if (!old) twin->conflict = conflict;
     }

@@ -35,6 +35,39 @@ static int check_vacuum(rst_connection *c, char **message) {
     return rst_check_usable(c, message);
 }
 
+/* The table sqlite_sequence, if no table has AUTOINCREMENT any more. */
+static const rst_object *unused_sequences(const rst_schema *schema) {
+    for (int i = 0; i < schema->table_count; i++)
+        if (schema->tables[i]->autoincrement) return NULL;
+    for (int i = 0; i < schema->loaded.count; i++)
+        if (strcmp(schema->loaded.objects[i].name, "sqlite_sequence") == 0) return &schema->loaded.objects[i];
+    return NULL;
+}
+
+/* SQLite's VACUUM makes each table anew, and so drops sqlite_sequence where no table has AUTOINCREMENT. */
+static int drop_sequences(rst_connection *c, char **message) {
+    const rst_object *object;
+    rst_catalog meta;
+    int code;
+    if (unused_sequences(schema_of(c)) == NULL) return SQLITE_OK;
+    code = rst_change_begin(c, message); /* reads the schema again: another connection may have changed it */
+    object = code == SQLITE_OK ? unused_sequences(schema_of(c)) : NULL;
+    if (object != NULL) {
+        rst_tree tree = {.number = object->tree};
+        code = rst_catalog_free_tree(c, &tree);
+        if (code == SQLITE_OK) code = rst_catalog_remove_object(c, object->identifier);
+        if (code == SQLITE_OK) code = rst_catalog_read_meta(c, store_of(c)->writer, &meta, message);
+        if (code == SQLITE_OK) {
+            meta.generation++;
+            store_of(c)->schema_changed = true;
+            code = rst_catalog_write_meta(c, &meta);
+        }
+    }
+    code = rst_change_end(c, code, message);
+    store_of(c)->schema_stale = true;
+    return code == SQLITE_OK ? rst_schema_refresh(c, message) : code;
+}
+
 static int vacuum(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
     int code = check_vacuum(c, message);
@@ -43,7 +76,8 @@ static int vacuum(rst_connection *c, char **message) {
         rst_set_message(message, "attempt to write a readonly database");
         return SQLITE_READONLY;
     }
-    if (store->engine->compact == NULL) return SQLITE_OK;
+    code = drop_sequences(c, message);
+    if (code != SQLITE_OK || store->engine->compact == NULL) return code;
     code = rst_change_begin(c, message);
     if (code == SQLITE_OK) code = rst_write_compact(c, message);
     code = rst_change_end(c, code, message);
