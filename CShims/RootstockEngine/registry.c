@@ -26,7 +26,8 @@
 #define ENGINE_LIMIT 64
 
 typedef struct shared_environment {
-    rootstock_shared shared; /* base class, must be first */
+    rootstock_shared shared;       /* base class, must be first */
+    const rootstock_engine *asked; /* by the first user; shared.engine is what it chose */
     size_t users;
     int is_file;
     char *real;  /* resolved path of a file */
@@ -129,8 +130,10 @@ const rootstock_engine *rootstock_engine_find(const char *name) {
 }
 
 const rootstock_engine *rootstock_engine_at(size_t n) {
+    const rootstock_engine *engine = NULL;
     pthread_mutex_lock(&registry_mutex);
-    const rootstock_engine *engine = n < engine_count ? engines[n] : NULL;
+    for (size_t i = 0; i < engine_count && engine == NULL; i++)
+        if (strchr(engines[i]->name, ':') == NULL && n-- == 0) engine = engines[i];
     pthread_mutex_unlock(&registry_mutex);
     return engine;
 }
@@ -158,6 +161,10 @@ static int check_options(const shared_environment *open, const rootstock_options
         difference = "it is open with another choice about the write map";
     else if (wanted->read_ahead != ROOTSTOCK_READ_AHEAD_AUTOMATIC && wanted->read_ahead != have->read_ahead)
         difference = "it is open with another choice about reading ahead";
+    else if (wanted->page_access != ROOTSTOCK_PAGE_ACCESS_AUTOMATIC && wanted->page_access != have->page_access)
+        difference = "it is open with another access to pages";
+    else if (wanted->commit != ROOTSTOCK_COMMIT_AUTOMATIC && wanted->commit != have->commit)
+        difference = "it is open with another form of commits";
     if (difference == NULL) return ROOTSTOCK_OK;
     rootstock_message(message,
                       "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)", path,
@@ -174,7 +181,7 @@ static shared_environment *find_environment(const rootstock_engine *engine, cons
         if (is_file != open->is_file || open->retired) continue;
         if (is_file) {
             if (open->device == status.st_dev && open->inode == status.st_ino) return open;
-        } else if (open->shared.engine == engine && strcmp(open->shared.path, path) == 0) {
+        } else if (open->asked == engine && strcmp(open->shared.path, path) == 0) {
             return open;
         }
     }
@@ -193,8 +200,14 @@ static const volatile uint64_t nothing_known;
 static const rootstock_commit_words no_words = {{&nothing_known, &nothing_known}, &nothing_known, UINT64_MAX};
 
 /* Opens what nobody has open yet. The caller holds registry_mutex. */
-static int open_environment(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+static int open_environment(const rootstock_engine *asked, const char *path, const rootstock_options *options,
                             shared_environment **result, char **message) {
+    const rootstock_engine *engine = asked->choose != NULL ? asked->choose(asked, options) : asked;
+    if (asked->choose == NULL && (options->page_access != 0 || options->commit != 0)) {
+        rootstock_message(message, "cannot open %s: engine %s has no option %s; leave it out", path, asked->name,
+                          options->page_access != 0 ? "pageAccess" : "commit");
+        return ROOTSTOCK_MISUSE;
+    }
     shared_environment *open = calloc(1, sizeof *open);
     char *copy = strdup(path);
     int flushes =
@@ -206,6 +219,7 @@ static int open_environment(const rootstock_engine *engine, const char *path, co
         return ROOTSTOCK_NO_MEMORY;
     }
     pthread_mutex_init(&open->attachment_mutex, NULL);
+    open->asked = asked;
     open->shared.engine = engine;
     open->shared.path = copy;
     open->shared.options = *options;
@@ -251,9 +265,9 @@ int rootstock_environment_acquire(const rootstock_engine *engine, const char *pa
     shared_environment *open = find_environment(engine, path);
     if (open == NULL) {
         code = open_environment(engine, path, options, &open, message);
-    } else if (open->shared.engine != engine) {
+    } else if (open->asked != engine) {
         rootstock_message(message, "cannot open %s with engine %s: this process has it open with engine %s", path,
-                          engine->name, open->shared.engine->name);
+                          engine->name, open->asked->name);
         code = ROOTSTOCK_MISUSE;
     } else {
         code = check_options(open, options, path, message);
@@ -300,9 +314,9 @@ int rootstock_environment_follow(rootstock_shared **shared, char **message) {
     pthread_mutex_lock(&registry_mutex);
     int code = ROOTSTOCK_OK;
     old->retired = 1;
-    open = find_environment(old->shared.engine, old->real);
+    open = find_environment(old->asked, old->real);
     if (open == NULL) {
-        code = open_environment(old->shared.engine, old->real, &old->shared.options, &open, message);
+        code = open_environment(old->asked, old->real, &old->shared.options, &open, message);
         /* Messages go on naming it as the user did. */
         char *path = code == ROOTSTOCK_OK ? strdup(old->shared.path) : NULL;
         if (path != NULL) {

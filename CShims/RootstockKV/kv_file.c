@@ -79,7 +79,7 @@ int kv_file_open(kv_connection *kv, const char *path, bool read_only, uint64_t m
     memset(file, 0, sizeof *file);
     file->kv = kv;
     file->shared = shared;
-    file->engine = engine;
+    file->engine = shared->engine;
     file->read_only = read_only;
     file->references = 1;
     file->next = kv->files;

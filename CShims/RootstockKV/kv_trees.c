@@ -109,6 +109,7 @@ static int list_file(list_cursor *cursor, const char *path, char **message) {
         free(text);
         return rst_map_code(NULL, code);
     }
+    engine = shared->engine;
     code = engine->begin(shared->environment, 0, NULL, NULL, &transaction);
     if (code == ROOTSTOCK_OK) {
         code = rootstock_kv_trees(transaction, list_add, cursor);

@@ -43,6 +43,32 @@ public struct StoreOptions: Hashable, Sendable {
     /// for ahead. Either value is an error on engines that map no file.
     public var readAhead: Bool?
 
+    /// How far an engine goes into its library's pages by itself.
+    public enum PageAccess: String, CaseIterable, Hashable, Sendable {
+        /// The library's public functions alone. Works with every version of the library that can read the file.
+        case none
+        /// Reads find rows in the pages themselves.
+        case read
+        /// Writes edit pages, too.
+        case write
+    }
+
+    /// How far engine `lmdb` goes into LMDB's pages by itself; `nil` for as far as it can with the library that it found.
+    /// Every choice reads what every other has written. An error on other engines.
+    public var pageAccess: PageAccess?
+
+    /// How commits become durable.
+    public enum CommitForm: String, CaseIterable, Hashable, Sendable {
+        /// As the library does it.
+        case plain
+        /// By the engine's own way of fewer flushes.
+        case sealed
+    }
+
+    /// How commits of engine `lmdb` become durable; `nil` for ``CommitForm/sealed``. The durability is the same. An error on other
+    /// engines.
+    public var commit: CommitForm?
+
     /// Whether the store keeps a checksum with every row, index entry and record of its schema. Chosen when a store is made, and
     /// kept in it: a store that has checksums verifies and writes them whatever this says, and `true` is an error on one that
     /// has none. What does not match is ``ResultCode/corrupt`` when it is read, with the table and the row. Versions of
@@ -115,6 +141,8 @@ extension StoreOptions {
         if checksum { members.append("\"checksum\":true") }
         if readOnly { members.append("\"readOnly\":true") }
         if let writeMap { members.append("\"writeMap\":\(writeMap)") }
+        if let pageAccess { members.append("\"pageAccess\":\"\(pageAccess.rawValue)\"") }
+        if let commit { members.append("\"commit\":\"\(commit.rawValue)\"") }
         if let readAhead { members.append("\"readAhead\":\(readAhead)") }
         return "{" + members.joined(separator: ",") + "}"
     }
@@ -124,7 +152,8 @@ extension StoreOptions {
         guard engine.isNative else { return }
         let foreign = [
             ("checksum", checksum), ("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil),
-            ("writeMap", writeMap == true), ("readAhead", readAhead != nil),
+            ("writeMap", writeMap == true), ("readAhead", readAhead != nil), ("pageAccess", pageAccess != nil),
+            ("commit", commit != nil),
         ]
         if let (name, _) = foreign.first(where: { $0.1 }) {
             throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")

@@ -42,7 +42,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 7
+#define ROOTSTOCK_ENGINE_ABI 8
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
@@ -119,6 +119,24 @@ typedef enum rootstock_read_ahead {
     ROOTSTOCK_READ_AHEAD_NEVER = 2
 } rootstock_read_ahead;
 
+/* How far an engine goes into its library's pages by itself, where it can: none uses the library's public calls alone,
+** read reads pages where they lie, write edits them, too. Automatic: as far as the engine can. Any may read what any
+** other has written. */
+typedef enum rootstock_page_access {
+    ROOTSTOCK_PAGE_ACCESS_AUTOMATIC = 0,
+    ROOTSTOCK_PAGE_ACCESS_NONE = 1,
+    ROOTSTOCK_PAGE_ACCESS_READ = 2,
+    ROOTSTOCK_PAGE_ACCESS_WRITE = 3
+} rootstock_page_access;
+
+/* How commits become durable: plain as the library does it, sealed by the engine's own way of fewer flushes.
+** Automatic: sealed, where the engine can. */
+typedef enum rootstock_commit_form {
+    ROOTSTOCK_COMMIT_AUTOMATIC = 0,
+    ROOTSTOCK_COMMIT_PLAIN = 1,
+    ROOTSTOCK_COMMIT_SEALED = 2
+} rootstock_commit_form;
+
 /* Options of an environment. A zeroed struct asks for the defaults. */
 typedef struct rootstock_options {
     rootstock_durability durability;
@@ -132,6 +150,9 @@ typedef struct rootstock_options {
     /* Non-zero: the file is another program's, too, which must find it whole after a power loss without this engine's
     ** help. */
     int foreign;
+    /* Asking an engine for one of these that has no choose is ROOTSTOCK_MISUSE. */
+    rootstock_page_access page_access;
+    rootstock_commit_form commit;
 } rootstock_options;
 
 /* begin flags */
@@ -197,9 +218,9 @@ typedef struct rootstock_environment_statistics {
 struct rootstock_engine {
     uint32_t abi_version;  /* ROOTSTOCK_ENGINE_ABI */
     uint32_t capabilities; /* ROOTSTOCK_CAPABILITY_... */
-    const char *name;      /* "lmdb"; also the SQL module's name */
-    const char *version;   /* of the underlying library, as it reports itself */
-    void *context;         /* the engine's own */
+    const char *name; /* "lmdb"; also the SQL module's name. A form of another engine has its name, a colon and words */
+    const char *version; /* of the underlying library, as it reports itself */
+    void *context;       /* the engine's own */
 
     /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
     ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. */
@@ -318,6 +339,10 @@ struct rootstock_engine {
     ** in a write transaction where that cannot be done. Optional. */
     int (*verify)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
                   char words[ROOTSTOCK_VERIFY_WORDS]);
+
+    /* The engine that serves a store opened with these options: this one, or another of the same files, whose functions
+    ** are called then. Asked before open, once for each environment. Never null. Optional. */
+    const rootstock_engine *(*choose)(const rootstock_engine *engine, const rootstock_options *options);
 };
 
 /*
@@ -330,12 +355,13 @@ struct rootstock_engine {
 int rootstock_engine_register(const rootstock_engine *engine);
 /* The engine of that name (compared without case), or null. */
 const rootstock_engine *rootstock_engine_find(const char *name);
-/* The n-th registered engine from 0, or null past the last. */
+/* The n-th registered engine from 0, or null past the last. An engine whose name has a colon is a form of another, which
+** is found by its name and not among these. */
 const rootstock_engine *rootstock_engine_at(size_t n);
 
 /* One environment of this process: shared by every connection to the same file, counted. */
 typedef struct rootstock_shared {
-    const rootstock_engine *engine;
+    const rootstock_engine *engine; /* whose functions serve it: what choose gave */
     rootstock_environment *environment;
     char *path;                     /* as first given */
     rootstock_options options;      /* as first given */

@@ -79,7 +79,9 @@ int rootstock_register(sqlite3 *db);
 ** SQLITE_ERROR, and is treated as it was made where true is not asked for), durability ("off", "normal", "full"),
 ** mapSize (bytes), maxReaders, readOnly (true/false), writeMap (true/false; where it is not named: true for durability
 ** "off" on engine lmdb), readAhead (true/false; where it is not named: false on engine lmdb for a store of more than
-** half of the memory that the process may use), readerWarning (commits; 0 for never, 1000 unless asked): when a commit
+** half of the memory that the process may use), pageAccess ("none": engine lmdb calls liblmdb's public functions only;
+** "read": it reads pages by itself; "write": it edits them, too, which is the default), commit ("plain": as liblmdb
+** commits; "sealed": by fewer flushes, the default), readerWarning (commits; 0 for never, 1000 unless asked): when a commit
 ** of this connection finds a snapshot, of whatever process, that many commits behind, SQLite's error log gets one
 ** SQLITE_WARNING of it. An unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors:
 ** SQLITE_CANTOPEN, SQLITE_NOTADB, SQLITE_READONLY, SQLITE_BUSY, SQLITE_ERROR ..., with a message that names the path.

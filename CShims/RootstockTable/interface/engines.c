@@ -7,9 +7,7 @@
 #include "rootstock_sqlite_btree.h"
 
 int rootstock_register_engines(void) {
-    static const rootstock_engine *const built_in[] = {&rootstock_engine_lmdb, &rootstock_engine_sqlite_btree};
-    int code = ROOTSTOCK_OK;
-    for (size_t i = 0; code == ROOTSTOCK_OK && i < sizeof built_in / sizeof *built_in; i++)
-        code = rootstock_engine_register(built_in[i]);
+    int code = rootstock_lmdb_register();
+    if (code == ROOTSTOCK_OK) code = rootstock_engine_register(&rootstock_engine_sqlite_btree);
     return code == ROOTSTOCK_OK ? SQLITE_OK : SQLITE_INTERNAL;
 }

@@ -26,13 +26,15 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
         free(text);
         return rst_map_code(NULL, code);
     }
-    store->engine = engine;
+    engine = store->engine = store->shared->engine;
     store->read_only = options->read_only != 0;
     rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
     limit = engine->maximum_key_size(store->shared->environment);
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */
-    sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
+    /* A form of an engine declares its tables by the engine's own module. */
+    sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%.*s",
+                     (int)strcspn(engine->name, ":"), engine->name);
     code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_txn_hook_attach(c, message);
     definitions->opening = true;
@@ -92,13 +94,26 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
     } else if (strcmp(key, "writeMap") == 0) {
         good = is_flag;
         options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
+    } else if (strcmp(key, "pageAccess") == 0) {
+        options->page_access = text == NULL                 ? ROOTSTOCK_PAGE_ACCESS_AUTOMATIC
+                               : strcmp(text, "none") == 0  ? ROOTSTOCK_PAGE_ACCESS_NONE
+                               : strcmp(text, "read") == 0  ? ROOTSTOCK_PAGE_ACCESS_READ
+                               : strcmp(text, "write") == 0 ? ROOTSTOCK_PAGE_ACCESS_WRITE
+                                                            : ROOTSTOCK_PAGE_ACCESS_AUTOMATIC;
+        good = options->page_access != ROOTSTOCK_PAGE_ACCESS_AUTOMATIC;
+    } else if (strcmp(key, "commit") == 0) {
+        options->commit = text == NULL                  ? ROOTSTOCK_COMMIT_AUTOMATIC
+                          : strcmp(text, "plain") == 0  ? ROOTSTOCK_COMMIT_PLAIN
+                          : strcmp(text, "sealed") == 0 ? ROOTSTOCK_COMMIT_SEALED
+                                                        : ROOTSTOCK_COMMIT_AUTOMATIC;
+        good = options->commit != ROOTSTOCK_COMMIT_AUTOMATIC;
     } else if (strcmp(key, "readAhead") == 0) {
         good = is_flag;
         options->read_ahead = flag ? ROOTSTOCK_READ_AHEAD_ALWAYS : ROOTSTOCK_READ_AHEAD_NEVER;
     } else {
         rst_set_message(message,
-                        "unknown option \"%s\": the options are checksum, durability, mapSize, maxReaders, "
-                        "readAhead, readerWarning, readOnly, writeMap",
+                        "unknown option \"%s\": the options are checksum, commit, durability, mapSize, maxReaders, "
+                        "pageAccess, readAhead, readerWarning, readOnly, writeMap",
                         key);
         return SQLITE_ERROR;
     }

@@ -67,7 +67,7 @@ import Testing
         if engine.has(ROOTSTOCK_CAPABILITY_FILE) {
             #expect(statistics.used_pages + statistics.free_pages < before.used_pages + before.free_pages)
         }
-        if engine.name == "lmdb" {
+        if engine.isLMDB {
             #expect(statistics.used_pages < before.used_pages * 3 / 4, "pages are full")
             #expect(
                 statistics.file_bytes < before.file_bytes, "the file is smaller; of sqlite-btree the WAL is to come")
@@ -112,7 +112,7 @@ import Testing
         try environment.compact()
         child.proceed()
         let said = child.report()
-        #expect(said == (engine.name == "lmdb" ? ROOTSTOCK_MOVED : ROOTSTOCK_OK).code)
+        #expect(said == (engine.isLMDB ? ROOTSTOCK_MOVED : ROOTSTOCK_OK).code)
         #expect(child.report() == ROOTSTOCK_OK.code, "its commit")
         #expect(child.finish() == 0)
         let after = try environment.beginFollowing()

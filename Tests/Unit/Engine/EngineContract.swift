@@ -16,7 +16,11 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
 
     static let all =
         Engine.registered.map { EngineUnderTest(name: $0.name) } + [EngineUnderTest(name: "lmdb", withoutMap: true)]
+        + ["lmdb:plain", "lmdb:read", "lmdb:write", "lmdb:sealed"].map { EngineUnderTest(name: $0) }
     static let keepingFiles = all.filter { $0.has(ROOTSTOCK_CAPABILITY_FILE) }
+
+    /// In whichever form.
+    var isLMDB: Bool { name == "lmdb" || name.hasPrefix("lmdb:") }
 
     var testDescription: String { withoutMap ? "\(name) without its map" : name }
 

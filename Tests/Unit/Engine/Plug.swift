@@ -59,7 +59,7 @@ final class Environment: @unchecked Sendable {
         guard code == ROOTSTOCK_OK.code, let shared else {
             throw Fault(code, message.map { String(cString: $0) } ?? "")
         }
-        self.engine = engine
+        self.engine = shared.pointee.engine
         self.shared = shared
     }
 

@@ -12,6 +12,9 @@ extern "C" {
 
 extern const rootstock_engine rootstock_engine_lmdb;
 
+/* Registers it and its forms (forms.c). */
+int rootstock_lmdb_register(void);
+
 #ifdef __cplusplus
 }
 #endif

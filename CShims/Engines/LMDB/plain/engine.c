@@ -1,5 +1,5 @@
 /*
-** engine.c - the plug on the system's liblmdb: codes, values, and the engine struct itself.
+** engine.c - the plug on the system's liblmdb: codes and values.
 **
 ** A store is one file plus its lock file (MDB_NOSUBDIR), and transactions belong to nobody's thread (MDB_NOTLS), so
 ** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted. Read
@@ -19,10 +19,6 @@ _Static_assert(sizeof(rootstock_slice) == sizeof(MDB_val), "slices are cast to M
 _Static_assert(offsetof(rootstock_slice, size) == offsetof(MDB_val, mv_size), "slices are cast to MDB_val");
 _Static_assert(offsetof(rootstock_slice, data) == offsetof(MDB_val, mv_data), "slices are cast to MDB_val");
 _Static_assert(sizeof(MDB_dbi) == sizeof(rootstock_tree), "a tree's handle is LMDB's");
-
-#define TEXT_OF(number) TEXT(number)
-#define TEXT(number) #number
-#define LMDB_VERSION TEXT_OF(MDB_VERSION_MAJOR) "." TEXT_OF(MDB_VERSION_MINOR) "." TEXT_OF(MDB_VERSION_PATCH)
 
 /*
 ** CODES
@@ -115,7 +111,7 @@ static inline void disturb(rootstock_transaction *transaction, MDB_dbi tree) {
         if (cursor->tree == tree) cursor->disturbed = 1, cursor->in_leaf = 0;
 }
 
-static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
+int rootstock_lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
     if (lmdb_is_forked(transaction->environment)) return rootstock_lmdb_refuse_forked(transaction->environment);
     lmdb_remember_places(transaction);
     disturb(transaction, tree);
@@ -126,8 +122,8 @@ static int lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tr
     return lmdb_result(transaction->environment, code);
 }
 
-static int lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tree tree,
-                                rootstock_tree_statistics *statistics) {
+int rootstock_lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tree tree,
+                                   rootstock_tree_statistics *statistics) {
     MDB_stat lmdb;
     int code = mdb_stat(transaction->txn, tree, &lmdb);
     if (code != MDB_SUCCESS) return lmdb_result(transaction->environment, code);
@@ -138,8 +134,8 @@ static int lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tr
     return ROOTSTOCK_OK;
 }
 
-static int lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
-                    rootstock_slice *value) {
+int rootstock_lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+                       rootstock_slice *value) {
     if (transaction->snapshot.walks && key->size != 0) {
         lmdb_root *root;
         int code = rootstock_lmdb_find_root(transaction, tree, &root);
@@ -167,8 +163,8 @@ static inline int append(rootstock_transaction *transaction, MDB_dbi tree, const
     return rootstock_lmdb_append_in_leaf(transaction, kept, key, value, reserve);
 }
 
-static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
-                    rootstock_slice *value, uint32_t flags) {
+int rootstock_lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+                       rootstock_slice *value, uint32_t flags) {
     rootstock_environment *environment = transaction->environment;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (!transaction->write)
@@ -197,7 +193,7 @@ static int lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, con
     return lmdb_result(environment, code);
 }
 
-static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key) {
+int rootstock_lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key) {
     rootstock_environment *environment = transaction->environment;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (!transaction->write)
@@ -213,8 +209,8 @@ static int lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, 
 }
 
 /* Rows that lie beside each other are found one by one near the last one, at less. */
-static int lmdb_get_several(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
-                            rootstock_slice *values, uint32_t count) {
+int rootstock_lmdb_get_several(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
+                               rootstock_slice *values, uint32_t count) {
     const lmdb_snapshot *snapshot = &transaction->snapshot;
     lmdb_root *root = NULL;
     int code = MDB_SUCCESS, together = snapshot->walks;
@@ -231,7 +227,7 @@ static int lmdb_get_several(rootstock_transaction *transaction, rootstock_tree t
     }
     if (together || code != MDB_SUCCESS) return lmdb_result(transaction->environment, code);
     for (uint32_t i = 0; i < count; i++) {
-        int result = lmdb_get(transaction, tree, &keys[i], &values[i]);
+        int result = rootstock_lmdb_get(transaction, tree, &keys[i], &values[i]);
         if (result == ROOTSTOCK_NOT_FOUND)
             values[i] = (rootstock_slice){0, NULL};
         else if (result != ROOTSTOCK_OK)
@@ -244,59 +240,17 @@ static int lmdb_get_several(rootstock_transaction *transaction, rootstock_tree t
 ** THE REST
 */
 
-static size_t lmdb_maximum_key_size(rootstock_environment *environment) {
+size_t rootstock_lmdb_maximum_key_size(rootstock_environment *environment) {
     /* Between a failed reopening and the next there is no environment to ask. */
     return environment->env == NULL ? LMDB_KEY_ROOM - 1 : (size_t)mdb_env_get_maxkeysize(environment->env);
 }
 
-static int lmdb_check_readers(rootstock_environment *environment, int *cleared) {
+int rootstock_lmdb_check_readers(rootstock_environment *environment, int *cleared) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
     return lmdb_result(environment, mdb_reader_check(environment->env, cleared));
 }
 
-static const char *lmdb_describe(rootstock_environment *environment, int code) {
+const char *rootstock_lmdb_describe(rootstock_environment *environment, int code) {
     return rootstock_recall_failure(environment, code);
 }
-
-const rootstock_engine rootstock_engine_lmdb = {
-    .abi_version = ROOTSTOCK_ENGINE_ABI,
-    /* Not STABLE_WRITE_VALUES: a put may move what shares its page. */
-    .capabilities = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER |
-                    ROOTSTOCK_CAPABILITY_RESERVE | ROOTSTOCK_CAPABILITY_DURABLE,
-    .name = "lmdb",
-    .version = LMDB_VERSION,
-    .open = rootstock_lmdb_open,
-    .close = rootstock_lmdb_close,
-    .begin = rootstock_lmdb_txn_begin,
-    .commit = rootstock_lmdb_commit,
-    .abort = rootstock_lmdb_abort,
-    .reset = rootstock_lmdb_reset,
-    .renew = rootstock_lmdb_renew,
-    .transaction_identifier = rootstock_lmdb_transaction_identifier,
-    .last_commit = rootstock_lmdb_last_commit,
-    .commit_words = rootstock_lmdb_commit_words,
-    .tree_open = rootstock_lmdb_tree_open,
-    .tree_clear = lmdb_tree_clear,
-    .tree_statistics = lmdb_tree_statistics,
-    .get = lmdb_get,
-    .put = lmdb_put,
-    .remove = lmdb_remove,
-    .cursor_open = rootstock_lmdb_cursor_open,
-    .cursor_renew = rootstock_lmdb_cursor_renew,
-    .cursor_close = rootstock_lmdb_cursor_close,
-    .cursor_move = rootstock_lmdb_cursor_move,
-    .maximum_key_size = lmdb_maximum_key_size,
-    .sync = rootstock_lmdb_sync,
-    .environment_statistics = rootstock_lmdb_statistics,
-    .check_readers = lmdb_check_readers,
-    .copy = rootstock_lmdb_copy,
-    .describe = lmdb_describe,
-    .compact = rootstock_lmdb_compact,
-    .publish = rootstock_lmdb_publish,
-    .settle = rootstock_lmdb_settle,
-    .cursor_peek = rootstock_lmdb_cursor_peek,
-    .cursor_skip = rootstock_lmdb_cursor_skip,
-    .get_several = lmdb_get_several,
-    .verify = rootstock_lmdb_verify,
-};

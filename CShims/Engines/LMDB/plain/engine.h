@@ -89,8 +89,15 @@ typedef struct lmdb_space {
     uint64_t pages_ready; /* how many were */
 } lmdb_space;
 
+/* What of the engine a store uses: a form's context. */
+typedef struct lmdb_layers {
+    rootstock_page_access page_access;
+    rootstock_commit_form commit;
+} lmdb_layers;
+
 struct rootstock_environment {
     MDB_env *env;
+    const lmdb_layers *layers;
     char *path;      /* resolved */
     char *lock_path; /* of LMDB's lock file */
     long process;    /* that opened it */
@@ -129,6 +136,14 @@ struct rootstock_environment {
     lmdb_space space;
     lmdb_flushes flushes;
 };
+
+static inline int lmdb_reads_pages(const rootstock_environment *environment) {
+    return environment->layers->page_access >= ROOTSTOCK_PAGE_ACCESS_READ;
+}
+
+static inline int lmdb_edits_pages(const rootstock_environment *environment) {
+    return environment->layers->page_access == ROOTSTOCK_PAGE_ACCESS_WRITE;
+}
 
 /* The meta page that the commit wrote, or the next but one has since. A compaction maps no other file under this
 ** environment: the two pages stay the ones that LMDB writes. */
@@ -204,6 +219,21 @@ static inline int lmdb_result(rootstock_environment *environment, int lmdb) {
     if (lmdb == MDB_NOTFOUND) return ROOTSTOCK_NOT_FOUND;
     return rootstock_lmdb_failure(environment, lmdb);
 }
+
+/* plain/engine.c: the plug's functions of those names. */
+int rootstock_lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree);
+int rootstock_lmdb_tree_statistics(rootstock_transaction *transaction, rootstock_tree tree,
+                                   rootstock_tree_statistics *statistics);
+int rootstock_lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+                       rootstock_slice *value);
+int rootstock_lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+                       rootstock_slice *value, uint32_t flags);
+int rootstock_lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
+int rootstock_lmdb_get_several(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
+                               rootstock_slice *values, uint32_t count);
+size_t rootstock_lmdb_maximum_key_size(rootstock_environment *environment);
+int rootstock_lmdb_check_readers(rootstock_environment *environment, int *cleared);
+const char *rootstock_lmdb_describe(rootstock_environment *environment, int code);
 
 /* plain/begin.c */
 /* Beside LMDB's codes: the number of the last commit is lower than one that was shown, or no meta page has it. */
@@ -290,8 +320,6 @@ int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_
 /* Takes the lock of the one process that writes through the map, without waiting; gives it back. */
 int rootstock_lmdb_own_map(int descriptor);
 void rootstock_lmdb_disown_map(int descriptor);
-/* Is this liblmdb one whose transactions tell how many pages they took? */
-int rootstock_lmdb_map_is_known(void);
 /* Numbers of pages that the transaction knows are below it. 0: it is not to be had, or is no number of a page of the
 ** map. */
 uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn);

@@ -87,7 +87,7 @@ static int visit_tree(rootstock_transaction *transaction, const char *name, root
     rootstock_tree_statistics statistics;
     int code = rootstock_kv_tree_open(transaction, name, &tree);
     if (code == ROOTSTOCK_NOT_FOUND) return ROOTSTOCK_OK; /* dropped since its handle was opened */
-    if (code == ROOTSTOCK_OK) code = rootstock_engine_lmdb.tree_statistics(transaction, tree.handle, &statistics);
+    if (code == ROOTSTOCK_OK) code = rootstock_lmdb_tree_statistics(transaction, tree.handle, &statistics);
     return code == ROOTSTOCK_OK ? visit(context, name, &tree, &statistics) : code;
 }
 

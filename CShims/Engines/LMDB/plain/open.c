@@ -98,8 +98,10 @@ static int check_descriptor(int descriptor, const char *path, const rootstock_op
 
 /* Is the store to be written through the map? By default where nothing is synced: a synced commit waits for the disk
 ** anyway. One process at a time: whoever comes second writes by system calls. */
-static int wants_map(const rootstock_options *options) {
-    if (options->read_only || options->write_map == ROOTSTOCK_WRITE_MAP_NEVER) return 0;
+static int wants_map(const rootstock_environment *environment) {
+    const rootstock_options *options = &environment->options;
+    if (options->read_only || options->write_map == ROOTSTOCK_WRITE_MAP_NEVER || !lmdb_edits_pages(environment))
+        return 0;
     return options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF;
 }
 
@@ -115,12 +117,14 @@ static unsigned environment_flags(rootstock_environment *environment, const lmdb
 }
 
 /* The options, with the defaults put in and what the file needs respected. Returns LMDB's code. */
-static int configure(MDB_env *env, const rootstock_options *options, const lmdb_file_facts *facts) {
+static int configure(const rootstock_environment *environment, const lmdb_file_facts *facts) {
+    const rootstock_options *options = &environment->options;
+    MDB_env *env = environment->env;
     uint64_t map = options->map_size;
     if (map == ROOTSTOCK_KV_MAP_AS_WRITTEN) map = facts->map_bytes;
     if (map == 0) map = facts->map_bytes > DEFAULT_MAP_SIZE ? facts->map_bytes : DEFAULT_MAP_SIZE;
     /* With a write map LMDB truncates the file to the map's size: never below what is there. */
-    if (wants_map(options) && map < facts->file_bytes) map = facts->file_bytes;
+    if (wants_map(environment) && map < facts->file_bytes) map = facts->file_bytes;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     map = (map + page - 1) / page * page;
     if (map > SIZE_MAX) return ENOMEM;
@@ -300,9 +304,8 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
     int lmdb = mdb_env_create(&environment->env);
     if (lmdb != MDB_SUCCESS) return lmdb;
     mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
-    lmdb = configure(environment->env, options, facts);
-    environment->space.mapped =
-        wants_map(options) && rootstock_lmdb_map_is_known() && rootstock_lmdb_own_map(environment->lock_descriptor);
+    lmdb = configure(environment, facts);
+    environment->space.mapped = wants_map(environment) && rootstock_lmdb_own_map(environment->lock_descriptor);
     unsigned flags = environment_flags(environment, facts);
     if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
     if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
@@ -338,8 +341,11 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
 
 int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                         rootstock_environment **result, char **message) {
-    (void)engine;
+    const lmdb_layers *layers = engine->context;
     opening file;
+    if (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS && layers->page_access != ROOTSTOCK_PAGE_ACCESS_WRITE)
+        return cannot(message, ROOTSTOCK_MISUSE, path, "writeMap true takes pageAccess write",
+                      "leave one of the two options out");
     int code = enter_file(path, options, &file, message);
     if (code != ROOTSTOCK_OK) return code;
     rootstock_environment *environment = calloc(1, sizeof *environment);
@@ -347,6 +353,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         free_opening(&file);
         return cannot_errno(message, ENOMEM, path);
     }
+    environment->layers = layers;
     environment->process = rootstock_process();
     environment->read_only = options->read_only;
     environment->lock_descriptor = file.descriptor;
@@ -358,6 +365,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         free_opening(&file);
         return cannot_errno(message, ENOMEM, path);
     }
+    if (layers->commit == ROOTSTOCK_COMMIT_PLAIN) environment->flushes.boot[0] = environment->flushes.boot[1] = 0;
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
     pthread_mutex_init(&environment->readers_mutex, NULL);

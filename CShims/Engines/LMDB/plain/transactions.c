@@ -90,6 +90,10 @@ int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB
     }
 }
 
+static int take_snapshot(rootstock_transaction *transaction) {
+    return lmdb_reads_pages(transaction->environment) ? rootstock_lmdb_take_snapshot(transaction) : MDB_SUCCESS;
+}
+
 /* Has the snapshot a tree for which we had no handle when it began? (known was read before it.) */
 static int has_unknown_trees(rootstock_environment *environment, MDB_txn *txn, size_t known) {
     MDB_stat statistics;
@@ -184,7 +188,7 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
         size_t known = atomic_load(&environment->known_records);
         int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
         if (code == MDB_SUCCESS && !write) {
-            code = rootstock_lmdb_take_snapshot(transaction);
+            code = take_snapshot(transaction);
             if (code != MDB_SUCCESS) {
                 mdb_txn_abort(transaction->txn);
                 rootstock_lmdb_leave(environment);
@@ -330,7 +334,7 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
             code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
         }
         if (code == MDB_SUCCESS) {
-            code = rootstock_lmdb_take_snapshot(transaction);
+            code = take_snapshot(transaction);
             if (code == MDB_SUCCESS &&
                 (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known))) {
                 transaction->live = 1;

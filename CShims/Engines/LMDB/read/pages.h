@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/format.h"
+
 /* As LMDB's cursors: a tree that is deeper is none. */
 #define LMDB_DEPTH_LIMIT 32
 /* Trees of a transaction whose roots are remembered; a power of two. */
@@ -63,8 +65,10 @@ typedef struct lmdb_snapshot {
     uint64_t identifier; /* of the commit; with a stamp of 0 without meaning */
     uint64_t main_root;
     uint64_t main_entries;
-    int walks;        /* live, and its pages can be read here */
-    int pages_by_one; /* the system reads no more than what is asked for: see read/readahead.h */
+    uint64_t next_page;          /* numbers below it are in use, or free */
+    lmdb_tree_record free_pages; /* the tree of those */
+    int walks;                   /* live, and its pages can be read here */
+    int pages_by_one;            /* the system reads no more than what is asked for: see read/readahead.h */
     lmdb_root roots[LMDB_ROOTS_KEPT];
 } lmdb_snapshot;
 

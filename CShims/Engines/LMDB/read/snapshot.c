@@ -113,11 +113,12 @@ void rootstock_lmdb_forget_map(rootstock_environment *environment) {
     atomic_fetch_add(&environment->era, 1);
 }
 
-/* Copies the main tree's record and the number of the last page out of the snapshot's meta page. MDB_BAD_TXN: a newer
+/* Copies both trees' records and the number of the last page out of the snapshot's meta page. MDB_BAD_TXN: a newer
 ** commit may have written there meanwhile. */
-static int read_meta(rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *tree,
-                     uint64_t *last_page) {
+static int read_meta(rootstock_environment *environment, uint64_t identifier, lmdb_tree_record *free_pages,
+                     lmdb_tree_record *tree, uint64_t *last_page) {
     const lmdb_meta_page *meta = lmdb_meta_of(environment, identifier);
+    *free_pages = meta->trees[0];
     *tree = meta->trees[1];
     *last_page = meta->last_page;
     return rootstock_lmdb_prove_number(environment, identifier);
@@ -132,7 +133,7 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
     lmdb_snapshot *snapshot = &transaction->snapshot;
     lmdb_tree_record tree;
     uint64_t last_page = 0, identifier = mdb_txn_id(transaction->txn);
-    int sure = read_meta(environment, identifier, &tree, &last_page);
+    int sure = read_meta(environment, identifier, &snapshot->free_pages, &tree, &last_page);
     snapshot->stamp = 0;
     for (int attempt = 0; sure != MDB_SUCCESS; attempt++) {
         if (sure != MDB_BAD_TXN) return sure;
@@ -141,7 +142,7 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
         int code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
         if (code != MDB_SUCCESS) return code;
         identifier = mdb_txn_id(transaction->txn);
-        sure = read_meta(environment, identifier, &tree, &last_page);
+        sure = read_meta(environment, identifier, &snapshot->free_pages, &tree, &last_page);
     }
     if (tree.flags != 0) return MDB_SUCCESS; /* another program's main tree, of another kind */
     uint64_t pages = 0;
@@ -161,6 +162,7 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
     snapshot->page_bytes = environment->page_bytes;
     snapshot->main_root = tree.root;
     snapshot->main_entries = tree.entries;
+    snapshot->next_page = last_page + 1;
     snapshot->identifier = identifier;
     snapshot->stamp = identifier << 16 | (era & 0xffff);
     return MDB_SUCCESS;

@@ -200,33 +200,11 @@ static int check_tree(verification *v, const lmdb_tree_record *record, tree_walk
     return MDB_SUCCESS;
 }
 
-/* The record of the list of free pages, for which LMDB has no call but keeps it where its cursors point. 0: it is not
-** to be had. */
-static int free_record(rootstock_transaction *transaction, lmdb_tree_record *record) {
-    enum { LIST = 0 }; /* LMDB's handle of it */
-    MDB_cursor *cursor;
-    MDB_stat statistics;
-    int known = 0;
-    if (!rootstock_lmdb_map_is_known() || mdb_cursor_open(transaction->txn, LIST, &cursor) != MDB_SUCCESS) return 0;
-    const lmdb_cursor_layout *layout = (const lmdb_cursor_layout *)cursor;
-    if (layout->txn == transaction->txn && layout->tree == LIST) {
-        *record = *layout->record;
-        known = mdb_stat(transaction->txn, LIST, &statistics) == MDB_SUCCESS &&
-                record->entries == statistics.ms_entries && record->depth == statistics.ms_depth &&
-                record->branch_pages == statistics.ms_branch_pages && record->leaf_pages == statistics.ms_leaf_pages &&
-                record->overflow_pages == statistics.ms_overflow_pages;
-    }
-    mdb_cursor_close(cursor);
-    return known;
-}
-
 /* Of each page below the next one that LMDB would append: it is in use, or free. */
-static int check_free_pages(verification *v, rootstock_transaction *transaction) {
-    lmdb_tree_record record;
+static int check_free_pages(verification *v) {
     tree_walk tree = {.name = "of free pages", .name_size = 13, .lists_pages = 1};
     uint64_t lost = 0, first = 0;
-    if (v->numbers == 0 || !free_record(transaction, &record)) return MDB_SUCCESS;
-    int code = check_tree(v, &record, &tree);
+    int code = check_tree(v, &v->snapshot->free_pages, &tree);
     for (uint64_t page = META_PAGES; page < v->numbers && code == MDB_SUCCESS; page++) {
         int used = v->reached[page >> 3] >> (page & 7) & 1, is_free = v->free[page >> 3] >> (page & 7) & 1;
         if (used && is_free) code = fault(v, &tree, "page %llu is in use", (unsigned long long)page);
@@ -250,7 +228,7 @@ int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop sto
     if (!snapshot->walks || snapshot->main_root == LMDB_NO_ROOT || snapshot->page_bytes > LARGEST_PAGE)
         return ROOTSTOCK_OK;
     v.commit = mdb_txn_id(transaction->txn);
-    v.numbers = rootstock_lmdb_next_page(environment, transaction->txn);
+    v.numbers = snapshot->next_page;
     size_t bits = (size_t)((snapshot->pages > v.numbers ? snapshot->pages : v.numbers) / 8 + 1);
     v.reached = calloc(bits, 1);
     v.free = calloc(bits, 1);
@@ -267,7 +245,7 @@ int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop sto
          tree.leaf_pages != counted.ms_leaf_pages || tree.branch_pages != counted.ms_branch_pages ||
          tree.overflow_pages != counted.ms_overflow_pages))
         code = fault(&v, &tree, "it has not as many pages and entries as its record counts");
-    if (code == MDB_SUCCESS) code = check_free_pages(&v, transaction);
+    if (code == MDB_SUCCESS) code = check_free_pages(&v);
     free(v.reached);
     free(v.free);
     if (code == ROOTSTOCK_INTERRUPTED) return rootstock_lmdb_refusal(environment, code, "interrupted");

@@ -24,7 +24,7 @@ void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lm
     uint32_t size = (uint32_t)transaction->environment->page_bytes;
     MDB_stat statistics;
     kept->last_leaf = NULL;
-    if (path == NULL || size > LMDB_BALANCED_PAGE || !rootstock_lmdb_map_is_known() ||
+    if (path == NULL || size > LMDB_BALANCED_PAGE || !lmdb_edits_pages(transaction->environment) ||
         mdb_stat(transaction->txn, kept->tree, &statistics) != MDB_SUCCESS)
         return;
     const lmdb_tree_record *record = path->record;

@@ -189,7 +189,7 @@ int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor 
     MDB_val key, value;
     int code;
     *moved = 0;
-    if (kept == NULL || size > LMDB_BALANCED_PAGE || !rootstock_lmdb_map_is_known()) return MDB_SUCCESS;
+    if (kept == NULL || size > LMDB_BALANCED_PAGE || !lmdb_edits_pages(transaction->environment)) return MDB_SUCCESS;
     /* Of other programs' files: entries that hold several values are not put as `own` does. */
     unsigned flags;
     code = mdb_dbi_flags(transaction->txn, tree, &flags);

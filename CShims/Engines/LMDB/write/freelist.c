@@ -31,7 +31,7 @@ int rootstock_lmdb_frees_many(const rootstock_transaction *transaction) {
     const rootstock_environment *environment = transaction->environment;
     const transaction_layout *layout = (const transaction_layout *)transaction->txn;
     return transaction->changes >= MANY_PAGES / 8 && environment->options.durability == ROOTSTOCK_DURABILITY_OFF &&
-           !environment->options.foreign && rootstock_lmdb_map_is_known() && layout->env == environment->env &&
+           !environment->options.foreign && lmdb_edits_pages(environment) && layout->env == environment->env &&
            layout->identifier == mdb_txn_id(transaction->txn) && layout->freed[0] >= MANY_PAGES;
 }
 

@@ -3,7 +3,7 @@
 ** store to such pages: write/balance.c, write/append.c, write/leaf_edit.c; write/leaf_search.c moves such a cursor.
 **
 ** Invariant: a page is stored to only if it is marked as the transaction's own (is_own). LMDB 0.9 only
-** (rootstock_lmdb_map_is_known).
+** (forms.c).
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_LAYOUT_H
 #define ROOTSTOCK_ENGINE_LMDB_LAYOUT_H

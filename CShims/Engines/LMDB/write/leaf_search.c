@@ -24,7 +24,7 @@ struct lmdb_tree_record *rootstock_lmdb_plain_record(const rootstock_transaction
     lmdb_cursor_layout *path = (lmdb_cursor_layout *)cursor;
     MDB_stat statistics;
     if (environment->options.foreign || tree == environment->unnamed || environment->page_bytes != LMDB_BALANCED_PAGE ||
-        !rootstock_lmdb_map_is_known() || path->txn != transaction->txn || path->tree != tree ||
+        !lmdb_edits_pages(environment) || path->txn != transaction->txn || path->tree != tree ||
         mdb_stat(transaction->txn, tree, &statistics) != MDB_SUCCESS)
         return NULL;
     const lmdb_tree_record *record = path->record;

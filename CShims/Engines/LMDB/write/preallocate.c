@@ -76,16 +76,10 @@ static transaction_head head_of(const MDB_txn *txn) {
 uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn) {
     transaction_head head = head_of(txn);
     MDB_envinfo info;
-    int known = rootstock_lmdb_map_is_known() && head.identifier == mdb_txn_id((MDB_txn *)txn) &&
+    int known = lmdb_edits_pages(environment) && head.identifier == mdb_txn_id((MDB_txn *)txn) &&
                 mdb_env_info(environment->env, &info) == MDB_SUCCESS &&
                 head.next_page <= info.me_mapsize / environment->page_bytes;
     return known ? head.next_page : 0;
-}
-
-int rootstock_lmdb_map_is_known(void) {
-    int major, minor, patch;
-    mdb_version(&major, &minor, &patch);
-    return major == 0 && minor == 9;
 }
 
 /* The commit writes down the free pages, 8 bytes each, in at most four copies: a 128th of the file. */
