@@ -14,14 +14,15 @@
 ** column of a compound SELECT can be of numeric affinity and give '01' (of SELECT id FROM k UNION ALL SELECT '01'), and
 ** so can a column of another module's table. Then every spelling of that number is equal to it, and no range of keys
 ** but that of all texts holds them. What SQLite has compiled tells: a comparison that applies numeric affinity to one
-** of our columns that has none. So of the statements on the connection those that may have a compound in them, by their
-** text, a view or a trigger, have their programs looked through (EXPLAIN), once for each text. This happens when such a
-** text is sought for the first time after something was planned; where no statement affinity probe a number, and hardly
-** any ever does, the answer is the comparison of two counters. Invariant: "no" is said only where each statement that
-** may be running is known to make no such comparison.
+** of our columns that has none. So statements that may hold a compound, by their text, a view or a trigger, have their
+** programs looked through (EXPLAIN), once for each text. This happens when such a text is sought for the first time
+** after something was planned; a statement that writes is looked at while it runs. Mostly the answer is the comparison
+** of two counters. Invariant: "no" is said only where each statement that may be running is known to make no such
+** comparison.
 */
 #include "planner/planner.h"
 #include "planner/affinity_probe.h"
+#include "rewriter/changes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ typedef struct rst_affinity_probes {
     bool known; /* the connection's counter, and whether any statement that existed then affinity probe a number */
     uint64_t planned;
     bool any;
+    bool writers;         /* a statement that writes may affinity probe one: it is looked at while it runs */
     sqlite3_stmt *marker; /* of ours: statements behind it in SQLite's list, older ones, have been looked at */
     bool schemas_known;   /* what follows holds for the schemas with this stamp */
     uint64_t stamp;
@@ -87,25 +89,19 @@ void rst_affinity_probes_free(rst_connection *c) {
 
 /* ---- what could be one at all ---- */
 
-static bool has_word(const char *text, const char *word) {
-    size_t size = strlen(word);
-    for (const char *p = text; *p != '\0'; p++) {
-        if ((*p | 0x20) == (word[0] | 0x20) && sqlite3_strnicmp(p, word, (int)size) == 0) return true;
-    }
-    return false;
-}
-
 static int count_of(const char *text, const char *word) {
-    size_t size = strlen(word);
     int count = 0;
     for (const char *p = text; *p != '\0'; p++)
-        count += (*p | 0x20) == (word[0] | 0x20) && sqlite3_strnicmp(p, word, (int)size) == 0;
+        count += (*p | 0x20) == (word[0] | 0x20) && sqlite3_strnicmp(p, word, (int)strlen(word)) == 0;
     return count;
 }
 
+static bool has_word(const char *text, const char *word) {
+    return count_of(text, word) > 0;
+}
+
 /* Whether there is a SELECT beside those that compare nothing: two that gather the rows of VALUES (transform_insert.c),
-** and those that tell where a trigger's body begins and ends (trigger.c). To look at what has no others would not only
-** be in vain: the EXPLAIN of an INSERT sets changes() to 0. */
+** and those that tell where a trigger's body begins and ends (trigger.c). */
 static bool has_select(const char *text) {
     int selects = count_of(text, "select");
     if (selects > 0) selects -= count_of(text, "SELECT rootstock_moment(");
@@ -114,8 +110,7 @@ static bool has_select(const char *text) {
 }
 
 /* Whether there is another UNION than those between the arms of a statement that gathers rows (bulk_text.c; the key's
-** arm is between the two others): what these give is stored, and compared with nothing. Its EXPLAIN would set changes()
-** to 0, too. */
+** arm is between the two others): what these give is stored, and compared with nothing. */
 static bool has_union(const char *text) {
     int unions = count_of(text, "union");
     if (strncmp(text, "INSERT INTO rootstock_bulk", 26) == 0)
@@ -343,6 +338,7 @@ static int look_at_instruction(const rst_connection *c, sqlite3_stmt *program, f
 
 /* What the statement does. An error: it cannot be told. */
 static int look_at_program(rst_connection *c, const char *text, verdict *out) {
+    const int64_t changes = sqlite3_changes64(c->db), kept = rst_changes_keep(c);
     char *explain = sqlite3_mprintf("EXPLAIN %s", text);
     sqlite3_stmt *program = NULL;
     flags f = {0};
@@ -351,17 +347,16 @@ static int look_at_program(rst_connection *c, const char *text, verdict *out) {
     if (explain == NULL) return SQLITE_NOMEM;
     code = sqlite3_prepare_v2(c->db, explain, -1, &program, NULL);
     sqlite3_free(explain);
-    while (code == SQLITE_OK) {
-        code = sqlite3_step(program);
-        if (code == SQLITE_ROW) code = look_at_instruction(c, program, &f, &ours, out);
-    }
+    while (code == SQLITE_OK && (code = sqlite3_step(program)) == SQLITE_ROW)
+        code = look_at_instruction(c, program, &f, &ours, out);
     /* A statement that reads no table of ours and yet runs beside us makes others run: those are looked at for
     ** themselves. */
     if (code == SQLITE_DONE) code = SQLITE_OK;
     result = sqlite3_finalize(program);
+    if (sqlite3_changes64(c->db) != changes) rst_changes_restore(c, kept); /* the end of an EXPLAIN has set it to 0 */
     sqlite3_free(f.tables);
     sqlite3_free(f.columns);
-    if (code == SQLITE_OK) code = result;
+    code = code == SQLITE_OK ? result : code;
     if (code == SQLITE_OK && !ours && strstr(text, "rootstock_") == NULL) out->affinity_probes = true;
     return code;
 }
@@ -402,17 +397,21 @@ static int text_disguises(rst_connection *c, rst_affinity_probes *d, const char 
     return code;
 }
 
-/* The statements on the connection that are not known yet; only those running where `busy`. */
+/* The statements on the connection that are not known yet; only those running where `busy`. One that writes is looked
+** at while it runs only: its EXPLAIN sets changes(), which its own end sets again. */
 static int look_at_statements(rst_connection *c, rst_affinity_probes *d, bool busy, int *looked,
                               bool *affinity_probes) {
     *looked = 0;
     *affinity_probes = false;
     for (sqlite3_stmt *s = sqlite3_next_stmt(c->db, NULL); s != NULL && !*affinity_probes;
          s = sqlite3_next_stmt(c->db, s)) {
-        int code;
+        int code = SQLITE_OK;
         if (busy && !sqlite3_stmt_busy(s)) continue;
         if (!busy && s == d->marker) break;
-        code = text_disguises(c, d, sqlite3_sql(s), affinity_probes);
+        if (!busy && !sqlite3_stmt_readonly(s))
+            d->writers |= may_disguise(d, sqlite3_sql(s));
+        else
+            code = text_disguises(c, d, sqlite3_sql(s), affinity_probes);
         if (code != SQLITE_OK) return code;
         ++*looked;
     }
@@ -437,6 +436,7 @@ static int look_around(rst_connection *c, rst_affinity_probes *d) {
         d->stamp = stamp;
     }
     if (d->any) rst_affinity_probes_rest(c); /* that statement may be gone */
+    if (d->marker == NULL) d->writers = false;
     code = look_at_statements(c, d, false, &looked, &d->any);
     if (code != SQLITE_OK) return code;
     if (!d->any && (d->marker == NULL || looked > NEW_STATEMENTS)) {
@@ -449,7 +449,7 @@ static int look_around(rst_connection *c, rst_affinity_probes *d) {
     }
     d->planned = planner->planned; /* nothing but what was looked at has been planned meanwhile */
     d->known = true;
-    if (!d->any) planner->plain_planned = planner->planned;
+    if (!d->any && !d->writers) planner->plain_planned = planner->planned;
     return SQLITE_OK;
 }
 
@@ -471,7 +471,7 @@ bool rst_affinity_probes_now(rst_connection *c) {
     bool affinity_probes;
     int looked;
     if (d == NULL) return true;
-    if (!d->any) return false;
+    if (!d->any && (!d->writers || sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_WRITE)) return false;
     /* One of them does: is it one of those that run? */
     if (look_at_statements(c, d, true, &looked, &affinity_probes) != SQLITE_OK) return true;
     d->planned = planner_of(c)->planned;
