@@ -10,16 +10,19 @@
 **
 ** Invariant: all forms read and write the same files.
 */
-#include "plain/engine.h"
+#include "sync/flush.h"
 
 #define TEXT_OF(number) TEXT(number)
 #define TEXT(number) #number
 #define LMDB_VERSION TEXT_OF(MDB_VERSION_MAJOR) "." TEXT_OF(MDB_VERSION_MINOR) "." TEXT_OF(MDB_VERSION_PATCH)
 
 static const lmdb_layers layers[] = {
-    {ROOTSTOCK_PAGE_ACCESS_NONE, ROOTSTOCK_COMMIT_PLAIN},  {ROOTSTOCK_PAGE_ACCESS_NONE, ROOTSTOCK_COMMIT_SEALED},
-    {ROOTSTOCK_PAGE_ACCESS_READ, ROOTSTOCK_COMMIT_PLAIN},  {ROOTSTOCK_PAGE_ACCESS_READ, ROOTSTOCK_COMMIT_SEALED},
-    {ROOTSTOCK_PAGE_ACCESS_WRITE, ROOTSTOCK_COMMIT_PLAIN}, {ROOTSTOCK_PAGE_ACCESS_WRITE, ROOTSTOCK_COMMIT_SEALED},
+    {ROOTSTOCK_PAGE_ACCESS_NONE, ROOTSTOCK_COMMIT_PLAIN, &rootstock_lmdb_hooks},
+    {ROOTSTOCK_PAGE_ACCESS_NONE, ROOTSTOCK_COMMIT_SEALED, &rootstock_lmdb_hooks},
+    {ROOTSTOCK_PAGE_ACCESS_READ, ROOTSTOCK_COMMIT_PLAIN, &rootstock_lmdb_hooks},
+    {ROOTSTOCK_PAGE_ACCESS_READ, ROOTSTOCK_COMMIT_SEALED, &rootstock_lmdb_hooks},
+    {ROOTSTOCK_PAGE_ACCESS_WRITE, ROOTSTOCK_COMMIT_PLAIN, &rootstock_lmdb_hooks},
+    {ROOTSTOCK_PAGE_ACCESS_WRITE, ROOTSTOCK_COMMIT_SEALED, &rootstock_lmdb_hooks},
 };
 
 static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options);

@@ -55,10 +55,8 @@
 
 #include "rootstock_engine_support.h"
 #include "rootstock_lmdb.h"
-#include "sync/flush.h"
 #include "write/write_cursor.h"
 #include "read/pages.h"
-#include "sync/commit_record.h"
 
 /* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
 #define LMDB_KEY_ROOM 512
@@ -89,10 +87,49 @@ typedef struct lmdb_space {
     uint64_t pages_ready; /* how many were */
 } lmdb_space;
 
+/* What the file says of itself. */
+typedef struct lmdb_file_facts {
+    uint64_t file_bytes;
+    uint64_t page_bytes;
+    uint64_t map_bytes;     /* that its last writer mapped */
+    uint64_t trees;         /* records in the unnamed tree */
+    unsigned unnamed_flags; /* of that tree, in either meta page; a store has none */
+} lmdb_file_facts;
+
+/* What to say of a file that cannot be opened. why is null where the errno says it all. */
+typedef struct lmdb_advice {
+    const char *why, *remedy;
+} lmdb_advice;
+
+/* Where the layers above have a say in what the plain engine does. Each may be null: it has nothing to say. Where it
+** returns a code, that is LMDB's or an errno. */
+typedef struct lmdb_hooks {
+    size_t environment_bytes; /* of the struct that begins with a rootstock_environment */
+    /* Before LMDB opens the file: makes it whole after a power loss. *endured: what is not, others have open and see
+    ** whole. 0 or an errno, with *advice. */
+    int (*mend)(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice);
+    /* Would it do or refuse anything? Asked once more, among the openers. */
+    int (*is_broken)(int descriptor);
+    /* The environment has its options, and nothing else yet; free ends that, in a forked child as well. */
+    int (*open)(rootstock_environment *environment);
+    void (*free)(rootstock_environment *environment);
+    /* LMDB's environment is about to be closed: for good, or to be opened anew. */
+    void (*close)(rootstock_environment *environment, int for_good);
+    /* Somebody of this process writes: waits if that is this engine itself. Is environment.writing the caller's now? */
+    int (*await_own_writer)(rootstock_environment *environment);
+    /* A write transaction of LMDB's has begun; nothing is changed yet. */
+    int (*before_write)(rootstock_environment *environment, MDB_txn *txn);
+    /* A change comes after which LMDB may write pages of the transaction before its commit. */
+    int (*make_room)(rootstock_transaction *transaction);
+    /* Instead of rootstock_lmdb_commit_changes. ticket, or null: as the plug's publish. */
+    int (*commit)(rootstock_transaction *transaction, uint64_t *ticket);
+} lmdb_hooks;
+
 /* What of the engine a store uses: a form's context. */
 typedef struct lmdb_layers {
     rootstock_page_access page_access;
     rootstock_commit_form commit;
+    const lmdb_hooks *hooks;
 } lmdb_layers;
 
 struct rootstock_environment {
@@ -133,8 +170,9 @@ struct rootstock_environment {
     rootstock_transaction *readers; /* every read transaction, live or reset; guarded by readers_mutex */
     lmdb_tree_list trees;           /* guarded by trees_mutex */
     atomic_size_t known_records;    /* of the unnamed tree, accounted for in trees */
+    uint64_t made;                  /* the last commit of this environment; 0: none. Of whoever writes */
+    int lacks_locks;                /* the file system has none by which writers wait for each other */
     lmdb_space space;
-    lmdb_flushes flushes;
 };
 
 static inline int lmdb_reads_pages(const rootstock_environment *environment) {
@@ -191,15 +229,6 @@ struct rootstock_cursor {
     size_t key_size;
     unsigned char key[LMDB_KEY_ROOM]; /* the last key returned */
 };
-
-/* What the file says of itself. */
-typedef struct lmdb_file_facts {
-    uint64_t file_bytes;
-    uint64_t page_bytes;
-    uint64_t map_bytes;     /* that its last writer mapped */
-    uint64_t trees;         /* records in the unnamed tree */
-    unsigned unnamed_flags; /* of that tree, in either meta page; a store has none */
-} lmdb_file_facts;
 
 /* plain/engine.c */
 /* Turns LMDB's or the system's code into ours and keeps the text for describe. */
@@ -261,6 +290,8 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
                              void *busy_context, rootstock_transaction **transaction);
 int rootstock_lmdb_commit(rootstock_transaction *transaction);
 int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket);
+/* LMDB's commit itself, and that of the trees. Returns LMDB's code. */
+int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
 void rootstock_lmdb_abort(rootstock_transaction *transaction);
 void rootstock_lmdb_reset(rootstock_transaction *transaction);
 int rootstock_lmdb_renew(rootstock_transaction *transaction);
@@ -345,8 +376,10 @@ static inline int lmdb_may_spill(const rootstock_transaction *transaction, uint6
 static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t bytes) {
     rootstock_environment *environment = transaction->environment;
     if (!environment->space.mapped)
-        return lmdb_may_spill(transaction, bytes) && !transaction->may_spill ? rootstock_lmdb_prepare_spill(transaction)
-                                                                             : MDB_SUCCESS;
+        return lmdb_may_spill(transaction, bytes) && !transaction->may_spill &&
+                       environment->layers->hooks->make_room != NULL
+                   ? environment->layers->hooks->make_room(transaction)
+                   : MDB_SUCCESS;
     if (transaction->broken) return MDB_BAD_TXN;
     int code = rootstock_lmdb_reserve(environment, transaction->txn, bytes);
     if (code != MDB_SUCCESS) transaction->broken = 1;

@@ -193,8 +193,7 @@ static void free_environment(rootstock_environment *environment) {
     if (environment->opening_descriptor >= 0 && environment->process == rootstock_process())
         close(environment->opening_descriptor);
     rootstock_lmdb_free_trees(&environment->trees);
-    /* In a forked child a thread of the parent may seem to wait there, for ever. */
-    if (environment->process == rootstock_process()) rootstock_lmdb_close_flushes(&environment->flushes);
+    if (environment->layers->hooks->free != NULL) environment->layers->hooks->free(environment);
     pthread_mutex_destroy(&environment->map_mutex);
     pthread_mutex_destroy(&environment->trees_mutex);
     rootstock_lmdb_unmap_mark(environment);
@@ -222,10 +221,11 @@ static void free_opening(opening *file) {
     free(file->lock_path);
 }
 
-static int mend_descriptor(const opening *file, const char *path, const rootstock_options *options, int *endured,
-                           char **message) {
-    lmdb_advice advice;
-    int error = rootstock_lmdb_mend(file->descriptor, file->lock_path, options->read_only, endured, &advice);
+static int mend_descriptor(const lmdb_hooks *hooks, const opening *file, const char *path,
+                           const rootstock_options *options, int *endured, char **message) {
+    lmdb_advice advice = {NULL, NULL};
+    if (hooks->mend == NULL) return ROOTSTOCK_OK;
+    int error = hooks->mend(file->descriptor, file->lock_path, options->read_only, endured, &advice);
     if (error == 0) return ROOTSTOCK_OK;
     if (advice.why == NULL) return cannot_errno(message, error, path);
     int code = error == EBUSY ? ROOTSTOCK_BUSY : error == EROFS ? ROOTSTOCK_CANNOT_OPEN : ROOTSTOCK_CORRUPT;
@@ -233,7 +233,8 @@ static int mend_descriptor(const opening *file, const char *path, const rootstoc
 }
 
 /* Once. ESTALE in *error: the file was exchanged meanwhile, or has to be mended. */
-static int enter_once(const char *path, const rootstock_options *options, opening *file, int *error, char **message) {
+static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock_options *options, opening *file,
+                      int *error, char **message) {
     int code = open_descriptor(path, options, &file->descriptor, message), endured = 0;
     if (code != ROOTSTOCK_OK) return code;
     file->real = realpath(path, NULL);
@@ -249,12 +250,12 @@ static int enter_once(const char *path, const rootstock_options *options, openin
         *error = ENOMEM;
         return ROOTSTOCK_OK;
     }
-    code = mend_descriptor(file, path, options, &endured, message);
+    code = mend_descriptor(hooks, file, path, options, &endured, message);
     if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
     if (code != ROOTSTOCK_OK) return code;
     *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
     /* A writer may have been killed in the meantime. From here on nobody undoes what it left. */
-    if (*error == 0 && !endured && rootstock_lmdb_is_broken(file->descriptor)) {
+    if (*error == 0 && !endured && hooks->is_broken != NULL && hooks->is_broken(file->descriptor)) {
         rootstock_lmdb_end_opening(file->descriptor);
         *error = ESTALE;
         return ROOTSTOCK_OK;
@@ -268,11 +269,12 @@ static int enter_once(const char *path, const rootstock_options *options, openin
     return ROOTSTOCK_OK;
 }
 
-static int enter_file(const char *path, const rootstock_options *options, opening *file, char **message) {
+static int enter_file(const lmdb_hooks *hooks, const char *path, const rootstock_options *options, opening *file,
+                      char **message) {
     for (int attempts = 0;; attempts++) {
         int error = 0;
         *file = (opening){.descriptor = -1};
-        int code = enter_once(path, options, file, &error, message);
+        int code = enter_once(hooks, path, options, file, &error, message);
         if (code == ROOTSTOCK_OK && error == 0) return ROOTSTOCK_OK;
         free_opening(file);
         if (code != ROOTSTOCK_OK) return code;
@@ -346,9 +348,9 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     if (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS && layers->page_access != ROOTSTOCK_PAGE_ACCESS_WRITE)
         return cannot(message, ROOTSTOCK_MISUSE, path, "writeMap true takes pageAccess write",
                       "leave one of the two options out");
-    int code = enter_file(path, options, &file, message);
+    int code = enter_file(layers->hooks, path, options, &file, message);
     if (code != ROOTSTOCK_OK) return code;
-    rootstock_environment *environment = calloc(1, sizeof *environment);
+    rootstock_environment *environment = calloc(1, layers->hooks->environment_bytes);
     if (environment == NULL) {
         free_opening(&file);
         return cannot_errno(message, ENOMEM, path);
@@ -360,17 +362,17 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     environment->opening_descriptor = -1;
     environment->path = file.real;
     environment->lock_path = file.lock_path;
-    if (rootstock_lmdb_open_flushes(&environment->flushes) != 0) {
+    environment->options = *options;
+    int opened = layers->hooks->open != NULL ? layers->hooks->open(environment) : 0;
+    if (opened != 0) {
         free(environment);
         free_opening(&file);
-        return cannot_errno(message, ENOMEM, path);
+        return cannot_errno(message, opened, path);
     }
-    if (layers->commit == ROOTSTOCK_COMMIT_PLAIN) environment->flushes.boot[0] = environment->flushes.boot[1] = 0;
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
     pthread_mutex_init(&environment->readers_mutex, NULL);
     rootstock_lmdb_forget_map(environment);
-    environment->options = *options;
     environment->form = file.form;
     environment->name = strdup(file.name);
     int lmdb =
@@ -397,13 +399,12 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
 }
 
 void rootstock_lmdb_close(rootstock_environment *environment) {
-    if (environment->process == rootstock_process()) rootstock_lmdb_end_later(environment);
+    if (environment->process == rootstock_process() && environment->layers->hooks->close != NULL)
+        environment->layers->hooks->close(environment, 1);
     /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
     if (environment->process == rootstock_process() && environment->env != NULL) {
-        rootstock_lmdb_confirm_last(environment);
         if (environment->space.mapped) rootstock_lmdb_close_space(environment);
-        rootstock_lmdb_drop_pin(environment);
         mdb_env_close(environment->env);
     }
     free_environment(environment);

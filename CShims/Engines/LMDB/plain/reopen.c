@@ -161,7 +161,7 @@ int rootstock_lmdb_reopen(rootstock_environment *environment) {
         }
         if (atomic_load(&environment->live) == 0) {
             end_reset_snapshots(environment);
-            rootstock_lmdb_drop_pin(environment);
+            if (environment->layers->hooks->close != NULL) environment->layers->hooks->close(environment, 0);
             rootstock_lmdb_forget_map(environment);
             if (environment->env != NULL) mdb_env_close(environment->env);
             environment->env = NULL;

@@ -119,8 +119,7 @@ static int lock_writer(rootstock_environment *environment, rootstock_busy busy, 
         if (flock(environment->lock_descriptor, LOCK_EX | LOCK_NB) == 0) return ROOTSTOCK_OK;
         if (errno == EINTR) continue;
         if (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS) {
-            /* LMDB gives its mutex up before a sealed commit is flushed. */
-            environment->flushes.boot[0] = environment->flushes.boot[1] = 0;
+            environment->lacks_locks = 1;
             return ROOTSTOCK_OK;
         }
         if (errno != EWOULDBLOCK) return rootstock_lmdb_failure(environment, errno);
@@ -148,7 +147,9 @@ void rootstock_lmdb_writer_unlock(rootstock_environment *environment) {
 static int prepare_to_write(rootstock_environment *environment, rootstock_busy busy, void *busy_context) {
     if (environment->read_only)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
-    if (atomic_exchange(&environment->writing, 1) && !rootstock_lmdb_await_later(environment))
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (atomic_exchange(&environment->writing, 1) &&
+        (hooks->await_own_writer == NULL || !hooks->await_own_writer(environment)))
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "this process already has a write transaction");
     int code = lock_writer(environment, busy, busy_context);
     if (code != ROOTSTOCK_OK) atomic_store(&environment->writing, 0);
@@ -226,8 +227,8 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             rootstock_lmdb_grow(environment);
             continue;
         }
-        if (write && environment->space.mapped) {
-            code = rootstock_lmdb_begin_space(environment, transaction->txn);
+        if (write && environment->layers->hooks->before_write != NULL) {
+            code = environment->layers->hooks->before_write(environment, transaction->txn);
             if (code != MDB_SUCCESS) {
                 mdb_txn_abort(transaction->txn);
                 rootstock_lmdb_leave(environment);
@@ -273,6 +274,18 @@ static void forget(rootstock_transaction *transaction) {
     free(transaction);
 }
 
+int rootstock_lmdb_commit_changes(rootstock_transaction *transaction) {
+    uint64_t number = mdb_txn_id(transaction->txn);
+    int code = transaction->created.count != 0 || transaction->unnamed_changed
+                   ? rootstock_lmdb_commit_trees(transaction)
+                   : mdb_txn_commit(transaction->txn);
+    if (code == MDB_SUCCESS && transaction->dirty) {
+        rootstock_lmdb_show_number(transaction->environment, number);
+        transaction->environment->made = number;
+    }
+    return code;
+}
+
 int rootstock_lmdb_commit(rootstock_transaction *transaction) {
     return rootstock_lmdb_publish(transaction, NULL);
 }
@@ -294,7 +307,8 @@ int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket)
             return ROOTSTOCK_OK;
         }
         int frees_many = rootstock_lmdb_frees_many(transaction);
-        code = rootstock_lmdb_commit_flushing(transaction, ticket);
+        code = environment->layers->hooks->commit != NULL ? environment->layers->hooks->commit(transaction, ticket)
+                                                          : rootstock_lmdb_commit_changes(transaction);
         if (frees_many && code == MDB_SUCCESS) rootstock_lmdb_commit_again(environment);
     }
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;

@@ -22,7 +22,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "plain/engine.h"
+#include "sync/flush.h"
 
 /* How old a commit gets that is not flushed. */
 #define LONGEST_UNFLUSHED UINT64_C(1000000000)
@@ -42,7 +42,7 @@ static int wait_for_end(lmdb_flushes *flushes, uint64_t moment) {
 /* As a writer that changes nothing: what a flush lost is made durable, or there is nothing of it. 0 if that could not
 ** be done now. */
 static int clear_as_writer(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     MDB_txn *txn;
     if (rootstock_lmdb_is_moved(environment)) {
         /* The compaction has taken all to another file. */
@@ -61,7 +61,7 @@ static int clear_as_writer(rootstock_environment *environment) {
 /* Under the mutex, which is let go meanwhile. *busy: somebody else writes, who does it at his commit. 0 if it could not
 ** be done now. */
 static int write_lost_anew(rootstock_environment *environment, int *busy) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     *busy = !rootstock_lmdb_try_writer_lock(environment);
     if (*busy) return 0;
     flushes->later.writing = 1;
@@ -75,7 +75,7 @@ static int write_lost_anew(rootstock_environment *environment, int *busy) {
 }
 
 int rootstock_lmdb_await_later(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     int taken;
     pthread_mutex_lock(&flushes->mutex);
     while (!(taken = !atomic_exchange(&environment->writing, 1)) && flushes->later.writing)
@@ -93,7 +93,7 @@ static void pause_or_go_on(lmdb_later *later, int done) {
 
 static void *flush_chains(void *context) {
     rootstock_environment *environment = context;
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     int busy;
     pthread_mutex_lock(&flushes->mutex);
     while (!flushes->later.ending) {
@@ -124,7 +124,7 @@ static void join(lmdb_later *later) {
 }
 
 int rootstock_lmdb_flush_later(rootstock_environment *environment) {
-    lmdb_later *later = &environment->flushes.later;
+    lmdb_later *later = &lmdb_flushes_of(environment)->later;
     sigset_t all, before;
     if (later->running) return 1;
     if (later->ending) return 0;
@@ -138,7 +138,7 @@ int rootstock_lmdb_flush_later(rootstock_environment *environment) {
 }
 
 void rootstock_lmdb_end_later(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     pthread_mutex_lock(&flushes->mutex);
     flushes->later.ending = 1;
     pthread_cond_broadcast(&flushes->later.ends);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plain/engine.h"
+#include "sync/flush.h"
 #include "read/entries.h"
 #include "sync/commit_record.h"
 

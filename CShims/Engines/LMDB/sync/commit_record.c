@@ -61,7 +61,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plain/engine.h"
+#include "sync/flush.h"
 #include "rootstock_crc.h"
 
 /* Changes of a transaction whose pages a seal will likely hold. */
@@ -147,7 +147,7 @@ void rootstock_lmdb_confirm(rootstock_environment *environment, uint64_t commit)
 
 void rootstock_lmdb_confirm_tip(rootstock_environment *environment) {
     lmdb_meta_content content;
-    memcpy(&content, &environment->flushes.chain.after.map_size, sizeof content);
+    memcpy(&content, &lmdb_flushes_of(environment)->chain.after.map_size, sizeof content);
     if (can_confirm(environment)) (void)write_confirmation(environment, &content);
 }
 
@@ -173,7 +173,7 @@ int rootstock_lmdb_needs_confirmation(rootstock_environment *environment, uint64
     lmdb_announcement stands;
     if (!can_confirm(environment)) return 0;
     if (was_announced(environment, commit, &stands)) return read_announcement(environment, commit, &stands);
-    return environment->flushes.made == commit &&
+    return environment->made == commit &&
            !rootstock_lmdb_is_confirmed((const unsigned char *)lmdb_meta_of(environment, commit), commit);
 }
 
@@ -243,7 +243,7 @@ static int settle_last(rootstock_environment *environment, uint64_t last) {
 }
 
 int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t commit) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     lmdb_announcement stands;
     int error = 0, settled = 1;
     int left_over = read_announcement(environment, commit, &stands);
@@ -271,15 +271,16 @@ int rootstock_lmdb_clear_the_way(rootstock_environment *environment, uint64_t co
 
 int rootstock_lmdb_is_sealable(const rootstock_transaction *transaction) {
     const rootstock_environment *environment = transaction->environment;
-    const lmdb_flushes *flushes = &environment->flushes;
+    const lmdb_flushes *flushes = lmdb_flushes_of(environment);
     if (!transaction->dirty || transaction->changes > MANY_CHANGES || environment->options.foreign) return 0;
-    if ((flushes->boot[0] | flushes->boot[1]) == 0) return 0;
+    /* Without locks of ours: LMDB gives its mutex up before a sealed commit is flushed. */
+    if ((flushes->boot[0] | flushes->boot[1]) == 0 || environment->lacks_locks) return 0;
     return environment->first_page != NULL && environment->commits[0] != NULL && environment->page_bytes >= 4096;
 }
 
 int rootstock_lmdb_can_seal(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
-    const lmdb_flushes *flushes = &environment->flushes;
+    const lmdb_flushes *flushes = lmdb_flushes_of(environment);
     uint64_t before = mdb_txn_id(transaction->txn) - 1;
     if (!rootstock_lmdb_is_sealable(transaction)) return 0;
     if (flushes->known != before && flushes->chain.tip != before) return 0;
@@ -289,7 +290,7 @@ int rootstock_lmdb_can_seal(rootstock_transaction *transaction) {
 
 /* A chain begins on the commit, which is durable. */
 static int begin_chain(rootstock_environment *environment, uint64_t commit) {
-    lmdb_chain *chain = &environment->flushes.chain;
+    lmdb_chain *chain = &lmdb_flushes_of(environment)->chain;
     lmdb_announcement stands;
     lmdb_seal says;
     memcpy(&chain->before, lmdb_meta_of(environment, commit), sizeof chain->before);
@@ -318,7 +319,7 @@ static void find_room(const lmdb_chain *chain, uint64_t commit, size_t *from, si
 }
 
 static int announce(const rootstock_environment *environment, uint64_t commit, size_t seal_at) {
-    const lmdb_flushes *flushes = &environment->flushes;
+    const lmdb_flushes *flushes = lmdb_flushes_of(environment);
     lmdb_announcement says = {
         .mark = LMDB_ANNOUNCED, .commit = commit, .boot = {flushes->boot[0], flushes->boot[1]}, .seal_at = seal_at};
     memcpy(&says.whole, &flushes->chain.before.map_size, sizeof says.whole);
@@ -335,7 +336,7 @@ static int is_among(uint32_t number, const uint32_t *numbers, size_t count) {
 ** it has done away with, and its own pages. Nobody has written to the others since they were summed up. Returns 0,
 ** E2BIG if that cannot be, or an errno; then the chain goes no further. */
 static int put_seal(rootstock_environment *environment, uint64_t commit, size_t from, size_t to) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     lmdb_chain *chain = &flushes->chain;
     const unsigned char *base = atomic_load_explicit(&environment->map, memory_order_relaxed);
     lmdb_meta_page after;
@@ -370,7 +371,7 @@ static int put_seal(rootstock_environment *environment, uint64_t commit, size_t 
 /* A commit that was announced could not be made. Under its announcement the chain's commit in the same page is not
 ** believed: that is flushed first. */
 static void take_back(rootstock_environment *environment, uint64_t commit) {
-    int error = environment->flushes.chain.tip + 1 == commit ? flush_or_write_anew(environment) : 0;
+    int error = lmdb_flushes_of(environment)->chain.tip + 1 == commit ? flush_or_write_anew(environment) : 0;
     if (error == 0)
         (void)withdraw(environment, commit);
     else
@@ -386,7 +387,7 @@ void rootstock_lmdb_save_chain(rootstock_environment *environment, uint64_t tip)
 int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *deferred, int *published) {
     rootstock_environment *environment = transaction->environment;
     uint64_t commit = mdb_txn_id(transaction->txn);
-    lmdb_chain *chain = &environment->flushes.chain;
+    lmdb_chain *chain = &lmdb_flushes_of(environment)->chain;
     size_t from, to;
     *published = 0;
     int error = chain->tip + 1 == commit ? 0 : begin_chain(environment, commit - 1);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plain/engine.h"
 #include "read/format.h"
 
 /*
@@ -144,11 +145,6 @@ void rootstock_lmdb_read_boot(uint64_t boot[2]);
 /*
 ** AFTER A POWER LOSS
 */
-
-/* What to say of a file that cannot be opened. why is null where the errno says it all. */
-typedef struct lmdb_advice {
-    const char *why, *remedy;
-} lmdb_advice;
 
 /* Before LMDB opens the file: undoes its last commits if a power loss broke them. Where the system runs still that they
 ** were written under, or they are confirmed, nothing did but the disk: the file is refused. *endured: they are, but

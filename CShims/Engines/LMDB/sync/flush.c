@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plain/engine.h"
+#include "sync/flush.h"
 
 /* How long a commit waits for the next writer to flush: as long as two flushes take, within these. */
 #define LEAST_PATIENCE UINT64_C(100000)
@@ -84,18 +84,6 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
 ** COMMITTING
 */
 
-int rootstock_lmdb_commit_changes(rootstock_transaction *transaction) {
-    uint64_t number = mdb_txn_id(transaction->txn);
-    int code = transaction->created.count != 0 || transaction->unnamed_changed
-                   ? rootstock_lmdb_commit_trees(transaction)
-                   : mdb_txn_commit(transaction->txn);
-    if (code == MDB_SUCCESS && transaction->dirty) {
-        rootstock_lmdb_show_number(transaction->environment, number);
-        transaction->environment->flushes.made = number;
-    }
-    return code;
-}
-
 /* Under the mutex. */
 static void end_chain(lmdb_flushes *flushes) {
     if (flushes->chain.pinned) mdb_txn_reset(flushes->chain.pin);
@@ -115,7 +103,7 @@ static void note_failure(lmdb_flushes *flushes, int lost) {
 }
 
 void rootstock_lmdb_drop_pin(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     pthread_mutex_lock(&flushes->mutex);
     end_chain(flushes);
     if (flushes->chain.pin != NULL) mdb_txn_abort(flushes->chain.pin);
@@ -126,11 +114,11 @@ void rootstock_lmdb_drop_pin(rootstock_environment *environment) {
 /* Keeps the pages of the last commit, which is durable, from being taken. Under the mutex, inside a write
 ** transaction. */
 static int pin(rootstock_environment *environment) {
-    lmdb_chain *chain = &environment->flushes.chain;
+    lmdb_chain *chain = &lmdb_flushes_of(environment)->chain;
     int code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &chain->pin);
     if (code != MDB_SUCCESS) return 0;
     chain->pinned = 1;
-    if (mdb_txn_id(chain->pin) != environment->flushes.known) end_chain(&environment->flushes);
+    if (mdb_txn_id(chain->pin) != lmdb_flushes_of(environment)->known) end_chain(lmdb_flushes_of(environment));
     return chain->pinned;
 }
 
@@ -156,7 +144,7 @@ static void wait_for_flush(lmdb_flushes *flushes) {
 ** can begin. Under the mutex. */
 static void make_known(rootstock_transaction *transaction, uint64_t commit) {
     rootstock_environment *environment = transaction->environment;
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     while (flushes->flushing) wait_for_flush(flushes);
     if (flushes->doubt || flushes->last + 1 != commit || flushes->known == flushes->last) return;
     if (flushes->chain.tip != flushes->last && rootstock_lmdb_is_sealable(transaction))
@@ -171,7 +159,7 @@ typedef struct manner {
 /* Under the mutex. */
 static manner choose(rootstock_transaction *transaction, int may_wait) {
     rootstock_environment *environment = transaction->environment;
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     const lmdb_chain *chain = &flushes->chain;
     int full = environment->options.durability == ROOTSTOCK_DURABILITY_FULL;
     manner how;
@@ -205,7 +193,7 @@ static void note_commit(lmdb_flushes *flushes, uint64_t commit, manner how, int 
 
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket) {
     rootstock_environment *environment = transaction->environment;
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     uint64_t commit = mdb_txn_id(transaction->txn);
     int dirty = transaction->dirty, published = 0, full = environment->options.durability == ROOTSTOCK_DURABILITY_FULL;
     int code = rootstock_lmdb_clear_the_way(environment, commit);
@@ -249,7 +237,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
 }
 
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     if (error != 0) (void)rootstock_lmdb_tell_lost(environment, last);
     pthread_mutex_lock(&flushes->mutex);
     if (error != 0) {
@@ -288,7 +276,7 @@ static int flush_file(rootstock_environment *environment, int doubt) {
 /* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under
 ** way, nor a commit of a chain. */
 static int flush_for_all(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     uint64_t published = flushes->published, failures = flushes->failures, last = flushes->last;
     uint64_t tip = flushes->chain.tip;
     int doubt = flushes->doubt;
@@ -327,7 +315,7 @@ static int flush_with_patience(rootstock_environment *environment) {
 
 int rootstock_lmdb_prepare_spill(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     uint64_t commit = mdb_txn_id(transaction->txn);
     pthread_mutex_lock(&flushes->mutex);
     while (flushes->flushing) wait_for_flush(flushes);
@@ -349,13 +337,13 @@ static void wait_until(lmdb_flushes *flushes, uint64_t moment) {
 }
 
 int rootstock_lmdb_flush_chain(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     while (flushes->flushing || flushes->committing) wait_for_flush(flushes);
     return flushes->chain.tip == LMDB_NONE_KNOWN ? 0 : flush_with_patience(environment);
 }
 
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     int error = 0;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     pthread_mutex_lock(&flushes->mutex);
@@ -383,7 +371,7 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
 }
 
 int rootstock_lmdb_sync(rootstock_environment *environment) {
-    lmdb_flushes *flushes = &environment->flushes;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (environment->read_only)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");

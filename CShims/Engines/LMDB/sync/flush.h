@@ -1,6 +1,6 @@
 /*
 ** flush.h - which commits of an environment are on the disk, and who flushes those that are not: sync/flush.c,
-** sync/background_sync.c. A part of plain/engine.h, which includes it; what it asks of callers stands in these files.
+** sync/background_sync.c; what it asks of callers stands in these files.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_FLUSH_H
 #define ROOTSTOCK_ENGINE_LMDB_FLUSH_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "rootstock_engine_support.h"
+#include "plain/engine.h"
 #include "sync/commit_record.h"
 
 #define LMDB_NONE_KNOWN UINT64_MAX
@@ -56,7 +57,6 @@ typedef struct lmdb_flushes {
     int doubt;                  /* what a flush says of meta pages written before cannot be believed */
     int lost;                   /* a flush of a chain failed: its pages are to be written anew */
     uint64_t flush_nanoseconds; /* that the last flush took, or the last commit that flushed */
-    uint64_t made;              /* the last commit of this environment, of any class; 0: none */
     uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
     uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
     lmdb_chain chain;
@@ -65,6 +65,18 @@ typedef struct lmdb_flushes {
     lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
 } lmdb_flushes;
 
+typedef struct lmdb_sync_environment {
+    rootstock_environment below; /* base class, must be first */
+    lmdb_flushes flushes;
+} lmdb_sync_environment;
+
+static inline lmdb_flushes *lmdb_flushes_of(const rootstock_environment *environment) {
+    return &((lmdb_sync_environment *)(uintptr_t)environment)->flushes;
+}
+
+/* sync/hooks.c */
+extern const lmdb_hooks rootstock_lmdb_hooks;
+
 /* sync/flush.c */
 /* 0 or ENOMEM. */
 int rootstock_lmdb_open_flushes(lmdb_flushes *flushes);
@@ -72,8 +84,6 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
 /* Commits LMDB's transaction as the durability class asks. ticket, or null: the last flush may be left to settle, and
 ** *ticket is set then. Returns LMDB's code; LMDB's transaction is gone. */
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
-/* LMDB's commit itself, and that of the trees. Returns LMDB's code. */
-int rootstock_lmdb_commit_changes(rootstock_transaction *transaction);
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync(rootstock_environment *environment);
 /* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plain/engine.h"
+#include "sync/flush.h"
 #include "rootstock_crc.h"
 
 #define META_PAGE_FLAG 0x08u

@@ -177,10 +177,7 @@ int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn
     /* Another liblmdb than this was written against: nothing has been stored yet. */
     if (head.next_page != info.me_last_pgno + 1 || head.identifier != info.me_last_txnid + 1 || head.parent != NULL)
         return MDB_VERSION_MISMATCH;
-    /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process left
-    ** in a chain, the commit below must be whole: this one is let take its pages once nothing is left to undo. */
-    code = rootstock_lmdb_clear_the_way(environment, head.identifier);
-    if (code == MDB_SUCCESS && environment->space.stretched) code = cut_stretched(environment);
+    if (environment->space.stretched) code = cut_stretched(environment);
     return code == MDB_SUCCESS ? rootstock_lmdb_reserve(environment, txn, 0) : code;
 }
 
