@@ -13,12 +13,10 @@
 ** | a VFS other than the system's own       | SQLite                                                         |
 */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "interpose.h"
@@ -149,28 +147,6 @@ static int read_uri(const char *uri, open_name *name, char **message) {
     return code;
 }
 
-typedef enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_LMDB, FILE_CONTROL, FILE_OTHER } file_kind;
-
-/* By the first page: SQLite's header with the application identifier of engine sqlite-btree, or LMDB's magic. */
-static file_kind kind_of_file(const char *path) {
-    unsigned char head[100];
-    struct stat status;
-    ssize_t size;
-    int file;
-    static const unsigned char magic[4] = {0xDE, 0xC0, 0xEF, 0xBE}, control[4] = {0x52, 0x74, 0x73, 0x42};
-    if (stat(path, &status) != 0) return FILE_ABSENT;
-    if (!S_ISREG(status.st_mode)) return FILE_OTHER;
-    if (status.st_size == 0) return FILE_EMPTY;
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return FILE_OTHER;
-    size = pread(file, head, sizeof head, 0);
-    (void)close(file);
-    if (size != (ssize_t)sizeof head) return FILE_OTHER;
-    if (memcmp(head, "SQLite format 3", 16) == 0)
-        return memcmp(head + 68, control, sizeof control) == 0 ? FILE_CONTROL : FILE_OTHER;
-    return memcmp(head + 16, magic, sizeof magic) == 0 ? FILE_LMDB : FILE_OTHER;
-}
-
 static bool is_set(const char *variable) {
     const char *value = getenv(variable);
     return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
@@ -193,16 +169,13 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
         if (name->engine[0] == '\0') sqlite3_snprintf(sizeof name->engine, name->engine, "lmdb");
     } else {
         if (name->path[0] == '\0') return SQLITE_OK;
-        switch (kind_of_file(name->path)) {
-        case FILE_OTHER: return SQLITE_OK;
-        case FILE_LMDB: sqlite3_snprintf(sizeof name->engine, name->engine, "lmdb"); break;
-        case FILE_CONTROL: sqlite3_snprintf(sizeof name->engine, name->engine, "sqlite-btree"); break;
-        case FILE_ABSENT:
-            if (!name->may_create || name->read_only) return SQLITE_OK;
-            settle_engine(name);
-            break;
-        case FILE_EMPTY:
-            if (name->read_only) return SQLITE_OK;
+        const char *known = rootstock_recognize(name->path);
+        if (known == NULL || strcmp(known, "sqlite") == 0) return SQLITE_OK;
+        if (known[0] != '\0') {
+            sqlite3_snprintf(sizeof name->engine, name->engine, "%s", known);
+        } else {
+            const bool absent = access(name->path, F_OK) != 0;
+            if (name->read_only || (absent && !name->may_create)) return SQLITE_OK;
             settle_engine(name);
         }
         if (name->engine[0] == '\0') return SQLITE_OK;

@@ -12,8 +12,7 @@ struct Backup: ParsableCommand {
             A file that exists is never overwritten, and a backup that is interrupted leaves none.
             """)
 
-    @Option(help: "The engine under the store.")
-    var engine: Engine = .lmdb
+    @OptionGroup var engineOption: EngineOption
 
     @Argument(help: "The store's file.", completion: .file())
     var path: String
@@ -25,7 +24,7 @@ struct Backup: ParsableCommand {
         var options = StoreOptions()
         options.readOnly = true
         do {
-            let connection = try Connection(path: path, engine: engine, options: options)
+            let connection = try Connection(path: path, engine: engineOption.engine(for: path), options: options)
             let file = PartialFile(for: to)
             try Interruption.takingBack(file.remove) { try connection.backup(to: file) }
         } catch {

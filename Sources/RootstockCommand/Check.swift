@@ -13,8 +13,7 @@ struct Check: ParsableCommand {
             checksums, the last line says how many entries were held against theirs. Writes nothing.
             """)
 
-    @Option(help: "The engine under the store.")
-    var engine: Engine = .lmdb
+    @OptionGroup var engineOption: EngineOption
 
     @Flag(help: "Leave the index entries out.")
     var quick = false
@@ -38,7 +37,7 @@ struct Check: ParsableCommand {
         let output = StandardOutput()
         var faults: [String]
         do {
-            let connection = try Connection(path: path, engine: engine, options: options)
+            let connection = try Connection(path: path, engine: engineOption.storeEngine(for: path), options: options)
             faults = try connection.integrityFaults(quick: quick, limit: limit)
             if foreignKeys {
                 faults += try connection.foreignKeyViolations().map(\.description)

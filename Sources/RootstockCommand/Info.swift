@@ -13,8 +13,7 @@ struct Info: ParsableCommand {
             that the oldest live snapshot has missed.
             """)
 
-    @Option(help: "The engine under the store.")
-    var engine: Engine = .lmdb
+    @OptionGroup var engineOption: EngineOption
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -27,7 +26,7 @@ struct Info: ParsableCommand {
         options.readOnly = true
         let output = StandardOutput()
         do {
-            let connection = try Connection(path: path, engine: engine, options: options)
+            let connection = try Connection(path: path, engine: engineOption.storeEngine(for: path), options: options)
             let info = try connection.storeInfo()
             if json {
                 let encoder = JSONEncoder()

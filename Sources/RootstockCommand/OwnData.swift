@@ -111,11 +111,10 @@ struct Import: ParsableCommand {
         abstract: "Copy a SQLite database into a new store, or back, and compare the two.",
         discussion: """
             DATABASE may be a store of any engine with files as well: one is recognised by its first bytes, or named with \
-            --from. With --engine sqlite the new store is an ordinary SQLite database, so that what was imported can be had \
-            back.
+            --from. A new store of engine sqlite is an ordinary SQLite database: so what was imported can be had back.
 
             rootstock import app.sqlite app.lmdb
-            rootstock import app.lmdb --engine sqlite back.sqlite
+            rootstock import app.lmdb back.sqlite
 
             Tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id come over; \
             then every row is read on both sides and compared. Virtual tables of other modules (full-text search, R-trees) \
@@ -126,8 +125,8 @@ struct Import: ParsableCommand {
     @Option(help: "The engine of DATABASE, where its first bytes are not to decide.")
     var from: Engine?
 
-    @Option(help: "The engine of the new store.")
-    var engine: Engine = .lmdb
+    @Option(help: "The engine of the new store; sqlite if its name ends in .sqlite, .sqlite3 or .db, and else lmdb.")
+    var engine: Engine?
 
     @Option(help: "What the import survives once it has ended: off, normal or full.")
     var durability: StoreOptions.Durability = .full
@@ -153,6 +152,7 @@ struct Import: ParsableCommand {
             try? files.removeItem(at: place)
         }
         do {
+            let engine = engine ?? Engine.usual(for: store)
             let source = try SourceDatabase(path: database, engine: from, scratch: place)
             let schema = try SourceSchema(of: source)
             var options = StoreOptions(durability: durability)

@@ -19,8 +19,7 @@ struct SQLCommand: ParsableCommand {
             """
     )
 
-    @Option(help: "The engine under the store.")
-    var engine: Engine = .lmdb
+    @OptionGroup var engineOption: EngineOption
 
     @Option(help: "What a commit survives: off, normal or full.")
     var durability: StoreOptions.Durability = .full
@@ -58,8 +57,9 @@ struct SQLCommand: ParsableCommand {
         var script = ""
         var position = 0
         do {
+            let engine = try engineOption.engine(for: path)
             let texts = statements.isEmpty ? [try StandardInput.readAll()] : statements
-            try checkExists(texts)
+            try checkExists(texts, engine)
             let connection = try Connection(path: path, engine: engine, options: options)
             for text in texts {
                 script = text
@@ -77,7 +77,7 @@ struct SQLCommand: ParsableCommand {
     }
 
     /// Refuses to make a store for statements that only read: its name is mistyped, most likely.
-    private func checkExists(_ texts: [String]) throws {
+    private func checkExists(_ texts: [String], _ engine: Engine) throws {
         guard !create, !readOnly, engine != .memory, !path.isEmpty, path != ":memory:",
             !FileManager.default.fileExists(atPath: path),
             engine.isNative || Engine.registered.contains(engine)

@@ -68,6 +68,11 @@ const char *rootstock_version(void);
 ** names. */
 int rootstock_register_engines(void);
 
+/* The built-in engine whose file the first page at path says it is: "lmdb", "sqlite-btree", or "sqlite" for a database
+** of SQLite's own. "" where there is no file yet, or an empty one; null for anything else, a file that cannot be read
+** included. From any thread. */
+const char *rootstock_recognize(const char *path);
+
 /* Registers the modules (one per registered engine, by its name) and the SQL functions rootstock_open and
 ** rootstock_rewrite on the connection. Idempotent. SQLITE_OK, SQLITE_NOMEM. */
 int rootstock_register(sqlite3 *db);

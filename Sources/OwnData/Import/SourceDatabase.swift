@@ -45,15 +45,6 @@ public final class SourceDatabase {
         }
     }
 
-    /// The engine of a store at `path`, as far as its first bytes tell: SQLite's own, or else LMDB.
-    static func engine(of path: String) -> Engine {
-        guard let file = FileHandle(forReadingAtPath: path) else { return .sqlite }
-        let mark = Array("SQLite format 3\0".utf8)
-        // An empty file is an empty database.
-        guard let start = try? file.read(upToCount: mark.count), !start.isEmpty else { return .sqlite }
-        return Array(start) == mark ? .sqlite : .lmdb
-    }
-
     /// - Parameters:
     ///   - engine: whose file it is, or `nil` where its first bytes are to decide between `sqlite` and `lmdb`.
     ///   - scratch: a directory for a copy, where reading in place would leave files beside the original.
@@ -61,7 +52,8 @@ public final class SourceDatabase {
         guard let fingerprint = Fingerprint(path) else { throw OwnDataError("there is no file \(path)") }
         self.path = path
         self.fingerprint = fingerprint
-        let kept = engine ?? Self.engine(of: path)
+        // An empty file is an empty database.
+        let kept = engine ?? Engine.recognized(at: path) ?? (fingerprint.size == 0 ? .sqlite : .lmdb)
         guard kept.isNative else {
             var options = StoreOptions()
             options.readOnly = true

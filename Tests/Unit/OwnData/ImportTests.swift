@@ -57,8 +57,8 @@ import Testing
             _ = try Importer(source: source, schema: try SourceSchema(of: source)).run(into: connection)
             connection.close()
         }
-        if engine == "lmdb" { #expect(SourceDatabase.engine(of: kept) == .lmdb) }
-        #expect(SourceDatabase.engine(of: sample.path) == .sqlite)
+        #expect(Engine.recognized(at: kept) == Engine(name: engine))
+        #expect(Engine.recognized(at: sample.path) == .sqlite)
         let before = try Data(contentsOf: URL(fileURLWithPath: kept))
         let source = try SourceDatabase(path: kept, engine: Engine(name: engine), scratch: sample.directory)
         let schema = try SourceSchema(of: source)

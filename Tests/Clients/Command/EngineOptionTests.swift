@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// A file tells its engine; what is another engine's is refused with what to do.
+@Suite final class EngineOptionTests {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-engine-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    @Test func aFileTellsItsEngine() throws {
+        let make = "CREATE TABLE t (a); INSERT INTO t VALUES (1)"
+        for arguments in [
+            ["a.sqlite"], ["a.lmdb"], ["--engine", "sqlite-btree", "a.store"], ["--engine", "lmdb", "b.db"],
+        ] {
+            let made = try run(command, ["sql"] + arguments.dropLast() + [path(arguments.last!), make])
+            #expect(made == Transcript(output: "", error: "", status: 0))
+        }
+        for (name, engine) in [("a.lmdb", "lmdb"), ("a.store", "sqlite-btree"), ("b.db", "lmdb")] {
+            #expect(try run(command, ["sql", path(name), "SELECT a FROM t"]).output == "1\n")
+            #expect(try run(command, ["check", path(name)]).output == "ok\n")
+            #expect(try run(command, ["info", path(name)]).output.contains("engine       \(engine) "))
+        }
+        let head = try Data(contentsOf: URL(fileURLWithPath: path("a.sqlite"))).prefix(15)
+        #expect(String(decoding: head, as: UTF8.self) == "SQLite format 3")
+        #expect(try run(command, ["sql", path("a.sqlite"), "SELECT a FROM t"]).output == "1\n")
+    }
+
+    @Test func anotherEnginesFileIsNamed() throws {
+        _ = try run(command, ["sql", path("a.sqlite"), "CREATE TABLE t (a)"])
+        _ = try run(command, ["sql", path("a.lmdb"), "CREATE TABLE t (a)"])
+        for words in [["check"], ["info"], ["sql", "--engine", "lmdb"]] {
+            let refused = try run(command, words + [path("a.sqlite")])
+            #expect(refused.status == 1 && refused.output == "")
+            #expect(refused.error.contains("is a SQLite database and no store"), "\(refused.error)")
+            #expect(refused.error.contains("rootstock import \(path("a.sqlite")) a.lmdb"), "\(refused.error)")
+        }
+        let other = try run(command, ["sql", "--engine", "sqlite-btree", path("a.lmdb"), "SELECT 1"])
+        #expect(other.status == 1 && other.error.contains("is a store of engine lmdb"), "\(other.error)")
+        let missing = try run(command, ["check", path("missing")])
+        #expect(missing.error == "Error: there is no file \(path("missing"))\n")
+    }
+}
