@@ -111,6 +111,8 @@ typedef struct rst_upsert {
     sqlite3_value *values[];
 } rst_upsert;
 void rst_upserts_free(rst_connection *c);
+/* Whether its INSERT is OR IGNORE by itself; true where it is not such a one's. */
+bool rst_upsert_ignores(const rst_connection *c, int64_t operation);
 /* The program is an UPDATE evaluated row by row: this row is. */
 int rst_clause_update_row(rst_table *table, rst_row_slot *old, char **message);
 /* conflict_targets.c: whether the UPDATE of these columns may remove other rows (REPLACE): SQLite then looks at the

@@ -80,8 +80,24 @@ static inline bool is_dropped(const rst_table *table) {
 static int64_t marks_of(const rst_table *table, int count, sqlite3_value **values) {
     sqlite3_value *operation = count > 1 ? values[2 + table->column_count + HIDDEN_OPERATION] : NULL;
     int type = operation == NULL ? SQLITE_NULL : sqlite3_value_type(operation);
-    if (type == SQLITE_TEXT) return UPDATE_ABORTS; /* an INSERT's */
+    if (type == SQLITE_TEXT) /* an INSERT's */
+        return strcmp((const char *)sqlite3_value_text(operation), "abort") == 0 ? UPDATE_ABORTS : UPDATE_PLAIN;
     return type == SQLITE_INTEGER && sqlite3_value_type(values[0]) != SQLITE_NULL ? sqlite3_value_int64(operation) : 0;
+}
+
+/* The OR of the statement itself: to SQLite one in a trigger's body may be OR IGNORE (rewriter/trigger_text.c). */
+static int own_conflict(const rst_table *table, int told, int count, sqlite3_value **values) {
+    const int type = count > 1 ? sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) : SQLITE_NULL;
+    const bool clauses = type == SQLITE_INTEGER && sqlite3_value_type(values[0]) == SQLITE_NULL;
+    if (told != SQLITE_ABORT && (told != SQLITE_IGNORE || type == SQLITE_NULL)) return told;
+    if (told == SQLITE_IGNORE && clauses) /* an UPSERT's, which tells */
+        return rst_upsert_ignores(table->connection,
+                                  sqlite3_value_int64(values[2 + table->column_count + HIDDEN_OPERATION]))
+                   ? SQLITE_IGNORE
+                   : CONFLICT_DEFAULT;
+    if (told == SQLITE_IGNORE && (marks_of(table, count, values) & (UPDATE_PLAIN | UPDATE_ABORTS)) == 0) return told;
+    return table->has_conflict_clauses && (marks_of(table, count, values) & UPDATE_ABORTS) != 0 ? SQLITE_ABORT
+                                                                                                : CONFLICT_DEFAULT;
 }
 
 /* Bytes of a column that no key, index and constraint looks at. */
@@ -95,6 +111,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     rootstock_slice key;
     unsigned char bytes[8];
     uint64_t changed = 0;
+    const bool deletes = (marks_of(table, count, values) & UPDATE_DELETES) != 0;
     int code;
     if (table->without_rowid) {
         key.size = (size_t)sqlite3_value_bytes(values[0]);
@@ -111,7 +128,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
         return rst_tree_remove(table->connection, &table->tree, &key);
     }
-    if (count > 1 && !is_dropped(table)) {
+    if (count > 1 && !is_dropped(table) && !deletes) {
         code = rst_update_fast(table, &key, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
@@ -123,7 +140,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
     if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
-        if (count == 1 || rst_program_deletes(table) || is_dropped(table)) {
+        if (count == 1 || rst_program_deletes(table) || is_dropped(table) || deletes) {
             code = rst_row_delete(table, &old, false, message);
         } else {
             if (rst_program_rowwise(table)) {
@@ -318,10 +335,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         code = SQLITE_FULL;
     }
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
-    conflict = told;
-    if (told == SQLITE_ABORT && !(table->has_conflict_clauses && (marks_of(table, count, values) & UPDATE_ABORTS) != 0))
-        conflict = CONFLICT_DEFAULT;
-    conflict = rst_program_conflict(table, conflict);
+    conflict = rst_program_conflict(table, own_conflict(table, told, count, values));
     executor->last_mode = 0;
     executor->row_written = false;
     if (rewriter_of(c)->trigger_depth == 0) executor->raised = 0;

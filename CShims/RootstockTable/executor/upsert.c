@@ -164,6 +164,17 @@ void rst_upserts_free(rst_connection *c) {
     }
 }
 
+static const rst_upsert *find_upsert(const rst_connection *c, int64_t operation) {
+    const rst_upsert *upsert = executor_of(c)->upserts;
+    while (upsert != NULL && upsert->identifier != operation) upsert = upsert->next;
+    return upsert;
+}
+
+bool rst_upsert_ignores(const rst_connection *c, int64_t operation) {
+    const rst_upsert *upsert = find_upsert(c, operation);
+    return upsert == NULL || upsert->code->conflict == SQLITE_IGNORE;
+}
+
 /* Whether SQLite looks for the rowid before it gives the columns their affinity, and STRICT its word on their types. */
 static bool rowid_before_types(const rst_table *table) {
     for (int i = 0; i < table->column_count; i++) {
@@ -233,13 +244,12 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
         values = program->values;
         value_count = program->value_count;
     } else {
-        rst_upsert *upsert = executor->upserts;
-        while (upsert != NULL && upsert->identifier != operation) upsert = upsert->next;
+        const rst_upsert *upsert = find_upsert(c, operation);
         if (upsert == NULL) return SQLITE_MISUSE;
         clauses = upsert->code->clauses;
         count = upsert->code->clause_count;
         parameters = &upsert->code->parameters;
-        values = upsert->values;
+        values = (sqlite3_value **)upsert->values;
         value_count = upsert->count;
         if (conflict == CONFLICT_DEFAULT) conflict = upsert->code->conflict; /* OR ABORT */
     }

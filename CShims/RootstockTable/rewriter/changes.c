@@ -43,6 +43,14 @@ static void changes_function(sqlite3_context *context, int count, sqlite3_value 
     sqlite3_result_int64(context, changes_at(rst_function_connection(context), sqlite3_value_int(values[0]) != 0));
 }
 
+/* rootstock_changes_over(): the statements of the same trigger so far are done, and what they set is changes(). */
+static void over_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_rewriter *rewriter = rewriter_of(rst_function_connection(context));
+    UNUSED(count);
+    UNUSED(values);
+    if (rewriter->changes.kept_for == rewriter->trigger_depth) rewriter->changes.kept_for = -2;
+}
+
 int rst_changes_rewrite(const char *text, const char *end, bool first, char **out) {
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0};
@@ -71,5 +79,7 @@ int rst_changes_rewrite(const char *text, const char *end, bool first, char **ou
 }
 
 int rst_changes_register(rst_connection *c) {
-    return rst_function(c, "rootstock_changes", 1, SQLITE_INNOCUOUS, changes_function);
+    int code = rst_function(c, "rootstock_changes", 1, SQLITE_INNOCUOUS, changes_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_changes_over", 0, SQLITE_INNOCUOUS, over_function);
+    return code;
 }

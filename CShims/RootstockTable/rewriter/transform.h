@@ -46,6 +46,9 @@ char *rst_transform_clear(const rst_table *table);
 ** The upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message);
+/* Whether the table has a trigger for the event, those included that are still to be loaded while a body is made
+** ready. */
+bool rst_has_triggers(const rst_connection *c, const rst_table *table, int event);
 /* transfer.c: where SQLite copies the table that the INSERT selects from with its generated columns, *source is a
 ** SELECT of the others; otherwise null. An error, with SQLite's words, where it would not and has too many values. */
 int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,

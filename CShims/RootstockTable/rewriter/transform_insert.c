@@ -81,24 +81,23 @@ static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *ta
     }
 }
 
-/* Whether the text is of a trigger that an INSERT into the table fires. */
-static bool fires(const char *sql, const rst_table *table) {
+/* Whether the text is of a trigger that the event on the table fires. */
+static bool fires(const char *sql, const rst_table *table, int event) {
     rst_trigger_parsed parsed;
-    bool does = !rst_trigger_parse(sql, &parsed) || /* no memory: to gather is never wrong for want of it */
-                (parsed.event == TRIGGER_INSERT && !parsed.instead && sqlite3_stricmp(parsed.table, table->name) == 0);
+    bool does = !rst_trigger_parse(sql, &parsed) || /* no memory: who asks loses nothing by a trigger too many */
+                (parsed.event == event && !parsed.instead && sqlite3_stricmp(parsed.table, table->name) == 0);
     rst_trigger_parsed_free(&parsed);
     return does;
 }
 
-/* Whether the table has a trigger for INSERT, those included that are still to be loaded while a body is made ready. */
-static bool has_triggers(const rst_connection *c, const rst_table *table) {
+bool rst_has_triggers(const rst_connection *c, const rst_table *table, int event) {
     for (int i = 0; i < rewriter_of(c)->temporary_trigger_count; i++) {
-        if (fires(rewriter_of(c)->temporary_triggers[i], table)) return true;
+        if (fires(rewriter_of(c)->temporary_triggers[i], table, event)) return true;
     }
     for (int i = 0; i < schema_of(c)->loaded.count; i++) {
         const rst_object *object = &schema_of(c)->loaded.objects[i];
         if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0 &&
-            fires(object->sql, table))
+            fires(object->sql, table, event))
             return true;
     }
     return false;
@@ -109,7 +108,8 @@ static bool has_triggers(const rst_connection *c, const rst_table *table) {
 static bool is_gathered(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->source_text.start;
     rst_token token;
-    if (parts->source == SOURCE_DEFAULT || (parts->returning.start == NULL && !has_triggers(c, table))) return false;
+    if (parts->source == SOURCE_DEFAULT) return false;
+    if (parts->returning.start == NULL && !rst_has_triggers(c, table, TRIGGER_INSERT)) return false;
     if (parts->source != SOURCE_VALUES) return true;
     token = rst_token_next(&p, parts->source_text.end); /* VALUES */
     token = rst_token_next(&p, parts->source_text.end);

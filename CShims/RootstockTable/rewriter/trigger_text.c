@@ -9,6 +9,7 @@
 #include "rewriter/key_order.h"
 #include "catalog/column_sets.h"
 #include "rewriter/trigger_text.h"
+#include "rewriter/transform.h"
 #include "rewriter/changes.h"
 
 #include "rewriter/update_from.h"
@@ -231,40 +232,73 @@ static bool aborts(const rst_table *table, const rst_statement_parts *parts) {
     return parts->conflict == SQLITE_ABORT && table->has_conflict_clauses;
 }
 
-/* What an UPDATE has to tell of itself, as its first assignment; null: nothing. */
-static char *marked(const rst_table *table, const rst_statement_parts *parts) {
-    int64_t marks = aborts(table, parts) ? UPDATE_ABORTS : 0;
-    int names = rst_rowid_names_in(table, parts->set);
+/* Whether a row may be passed over by a statement that has no OR IGNORE: by an ON CONFLICT clause, or a RAISE(IGNORE).
+** SQLite counts what a module changes, and what it says was changed. So the statement is given to it as OR IGNORE, as
+** the front door's are (runner.c), and tells the module that it has none. Of a native table's trigger the statement is
+** its own: what it refuses would be passed over, too. */
+static bool may_pass_over(const rst_connection *c, const rst_table *fired_by, const rst_table *table,
+                          const rst_statement_parts *parts) {
+    const int event = parts->kind == KIND_INSERT   ? TRIGGER_INSERT
+                      : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE
+                                                   : TRIGGER_DELETE;
+    return fired_by != NULL && (parts->conflict == CONFLICT_DEFAULT || parts->conflict == SQLITE_ABORT) &&
+           (parts->upsert.start != NULL || (event != TRIGGER_DELETE && table->has_conflict_clauses) ||
+            rst_has_triggers(c, table, event));
+}
+
+/* What an UPDATE has to tell of itself, as its first assignment, or a DELETE as the only one; null: nothing. */
+static char *marked(const rst_connection *c, const rst_table *fired_by, const rst_table *table,
+                    const rst_statement_parts *parts) {
+    const bool ignores = may_pass_over(c, fired_by, table, parts);
+    int64_t marks = (aborts(table, parts) ? UPDATE_ABORTS : 0) | (ignores ? UPDATE_PLAIN : 0);
+    int names;
     uint64_t set = 0, *beyond = NULL;
-    bool own = rst_columns_set(table, parts->set, &set, &beyond) == SQLITE_OK && table->rowid_column >= 0 &&
-               rst_columns_has(set, beyond, table->rowid_column);
+    bool own;
+    if (parts->kind == KIND_DELETE)
+        return !ignores ? NULL
+                        : sqlite3_mprintf("UPDATE OR IGNORE %.*s SET \"rootstock operation\"=%d %.*s",
+                                          (int)(parts->after_table.start - parts->verb.end), parts->verb.end,
+                                          UPDATE_PLAIN | UPDATE_DELETES,
+                                          (int)(parts->whole.end - parts->after_table.start), parts->after_table.start);
+    names = rst_rowid_names_in(table, parts->set);
+    own = rst_columns_set(table, parts->set, &set, &beyond) == SQLITE_OK && table->rowid_column >= 0 &&
+          rst_columns_has(set, beyond, table->rowid_column);
     sqlite3_free(beyond);
     if (names != 0 || own) marks |= UPDATE_NAMED | names | (own ? UPDATE_OWN_NAME : 0);
     if (rst_update_has_from(parts) && table->column_count <= UPDATE_COLUMNS)
         marks |= UPDATE_SETS | (int64_t)(set << UPDATE_SHIFT);
     if (marks == 0) return NULL;
+    if (ignores)
+        return sqlite3_mprintf("UPDATE OR IGNORE %.*s \"rootstock operation\"=%lld,%.*s",
+                               (int)(parts->set.start - parts->verb.end), parts->verb.end, (long long)marks,
+                               (int)(parts->whole.end - parts->set.start), parts->set.start);
     return sqlite3_mprintf("%.*s \"rootstock operation\"=%lld,%.*s", (int)(parts->set.start - parts->whole.start),
                            parts->whole.start, (long long)marks, (int)(parts->whole.end - parts->set.start),
                            parts->set.start);
 }
 
-static int transform_marked(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message);
+static int transform_marked(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
+                            sqlite3_str *out, char **message);
 
-static int transform_statement(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
+/* fired_by: the store's table whose trigger has the statement, or null. */
+static int transform_statement(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
+                               sqlite3_str *out, char **message) {
     rst_statement_parts parts;
     rst_table *table = NULL;
     char *text_marked = NULL;
     int code;
     rst_statement_parse(text, end, &parts);
-    if (parts.kind == KIND_UPDATE && parts.set.start != NULL) table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL) text_marked = marked(table, &parts);
-    if (text_marked == NULL) return transform_marked(c, text, end, out, message);
-    code = transform_marked(c, text_marked, text_marked + strlen(text_marked), out, message);
+    if ((parts.kind == KIND_UPDATE && parts.set.start != NULL) || parts.kind == KIND_DELETE)
+        table = rst_target(c, &parts.schema, &parts.table);
+    if (table != NULL) text_marked = marked(c, fired_by, table, &parts);
+    if (text_marked == NULL) return transform_marked(c, fired_by, text, end, out, message);
+    code = transform_marked(c, fired_by, text_marked, text_marked + strlen(text_marked), out, message);
     sqlite3_free(text_marked);
     return code;
 }
 
-static int transform_marked(rst_connection *c, const char *text, const char *end, sqlite3_str *out, char **message) {
+static int transform_marked(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
+                            sqlite3_str *out, char **message) {
     rst_statement_parts parts;
     rst_table *table = NULL;
     char *changed = NULL, *named = NULL;
@@ -280,6 +314,8 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
     if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
         end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
     } else if (table != NULL && parts.kind == KIND_INSERT) {
+        static const char ignoring[] = "INSERT OR IGNORE INTO";
+        const bool ignores = may_pass_over(c, fired_by, table, &parts);
         char *operation = NULL;
         if (parts.upsert.start != NULL) {
             /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later
@@ -293,8 +329,10 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
             given = sqlite3_str_finish(arguments);
             values = sqlite3_str_new(NULL);
             sqlite3_str_appendf(values, "INSERT%s INTO main.\"%w\"%s%s SELECT ",
-                                parts.conflict == SQLITE_ABORT ? " OR ABORT" : "", table->name,
-                                alias == NULL ? "" : alias, by_rowid ? "(rowid)" : "");
+                                parts.conflict == SQLITE_ABORT    ? " OR ABORT"
+                                : parts.conflict == SQLITE_IGNORE ? " OR IGNORE"
+                                                                  : "",
+                                table->name, alias == NULL ? "" : alias, by_rowid ? "(rowid)" : "");
             if (by_rowid) sqlite3_str_appendall(values, "NULL");
             for (int i = 0, some = 0; i < table->column_count && !by_rowid; i++) {
                 if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
@@ -310,9 +348,15 @@ static int transform_marked(rst_connection *c, const char *text, const char *end
             sqlite3_free(alias);
             if (operation == NULL) return SQLITE_NOMEM;
         }
-        code =
-            rst_transform_insert(c, table, &parts, operation == NULL && aborts(table, &parts) ? "'abort'" : operation,
-                                 false, &changed, message);
+        if (operation == NULL && (ignores || aborts(table, &parts))) {
+            operation = sqlite3_mprintf("%s", aborts(table, &parts) ? "'abort'" : "'plain'");
+            if (operation == NULL) return SQLITE_NOMEM;
+        }
+        if (ignores) { /* a body's statement has no WITH before it */
+            parts.whole.start = parts.verb.start = ignoring;
+            parts.verb.end = ignoring + strlen(ignoring);
+        }
+        code = rst_transform_insert(c, table, &parts, operation, false, &changed, message);
         sqlite3_free(operation);
         if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
             /* Natively the trigger stands, and what fires it is refused. */
@@ -384,6 +428,7 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
             char *counted = NULL;
             code = rst_changes_rewrite(renamed, renamed + strlen(renamed), first, &counted);
             if (counted != NULL) {
+                if (!first) sqlite3_str_appendall(out, "SELECT rootstock_changes_over(); ");
                 sqlite3_free(renamed);
                 renamed = counted;
             }
@@ -394,7 +439,7 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
             first &= selects;
         }
         built = sqlite3_str_new(NULL);
-        code = transform_statement(c, renamed, renamed + strlen(renamed), built, message);
+        code = transform_statement(c, table, renamed, renamed + strlen(renamed), built, message);
         done = sqlite3_str_finish(built);
         sqlite3_free(renamed);
         if (code == SQLITE_OK && done != NULL) sqlite3_str_appendf(out, "%s; ", done);

@@ -9,17 +9,19 @@
 /* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
 ** list its rows: the names by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by
 ** its own, OR ABORT, which SQLite tells like no OR at all, UPDATE_BYTES that bytes of a row are exchanged and nothing
-** else is done (rootstock_put_value), and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is
-** the text 'abort'. */
+** else is done (rootstock_put_value), UPDATE_PLAIN that the OR IGNORE is not its own, UPDATE_DELETES that it is a DELETE,
+** and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort' or 'plain'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,
     UPDATE_NAMED = 16,
     UPDATE_ABORTS = 32,
     UPDATE_SETS = 64,
-    UPDATE_BYTES = 128
+    UPDATE_BYTES = 128,
+    UPDATE_PLAIN = 256,
+    UPDATE_DELETES = 512
 };
-enum { UPDATE_SHIFT = 8, UPDATE_COLUMNS = 55 };
+enum { UPDATE_SHIFT = 10, UPDATE_COLUMNS = 53 };
 
 typedef struct rst_trigger_parsed {
     char *name, *table;
