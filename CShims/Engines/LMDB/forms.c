@@ -28,34 +28,47 @@ static const lmdb_layers layers[] = {
 static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options);
 
 /* Not STABLE_WRITE_VALUES: a put may move what shares its page. */
-#define FORM(NAME, LAYERS)                                                                                             \
+#define COMMON(NAME, LAYERS)                                                                                           \
     .abi_version = ROOTSTOCK_ENGINE_ABI,                                                                               \
     .capabilities = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER |                             \
                     ROOTSTOCK_CAPABILITY_RESERVE | ROOTSTOCK_CAPABILITY_DURABLE,                                       \
     .name = NAME, .version = LMDB_VERSION, .context = (void *)&layers[LAYERS], .choose = choose,                       \
-    .open = rootstock_lmdb_open, .close = rootstock_lmdb_close, .begin = rootstock_lmdb_txn_begin,                     \
-    .commit = rootstock_lmdb_commit, .abort = rootstock_lmdb_abort, .reset = rootstock_lmdb_reset,                     \
-    .renew = rootstock_lmdb_renew, .transaction_identifier = rootstock_lmdb_transaction_identifier,                    \
+    .open = rootstock_lmdb_open, .close = rootstock_lmdb_close, .commit = rootstock_lmdb_commit,                       \
+    .abort = rootstock_lmdb_abort, .transaction_identifier = rootstock_lmdb_transaction_identifier,                    \
     .last_commit = rootstock_lmdb_last_commit, .commit_words = rootstock_lmdb_commit_words,                            \
     .tree_open = rootstock_lmdb_tree_open, .tree_clear = rootstock_lmdb_tree_clear,                                    \
-    .tree_statistics = rootstock_lmdb_tree_statistics, .get = rootstock_lmdb_get, .put = rootstock_lmdb_put,           \
-    .remove = rootstock_lmdb_remove, .cursor_open = rootstock_lmdb_cursor_open,                                        \
-    .cursor_renew = rootstock_lmdb_cursor_renew, .cursor_close = rootstock_lmdb_cursor_close,                          \
-    .cursor_move = rootstock_lmdb_cursor_move, .maximum_key_size = rootstock_lmdb_maximum_key_size,                    \
-    .sync = rootstock_lmdb_sync, .environment_statistics = rootstock_lmdb_statistics,                                  \
+    .tree_statistics = rootstock_lmdb_tree_statistics, .cursor_close = rootstock_lmdb_cursor_close,                    \
+    .maximum_key_size = rootstock_lmdb_maximum_key_size, .environment_statistics = rootstock_lmdb_statistics,          \
     .check_readers = rootstock_lmdb_check_readers, .copy = rootstock_lmdb_copy, .describe = rootstock_lmdb_describe,   \
-    .compact = rootstock_lmdb_compact
-#define READING                                                                                                        \
+    .compact = rootstock_lmdb_compact, .sync = rootstock_lmdb_sync
+
+/* pageAccess */
+#define NONE                                                                                                           \
+    .begin = rootstock_lmdb_txn_begin, .reset = rootstock_lmdb_reset, .renew = rootstock_lmdb_renew,                   \
+    .get = rootstock_lmdb_get, .put = rootstock_lmdb_put, .remove = rootstock_lmdb_remove,                             \
+    .cursor_open = rootstock_lmdb_cursor_open, .cursor_renew = rootstock_lmdb_cursor_renew,                            \
+    .cursor_move = rootstock_lmdb_cursor_move
+#define READ                                                                                                           \
+    .begin = rootstock_lmdb_read_begin, .reset = rootstock_lmdb_read_reset, .renew = rootstock_lmdb_read_renew,        \
+    .cursor_open = rootstock_lmdb_read_cursor_open, .cursor_renew = rootstock_lmdb_read_cursor_renew,                  \
     .cursor_peek = rootstock_lmdb_cursor_peek, .cursor_skip = rootstock_lmdb_cursor_skip,                              \
     .get_several = rootstock_lmdb_get_several, .verify = rootstock_lmdb_verify
-#define SEALING .publish = rootstock_lmdb_publish, .settle = rootstock_lmdb_settle
+#define READ_ONLY                                                                                                      \
+    READ, .get = rootstock_lmdb_read_get, .cursor_move = rootstock_lmdb_read_cursor_move, .put = rootstock_lmdb_put,   \
+          .remove = rootstock_lmdb_remove
+#define READ_AND_WRITE                                                                                                 \
+    READ, .get = rootstock_lmdb_write_get, .cursor_move = rootstock_lmdb_write_cursor_move,                            \
+          .put = rootstock_lmdb_write_put, .remove = rootstock_lmdb_write_remove
 
-const rootstock_engine rootstock_engine_lmdb = {FORM("lmdb", 5), READING, SEALING};
-static const rootstock_engine write_plain = {FORM("lmdb:write", 4), READING};
-static const rootstock_engine read_sealed = {FORM("lmdb:read,sealed", 3), READING, SEALING};
-static const rootstock_engine read_plain = {FORM("lmdb:read", 2), READING};
-static const rootstock_engine none_sealed = {FORM("lmdb:sealed", 1), SEALING};
-static const rootstock_engine plain = {FORM("lmdb:plain", 0)};
+/* commit */
+#define SEALED .publish = rootstock_lmdb_publish, .settle = rootstock_lmdb_settle
+
+const rootstock_engine rootstock_engine_lmdb = {COMMON("lmdb", 5), READ_AND_WRITE, SEALED};
+static const rootstock_engine write_plain = {COMMON("lmdb:write", 4), READ_AND_WRITE};
+static const rootstock_engine read_sealed = {COMMON("lmdb:read,sealed", 3), READ_ONLY, SEALED};
+static const rootstock_engine read_plain = {COMMON("lmdb:read", 2), READ_ONLY};
+static const rootstock_engine none_sealed = {COMMON("lmdb:sealed", 1), NONE, SEALED};
+static const rootstock_engine plain = {COMMON("lmdb:plain", 0), NONE};
 
 /* In the order of layers. */
 static const rootstock_engine *const forms[] = {&plain,       &none_sealed, &read_plain,

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "plain/engine.h"
-#include "read/format.h"
+#include "plain/format.h"
 #include "write/layout.h"
 
 enum { TREES = 4, KEYS = 2400, CURSORS = 3, MOST_VALUE = 20000, NONE = -1 };

@@ -10,5 +10,5 @@ uint64_t memory_probe_limit(const char *root) {
 }
 
 int memory_probe_by_one(const rootstock_transaction *transaction) {
-    return transaction->snapshot.walks && transaction->snapshot.pages_by_one;
+    return lmdb_snapshot_of(transaction)->walks && lmdb_snapshot_of(transaction)->pages_by_one;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plain/engine.h"
+#include "read/read_layer.h"
 
 typedef struct comparison {
     rootstock_transaction *transaction;
@@ -43,7 +43,7 @@ static const char *move(comparison *c, rootstock_move how, rootstock_slice key) 
     int lmdb = mdb_cursor_get(c->reference, &expected_key, &expected, operations[reference]);
     int code = rootstock_engine_lmdb.cursor_move(c->cursor, how, &key, &value);
     c->positioned = lmdb == MDB_SUCCESS;
-    if (!c->cursor->walking) return "the cursor is LMDB's";
+    if (!((lmdb_read_cursor *)c->cursor)->walking) return "the cursor is LMDB's";
     if (lmdb == MDB_NOTFOUND) return code == ROOTSTOCK_NOT_FOUND ? NULL : "an entry that LMDB does not find";
     if (lmdb != MDB_SUCCESS) return "LMDB's cursor failed";
     if (code == ROOTSTOCK_NOT_FOUND) return "an entry that LMDB finds is missing";
@@ -153,7 +153,7 @@ const char *pages_probe_compare(rootstock_transaction *transaction, rootstock_tr
     comparison c = {.transaction = transaction, .tree = tree, .state = seed * 2 + 1};
     const char *fault = NULL;
     size_t near = 0;
-    if (!transaction->snapshot.walks) return "the transaction does not walk";
+    if (!lmdb_snapshot_of(transaction)->walks) return "the transaction does not walk";
     if (rootstock_engine_lmdb.cursor_open(transaction, tree, &c.cursor) != ROOTSTOCK_OK) return "no cursor";
     if (mdb_cursor_open(transaction->txn, tree, &c.reference) != MDB_SUCCESS) {
         rootstock_engine_lmdb.cursor_close(c.cursor);
@@ -187,5 +187,5 @@ const char *pages_probe_compare(rootstock_transaction *transaction, rootstock_tr
 }
 
 int pages_probe_walks(rootstock_transaction *transaction) {
-    return transaction->snapshot.walks;
+    return lmdb_snapshot_of(transaction)->walks;
 }

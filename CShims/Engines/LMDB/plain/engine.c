@@ -2,9 +2,7 @@
 ** engine.c - the plug on the system's liblmdb: codes and values.
 **
 ** A store is one file plus its lock file (MDB_NOSUBDIR), and transactions belong to nobody's thread (MDB_NOTLS), so
-** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted. Read
-** transactions find entries in the pages themselves (read/pages.h) where they can; write transactions use LMDB's
-** cursors.
+** that snapshots can be pooled. rootstock_slice has the layout of MDB_val, so slices go through unconverted.
 **
 ** Invariants: those of plain/engine.h; and whatever LMDB or the system returns becomes one of our codes in one table.
 */
@@ -104,18 +102,11 @@ int rootstock_lmdb_refuse_forked(rootstock_environment *environment) {
 ** VALUES
 */
 
-/* Cursors on the tree that stand somewhere have to find their place again. */
-static inline void disturb(rootstock_transaction *transaction, MDB_dbi tree) {
-    transaction->changes++;
-    for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next)
-        if (cursor->tree == tree) cursor->disturbed = 1, cursor->in_leaf = 0;
-}
-
 int rootstock_lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree tree) {
     if (lmdb_is_forked(transaction->environment)) return rootstock_lmdb_refuse_forked(transaction->environment);
     lmdb_remember_places(transaction);
-    disturb(transaction, tree);
-    rootstock_lmdb_forget_kept(transaction, tree);
+    lmdb_disturb(transaction, tree);
+    lmdb_before_change(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_drop(transaction->txn, tree, 0);
     if (code != MDB_SUCCESS) transaction->failed = 1;
@@ -134,106 +125,32 @@ int rootstock_lmdb_tree_statistics(rootstock_transaction *transaction, rootstock
     return ROOTSTOCK_OK;
 }
 
-int rootstock_lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
-                       rootstock_slice *value) {
-    if (transaction->snapshot.walks && key->size != 0) {
-        lmdb_root *root;
-        int code = rootstock_lmdb_find_root(transaction, tree, &root);
-        if (code == MDB_SUCCESS && root->walks)
-            code = rootstock_lmdb_pages_get(&transaction->snapshot, root->page, &root->near, &root->misses,
-                                            (const MDB_val *)key, (MDB_val *)value);
-        if (code != MDB_SUCCESS || root->walks) return lmdb_result(transaction->environment, code);
-    }
-    /* On a page that a damaged flag makes one of keys alone LMDB finds an entry and sets no value. */
-    MDB_val found = {SIZE_MAX, NULL};
-    /* LMDB does not write through the key of MDB_SET. */
-    int code = transaction->write ? rootstock_lmdb_kept_get(transaction, tree, (MDB_val *)key, &found)
-                                  : mdb_get(transaction->txn, tree, (MDB_val *)key, &found);
-    if (code == MDB_SUCCESS) code = lmdb_check_value(transaction, &found);
-    if (code == MDB_SUCCESS) *value = (rootstock_slice){found.mv_size, found.mv_data};
-    return lmdb_result(transaction->environment, code);
+static int get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value) {
+    return mdb_get(transaction->txn, tree, key, value);
 }
 
-/* An append into the last leaf, where that is known: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do
-** it. */
-static inline int append(rootstock_transaction *transaction, MDB_dbi tree, const MDB_val *key, MDB_val *value,
-                         int reserve) {
-    lmdb_kept *kept = lmdb_find_kept(transaction, tree);
-    if (kept == NULL || kept->last_leaf == NULL || transaction->broken || transaction->failed) return MDB_NOTFOUND;
-    return rootstock_lmdb_append_in_leaf(transaction, kept, key, value, reserve);
+int rootstock_lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
+                       rootstock_slice *value) {
+    return lmdb_get_by(get, transaction, tree, key, value);
+}
+
+static int put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value, unsigned flags) {
+    int code = lmdb_make_room(transaction, value->mv_size);
+    return code == MDB_SUCCESS ? mdb_put(transaction->txn, tree, key, value, flags) : code;
 }
 
 int rootstock_lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
                        rootstock_slice *value, uint32_t flags) {
-    rootstock_environment *environment = transaction->environment;
-    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (!transaction->write)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a put in a read transaction");
-    if (value->size > MAXIMUM_VALUE_SIZE)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "a value of more than 2147483647 bytes");
-    /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
-    MDB_val data = {value->size, (void *)value->data};
-    lmdb_remember_places(transaction);
-    int code = MDB_NOTFOUND;
-    if (flags & ROOTSTOCK_PUT_APPEND)
-        code = append(transaction, tree, (const MDB_val *)key, &data, (flags & ROOTSTOCK_PUT_RESERVE) != 0);
-    if (code == MDB_NOTFOUND) {
-        unsigned lmdb_flags = (flags & ROOTSTOCK_PUT_NO_OVERWRITE ? MDB_NOOVERWRITE : 0) |
-                              (flags & ROOTSTOCK_PUT_APPEND ? MDB_APPEND : 0) |
-                              (flags & ROOTSTOCK_PUT_RESERVE ? MDB_RESERVE : 0);
-        code = rootstock_lmdb_kept_put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
-    }
-    if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
-    disturb(transaction, tree);
-    if (code == MDB_SUCCESS)
-        transaction->dirty = 1;
-    else
-        transaction->failed = 1;
-    if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
-    return lmdb_result(environment, code);
+    return lmdb_put_by(put, transaction, tree, key, value, flags);
+}
+
+static int remove_entry(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key) {
+    int code = lmdb_make_room(transaction, 0);
+    return code == MDB_SUCCESS ? mdb_del(transaction->txn, tree, key, NULL) : code;
 }
 
 int rootstock_lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key) {
-    rootstock_environment *environment = transaction->environment;
-    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (!transaction->write)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
-    lmdb_remember_places(transaction);
-    disturb(transaction, tree);
-    int code = rootstock_lmdb_kept_remove(transaction, tree, (MDB_val *)key);
-    if (code == MDB_SUCCESS)
-        transaction->dirty = 1;
-    else if (code != MDB_NOTFOUND)
-        transaction->failed = 1;
-    return lmdb_result(environment, code);
-}
-
-/* Rows that lie beside each other are found one by one near the last one, at less. */
-int rootstock_lmdb_get_several(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
-                               rootstock_slice *values, uint32_t count) {
-    const lmdb_snapshot *snapshot = &transaction->snapshot;
-    lmdb_root *root = NULL;
-    int code = MDB_SUCCESS, together = snapshot->walks;
-    if (together) {
-        code = rootstock_lmdb_find_root(transaction, tree, &root);
-        together = code == MDB_SUCCESS && root->walks && root->misses > 0;
-    }
-    for (uint32_t i = 0; i < count && together; i++) together = keys[i].size != 0;
-    for (uint32_t i = 0; i < count && together && code == MDB_SUCCESS; i += LMDB_TOGETHER) {
-        int close;
-        code = rootstock_lmdb_pages_get_several(snapshot, root->page, (const MDB_val *)keys + i, (MDB_val *)values + i,
-                                                count - i < LMDB_TOGETHER ? count - i : LMDB_TOGETHER, &close);
-        if (close) root->misses = 0;
-    }
-    if (together || code != MDB_SUCCESS) return lmdb_result(transaction->environment, code);
-    for (uint32_t i = 0; i < count; i++) {
-        int result = rootstock_lmdb_get(transaction, tree, &keys[i], &values[i]);
-        if (result == ROOTSTOCK_NOT_FOUND)
-            values[i] = (rootstock_slice){0, NULL};
-        else if (result != ROOTSTOCK_OK)
-            return result;
-    }
-    return ROOTSTOCK_OK;
+    return lmdb_remove_by(remove_entry, transaction, tree, key);
 }
 
 /*

@@ -1,36 +1,27 @@
 /*
-** engine.h - the LMDB engine's own structs, shared by its files:
+** engine.h - the plain engine's structs and functions, and where the layers above have a say (lmdb_hooks).
 **
-**   plain/engine.c           codes, get/put, cursors, the engine struct
-**   read/pages.c             entries found in the pages themselves, in read transactions
-**   read/multiget.c          several at once
-**   read/snapshot.c          what such a transaction reads: the map, the roots
+** The LMDB engine has four layers. Each calls the ones below it alone (Tests/Layers), replaces functions of their table
+** (forms.c), and embeds their structs at the beginning of its own.
+**
+**   plain   LMDB's public calls: a whole engine, durable as LMDB is
+**   read    pages read where they lie (read/read_layer.h)
+**   write   leaves edited where they lie, the write map (write/write_layer.h)
+**   sync    commits of one flush and less, and what a power loss leaves of them (sync/flush.h)
+**
+**   plain/engine.c           codes, get and put
 **   plain/begin.c            a transaction of LMDB's begins, or is renewed: on one commit, none too old
 **   plain/transactions.c     begin, end, and what may be in the way of a begin
-**   sync/flush.c             flushes of the file, and commits that share them
-**   sync/commit_record.c     commits of one flush and less (sync/commit_pages.c: their pages)
-**   sync/background_sync.c   flushes of class normal, which nobody waits for
-**   sync/recovery.c          what a power loss leaves of them
-**   plain/open.c             opening, closing
-**   plain/statistics.c       what a store takes, and its readers
-**   plain/reopen.c           what happens after a meta page could not be written
-**   plain/trees.c            tree handles
 **   plain/cursors.c          cursors of the plug
-**   write/write_cursor.c     a write transaction's cursors that stay on their trees
-**   write/balance.c          a full leaf's entries moved to the leaf beside it
-**   write/append.c           entries put behind the last one
-**   write/leaf_search.c      a kept cursor moved to a key
-**   write/leaf_edit.c        entries overwritten, put and taken out where they lie
-**   write/freelist.c         free pages used again one commit sooner
-**   read/leaf_scan.c         steps in the leaf, of write transactions that store to the map
-**   write/preallocate.c      disk space under a write map
-**   plain/lock_file.c        its lock file
+**   plain/trees.c            tree handles
+**   plain/bounds.c           does what LMDB hands out lie inside the file?
+**   plain/open.c             opening, closing
+**   plain/lock_file.c        LMDB's lock file
+**   plain/file.c             is this an LMDB file at all? (reads bytes, links no LMDB)
+**   plain/reopen.c           what happens after a meta page could not be written
 **   plain/compact.c          the file rewritten without free pages, and what an opener has to know of that
 **   plain/repack.c           that file's content, written key by key
-**   read/readahead.c         a store that is larger than the memory there is for it
-**   read/bounds.c            is what a page points to inside the file?
-**   read/verify.c            what holds a store's pages together, for the check
-**   plain/file.c             is this an LMDB file at all? (reads bytes, links no LMDB)
+**   plain/statistics.c       what a store takes, and its readers
 **   plain/foreign_trees.c    trees of other programs' files (include/rootstock_kv.h)
 **
 ** Invariants
@@ -55,8 +46,6 @@
 
 #include "rootstock_engine_support.h"
 #include "rootstock_lmdb.h"
-#include "write/write_cursor.h"
-#include "read/pages.h"
 
 /* LMDB's compiled-in limit is 511; a cursor keeps its last key in place. open refuses a library with a larger one. */
 #define LMDB_KEY_ROOM 512
@@ -75,18 +64,6 @@ typedef struct lmdb_tree_list {
     size_t room;
 } lmdb_tree_list;
 
-/* See write/preallocate.c. All but mapped belongs to whoever has the write transaction. */
-typedef struct lmdb_space {
-    int mapped;           /* this process writes through the map */
-    int stretched;        /* LMDB has stretched the file to the map's size */
-    uint64_t floor;       /* bytes that it had before */
-    uint64_t page_bytes;  /* size of a page */
-    uint64_t reserved;    /* bytes from the file's start that are known to be allocated */
-    uint64_t page_limit;  /* a transaction whose next page is below it may go on without asking */
-    uint64_t ready;       /* pages below were brought to memory ahead of their use; UINT64_MAX: no more are */
-    uint64_t pages_ready; /* how many were */
-} lmdb_space;
-
 /* What the file says of itself. */
 typedef struct lmdb_file_facts {
     uint64_t file_bytes;
@@ -104,7 +81,8 @@ typedef struct lmdb_advice {
 /* Where the layers above have a say in what the plain engine does. Each may be null: it has nothing to say. Where it
 ** returns a code, that is LMDB's or an errno. */
 typedef struct lmdb_hooks {
-    size_t environment_bytes; /* of the struct that begins with a rootstock_environment */
+    /* Of structs that begin with a rootstock_environment, a rootstock_transaction, a rootstock_cursor. */
+    size_t environment_bytes, transaction_bytes, cursor_bytes;
     /* Before LMDB opens the file: makes it whole after a power loss. *endured: what is not, others have open and see
     ** whole. 0 or an errno, with *advice. */
     int (*mend)(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice);
@@ -113,14 +91,22 @@ typedef struct lmdb_hooks {
     /* The environment has its options, and nothing else yet; free ends that, in a forked child as well. */
     int (*open)(rootstock_environment *environment);
     void (*free)(rootstock_environment *environment);
+    /* LMDB is about to open the file: *flags to add to its own. environment.mapped is set here. */
+    void (*start)(rootstock_environment *environment, const lmdb_file_facts *facts, unsigned *flags);
+    /* It has, for the first time or anew. The file had so many bytes before. */
+    int (*reopened)(rootstock_environment *environment, uint64_t file_bytes);
+    /* It has mapped the file anew. Nothing is live. The file had so many bytes before. */
+    void (*map_moved)(rootstock_environment *environment, uint64_t file_bytes);
     /* LMDB's environment is about to be closed: for good, or to be opened anew. */
     void (*close)(rootstock_environment *environment, int for_good);
     /* Somebody of this process writes: waits if that is this engine itself. Is environment.writing the caller's now? */
     int (*await_own_writer)(rootstock_environment *environment);
     /* A write transaction of LMDB's has begun; nothing is changed yet. */
     int (*before_write)(rootstock_environment *environment, MDB_txn *txn);
-    /* A change comes after which LMDB may write pages of the transaction before its commit. */
-    int (*make_room)(rootstock_transaction *transaction);
+    /* The tree is about to be changed by the plain engine. */
+    void (*before_change)(rootstock_transaction *transaction, MDB_dbi tree);
+    /* Before a change that stores a value of so many bytes (0 for none). */
+    int (*make_room)(rootstock_transaction *transaction, uint64_t bytes);
     /* Instead of rootstock_lmdb_commit_changes. ticket, or null: as the plug's publish. */
     int (*commit)(rootstock_transaction *transaction, uint64_t *ticket);
 } lmdb_hooks;
@@ -146,17 +132,11 @@ struct rootstock_environment {
     const volatile uint64_t *moved; /* the mark: see plain/compact.c */
     /* in the two meta pages, the commit that wrote each; [0] null: not known to stand there */
     const volatile uint64_t *commits[2];
-    size_t page_mask;                   /* of addresses inside a page: its size less 1 */
-    MDB_dbi unnamed;                    /* handle of the tree that lists the trees */
-    _Atomic(const unsigned char *) map; /* where LMDB's begins; null: not known. See read/snapshot.c */
-    atomic_uint_fast64_t era;           /* counts the maps */
-    atomic_uint_fast64_t file_pages;    /* that the file had at least, when somebody looked */
-    atomic_int pages_by_one;            /* they are read so: see read/readahead.c */
-    atomic_uint_fast64_t memory_limit;  /* of this process, in bytes; 0: not asked for yet */
-    atomic_uint_fast64_t pages_at_ease; /* a store of more is to be weighed */
-    atomic_int must_reopen;             /* a meta page could not be written: see plain/reopen.c */
-    atomic_uint_fast64_t number_shown;  /* the highest number of a commit that a begin has seen: see plain/begin.c */
-    atomic_int number_fell;             /* one has seen a lower one than it had to: nothing is written any more */
+    size_t page_mask;                  /* of addresses inside a page: its size less 1 */
+    MDB_dbi unnamed;                   /* handle of the tree that lists the trees */
+    atomic_int must_reopen;            /* a meta page could not be written: see plain/reopen.c */
+    atomic_uint_fast64_t number_shown; /* the highest number of a commit that a begin has seen: see plain/begin.c */
+    atomic_int number_fell;            /* one has seen a lower one than it had to: nothing is written any more */
     rootstock_options options;
     char *name;    /* what LMDB was given to open: the file, or its directory */
     unsigned form; /* MDB_NOSUBDIR or 0 */
@@ -172,22 +152,9 @@ struct rootstock_environment {
     atomic_size_t known_records;    /* of the unnamed tree, accounted for in trees */
     uint64_t made;                  /* the last commit of this environment; 0: none. Of whoever writes */
     int lacks_locks;                /* the file system has none by which writers wait for each other */
-    lmdb_space space;
+    int mapped;                     /* this process writes through the map */
+    uint64_t reserved;              /* bytes from the file's start that are known to be allocated, where it does */
 };
-
-static inline int lmdb_reads_pages(const rootstock_environment *environment) {
-    return environment->layers->page_access >= ROOTSTOCK_PAGE_ACCESS_READ;
-}
-
-static inline int lmdb_edits_pages(const rootstock_environment *environment) {
-    return environment->layers->page_access == ROOTSTOCK_PAGE_ACCESS_WRITE;
-}
-
-/* The meta page that the commit wrote, or the next but one has since. A compaction maps no other file under this
-** environment: the two pages stay the ones that LMDB writes. */
-static inline const lmdb_meta_page *lmdb_meta_of(const rootstock_environment *environment, uint64_t commit) {
-    return (const lmdb_meta_page *)((const char *)environment->first_page + (commit & 1) * environment->page_bytes);
-}
 
 struct rootstock_transaction {
     MDB_txn *txn; /* null: the environment was opened anew since it was reset */
@@ -202,32 +169,28 @@ struct rootstock_transaction {
     int may_spill;                    /* nothing that it stands on would be undone by a power loss */
     int unnamed_changed;              /* records of the unnamed tree were put or removed (plain/foreign_trees.c) */
     struct rootstock_cursor *cursors; /* open ones of a write transaction */
-    lmdb_kept kept[LMDB_KEPT];        /* see write/write_cursor.c */
-    unsigned kept_count, kept_oldest;
-    lmdb_tree_list created; /* trees of this write transaction, not yet anybody else's */
-    lmdb_snapshot snapshot; /* of a read transaction */
+    lmdb_tree_list created;           /* trees of this write transaction, not yet anybody else's */
 };
 
+/* Of a write transaction's cursor: the last key returned, once something is changed. */
+typedef struct lmdb_last_key {
+    size_t size;
+    unsigned char bytes[LMDB_KEY_ROOM];
+} lmdb_last_key;
+
 struct rootstock_cursor {
-    MDB_cursor *cursor; /* of a read transaction: null until it is needed, because the tree cannot be walked */
+    MDB_cursor *cursor; /* of a read transaction: null until it is needed */
     rootstock_transaction *transaction;
     MDB_dbi tree;
     int positioned;
     int write;
-    int walking;    /* root and path are those of the transaction's snapshot */
-    int attached;   /* the MDB_cursor is the transaction's */
-    uint64_t stamp; /* of the snapshot that root and path are of; 0: none */
-    uint64_t root;
-    lmdb_path path;
-    int in_leaf; /* of a write transaction: path.places[0] is where the cursor stands (read/leaf_scan.c) */
-    rootstock_cursor *next, **link; /* in transaction.cursors; of a write transaction, as what follows */
-    int disturbed;                  /* its tree was changed since the MDB_cursor was opened */
+    int attached;                   /* the MDB_cursor is the transaction's */
+    int disturbed;                  /* its tree was changed since the MDB_cursor was opened; as what follows, of a
+                                    ** write transaction */
     int remembered;                 /* the last key returned stands in key; else last points to it, in its page */
-    int behind;                     /* in_leaf, and the MDB_cursor is not there */
-    unsigned steps;                 /* of the MDB_cursor, one after the other */
+    rootstock_cursor *next, **link; /* in transaction.cursors */
+    lmdb_last_key *key;             /* behind the cursor */
     MDB_val last;
-    size_t key_size;
-    unsigned char key[LMDB_KEY_ROOM]; /* the last key returned */
 };
 
 /* plain/engine.c */
@@ -258,8 +221,6 @@ int rootstock_lmdb_get(rootstock_transaction *transaction, rootstock_tree tree, 
 int rootstock_lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key,
                        rootstock_slice *value, uint32_t flags);
 int rootstock_lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
-int rootstock_lmdb_get_several(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
-                               rootstock_slice *values, uint32_t count);
 size_t rootstock_lmdb_maximum_key_size(rootstock_environment *environment);
 int rootstock_lmdb_check_readers(rootstock_environment *environment, int *cleared);
 const char *rootstock_lmdb_describe(rootstock_environment *environment, int code);
@@ -278,12 +239,6 @@ void rootstock_lmdb_show_number(rootstock_environment *environment, uint64_t num
 /* Of a live read transaction of that number: is what was read of the commit's meta page so far of that commit?
 ** MDB_SUCCESS; MDB_BAD_TXN: that is not certain; another code of LMDB's. */
 int rootstock_lmdb_prove_number(rootstock_environment *environment, uint64_t number);
-
-/* write/freelist.c */
-/* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
-int rootstock_lmdb_frees_many(const rootstock_transaction *transaction);
-/* Makes it. The caller has the writer's lock, and its transaction of LMDB's has ended but is counted live. */
-void rootstock_lmdb_commit_again(rootstock_environment *environment);
 
 /* plain/transactions.c */
 int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
@@ -347,24 +302,6 @@ const char *rootstock_lmdb_tree_name(rootstock_environment *environment, MDB_dbi
 /* Is this record of the unnamed tree LMDB's own, of a named tree? */
 int rootstock_lmdb_is_tree_record(rootstock_transaction *transaction, const MDB_val *key, const MDB_val *value);
 
-/* write/preallocate.c */
-/* Takes the lock of the one process that writes through the map, without waiting; gives it back. */
-int rootstock_lmdb_own_map(int descriptor);
-void rootstock_lmdb_disown_map(int descriptor);
-/* Numbers of pages that the transaction knows are below it. 0: it is not to be had, or is no number of a page of the
-** map. */
-uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn);
-/* The environment has been opened with a write map, on a file that had so many bytes before. Returns LMDB's code. */
-int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_bytes);
-/* LMDB has mapped the file anew, and stretched it. */
-void rootstock_lmdb_stretched(rootstock_environment *environment, uint64_t file_bytes);
-/* A write transaction has begun. Returns LMDB's code or an errno. */
-int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn *txn);
-/* Before a change that stores a value of so many bytes (0 for none): reserves what it and the commit can take. */
-int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t bytes);
-/* The environment is about to be closed. */
-void rootstock_lmdb_close_space(rootstock_environment *environment);
-
 /* LMDB keeps 131,071 changed pages in memory, an overflow run as one, before it writes some; it reckons twice the pages
 ** of a value that is put. Until so many changes, of 128 pages each, none is written. */
 #define LMDB_CHANGES_UNSPILLED 1000
@@ -372,45 +309,31 @@ static inline int lmdb_may_spill(const rootstock_transaction *transaction, uint6
     return transaction->changes + (bytes >> 17) >= LMDB_CHANGES_UNSPILLED;
 }
 
-/* Before a change that stores a value of so many bytes (0 for none). Returns LMDB's code or an errno. */
+/* Before the plain engine changes the tree, by a value of so many bytes (0 for none). Returns LMDB's code or an
+** errno. */
 static inline int lmdb_make_room(rootstock_transaction *transaction, uint64_t bytes) {
-    rootstock_environment *environment = transaction->environment;
-    if (!environment->space.mapped)
-        return lmdb_may_spill(transaction, bytes) && !transaction->may_spill &&
-                       environment->layers->hooks->make_room != NULL
-                   ? environment->layers->hooks->make_room(transaction)
-                   : MDB_SUCCESS;
-    if (transaction->broken) return MDB_BAD_TXN;
-    int code = rootstock_lmdb_reserve(environment, transaction->txn, bytes);
-    if (code != MDB_SUCCESS) transaction->broken = 1;
-    return code;
+    const lmdb_hooks *hooks = transaction->environment->layers->hooks;
+    return hooks->make_room != NULL ? hooks->make_room(transaction, bytes) : MDB_SUCCESS;
 }
 
-/* read/verify.c */
-int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
-                          char words[ROOTSTOCK_VERIFY_WORDS]);
+static inline void lmdb_before_change(rootstock_transaction *transaction, MDB_dbi tree) {
+    const lmdb_hooks *hooks = transaction->environment->layers->hooks;
+    if (hooks->before_change != NULL) hooks->before_change(transaction, tree);
+}
 
-/* read/snapshot.c */
-/* A read transaction of LMDB's has begun or was renewed: learns what it reads; where that is uncertain, takes a newer
-** snapshot, which may have trees that the one before had not. Returns LMDB's code; if it is not MDB_SUCCESS the
-** transaction of LMDB's is reset or live, and has to be
-** ended. */
-int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction);
-/* Sets environment.map if it is not known and can be. Inside a live transaction. */
-void rootstock_lmdb_learn_map(rootstock_environment *environment);
-/* LMDB has mapped the file anew, or is about to: nothing is live. */
-void rootstock_lmdb_forget_map(rootstock_environment *environment);
-/* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's
-** code. */
-int rootstock_lmdb_find_root(rootstock_transaction *transaction, MDB_dbi tree, lmdb_root **root);
+/* LMDB has mapped the file anew: nothing is live. */
+static inline void lmdb_map_moved(rootstock_environment *environment, uint64_t file_bytes) {
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (hooks->map_moved != NULL) hooks->map_moved(environment, file_bytes);
+}
 
-/* read/bounds.c */
+/* plain/bounds.c */
 /* A value that does not lie inside its page: MDB_SUCCESS if it is an overflow run, else MDB_CORRUPTED. */
 int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB_val *value);
 
 /* Are pages that the transaction changed copies in the heap, where an address tells nothing of a page? */
 static inline int lmdb_has_copies(const rootstock_transaction *transaction) {
-    return transaction->write && !transaction->environment->space.mapped;
+    return transaction->write && !transaction->environment->mapped;
 }
 
 /* Whether a slice that is not in such a copy lies inside its page: any key, and a value that is no overflow run's. */
@@ -437,26 +360,77 @@ void rootstock_lmdb_end_turn(int descriptor);
 ** where the lock file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
 
-/* read/leaf_scan.c: of a cursor of a write transaction that stores to the map. */
-/* The MDB_cursor has stepped onto the entry of this key. */
-void rootstock_lmdb_learn_leaf(rootstock_cursor *cursor, const MDB_val *key);
-/* Brings the MDB_cursor to where the cursor stands. Returns LMDB's code. */
-int rootstock_lmdb_leave_leaf(rootstock_cursor *cursor);
 /* Before any change of the transaction: cursors keep the keys that lie in pages. */
 static inline void lmdb_remember_places(rootstock_transaction *transaction) {
     for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next) {
         if (!cursor->positioned || cursor->remembered) continue;
-        cursor->key_size = cursor->last.mv_size;
-        memcpy(cursor->key, cursor->last.mv_data, cursor->key_size);
+        cursor->key->size = cursor->last.mv_size;
+        memcpy(cursor->key->bytes, cursor->last.mv_data, cursor->last.mv_size);
         cursor->remembered = 1;
     }
 }
 
-/* The tree's cursor that stays, or null. */
-static inline lmdb_kept *lmdb_find_kept(rootstock_transaction *transaction, MDB_dbi tree) {
-    for (unsigned i = 0; i < transaction->kept_count; i++)
-        if (transaction->kept[i].tree == tree) return &transaction->kept[i];
-    return NULL;
+/* Cursors on the tree that stand somewhere have to find their place again. */
+static inline void lmdb_disturb(rootstock_transaction *transaction, MDB_dbi tree) {
+    transaction->changes++;
+    for (rootstock_cursor *cursor = transaction->cursors; cursor != NULL; cursor = cursor->next)
+        if (cursor->tree == tree) cursor->disturbed = 1;
+}
+
+/* Get, put and remove of the plug, each by the way of a layer, which returns LMDB's code. */
+static inline __attribute__((always_inline)) int
+lmdb_get_by(int (*get)(rootstock_transaction *, MDB_dbi, MDB_val *, MDB_val *), rootstock_transaction *transaction,
+            MDB_dbi tree, const rootstock_slice *key, rootstock_slice *value) {
+    /* On a page that a damaged flag makes one of keys alone LMDB finds an entry and sets no value. */
+    MDB_val found = {SIZE_MAX, NULL};
+    int code = get(transaction, tree, (MDB_val *)key, &found); /* which LMDB does not write through */
+    if (code == MDB_SUCCESS) code = lmdb_check_value(transaction, &found);
+    if (code == MDB_SUCCESS) *value = (rootstock_slice){found.mv_size, found.mv_data};
+    return lmdb_result(transaction->environment, code);
+}
+
+static inline __attribute__((always_inline)) int
+lmdb_put_by(int (*put)(rootstock_transaction *, MDB_dbi, MDB_val *, MDB_val *, unsigned),
+            rootstock_transaction *transaction, MDB_dbi tree, const rootstock_slice *key, rootstock_slice *value,
+            uint32_t flags) {
+    rootstock_environment *environment = transaction->environment;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (!transaction->write)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a put in a read transaction");
+    if (value->size > MAXIMUM_VALUE_SIZE)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE, "a value of more than 2147483647 bytes");
+    /* A copy: on MDB_KEYEXIST LMDB sets it to the value that is there. */
+    MDB_val data = {value->size, (void *)value->data};
+    lmdb_remember_places(transaction);
+    unsigned lmdb_flags = (flags & ROOTSTOCK_PUT_NO_OVERWRITE ? MDB_NOOVERWRITE : 0) |
+                          (flags & ROOTSTOCK_PUT_APPEND ? MDB_APPEND : 0) |
+                          (flags & ROOTSTOCK_PUT_RESERVE ? MDB_RESERVE : 0);
+    int code = put(transaction, tree, (MDB_val *)key, &data, lmdb_flags);
+    if (code == MDB_KEYEXIST) return ROOTSTOCK_EXISTS;
+    lmdb_disturb(transaction, tree);
+    if (code == MDB_SUCCESS)
+        transaction->dirty = 1;
+    else
+        transaction->failed = 1;
+    if (flags & ROOTSTOCK_PUT_RESERVE) value->data = data.mv_data;
+    return lmdb_result(environment, code);
+}
+
+static inline __attribute__((always_inline)) int
+lmdb_remove_by(int (*remove)(rootstock_transaction *, MDB_dbi, MDB_val *), rootstock_transaction *transaction,
+               MDB_dbi tree, const rootstock_slice *key) {
+    rootstock_environment *environment = transaction->environment;
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (!transaction->write)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "a remove in a read transaction");
+    lmdb_remember_places(transaction);
+    lmdb_disturb(transaction, tree);
+    int code = remove(transaction, tree, (MDB_val *)key);
+    if (code == MDB_SUCCESS)
+        transaction->dirty = 1;
+    else if (code != MDB_NOTFOUND)
+        transaction->failed = 1;
+    return lmdb_result(environment, code);
 }
 
 /* plain/cursors.c: the plug's functions of those names. */
@@ -465,9 +439,10 @@ int rootstock_lmdb_cursor_renew(rootstock_transaction *transaction, rootstock_cu
 void rootstock_lmdb_cursor_close(rootstock_cursor *cursor);
 int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
                                rootstock_slice *value);
-uint32_t rootstock_lmdb_cursor_peek(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys,
-                                    uint32_t limit);
-uint64_t rootstock_lmdb_cursor_skip(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
+/* One that has no MDB_cursor yet. Null: no memory. */
+rootstock_cursor *rootstock_lmdb_cursor_new(rootstock_transaction *transaction, rootstock_tree tree);
+/* The move ends with LMDB's code, which is none of success: the cursor stands nowhere. Returns ours. */
+int rootstock_lmdb_cursor_stop(rootstock_cursor *cursor, int code);
 
 /* plain/file.c */
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "plain/engine.h"
+#include "plain/format.h"
 
 #define PATIENCE_MILLISECONDS 5000
 #define LMDB_DATA_VERSION 1u

@@ -155,7 +155,7 @@ static int prepare_change(rootstock_transaction *transaction, const rootstock_kv
     if (!transaction->write)
         return rootstock_lmdb_refusal(transaction->environment, ROOTSTOCK_READ_ONLY, "a change in a read transaction");
     transaction->changes++;
-    rootstock_lmdb_forget_kept(transaction, tree->handle);
+    lmdb_before_change(transaction, tree->handle);
     if (tree->handle == transaction->environment->unnamed) transaction->unnamed_changed = 1;
     return ROOTSTOCK_OK;
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "read/readahead.h"
+#include "plain/engine.h"
 #include "rootstock_kv.h"
 
 /* Address space, not disk: LMDB cannot grow a map under live snapshots, so it is made larger than any store at once. */
@@ -96,21 +96,10 @@ static int check_descriptor(int descriptor, const char *path, const rootstock_op
     }
 }
 
-/* Is the store to be written through the map? By default where nothing is synced: a synced commit waits for the disk
-** anyway. One process at a time: whoever comes second writes by system calls. */
-static int wants_map(const rootstock_environment *environment) {
-    const rootstock_options *options = &environment->options;
-    if (options->read_only || options->write_map == ROOTSTOCK_WRITE_MAP_NEVER || !lmdb_edits_pages(environment))
-        return 0;
-    return options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF;
-}
-
-static unsigned environment_flags(rootstock_environment *environment, const lmdb_file_facts *facts) {
+static unsigned environment_flags(const rootstock_environment *environment) {
     const rootstock_options *options = &environment->options;
     unsigned flags = MDB_NOTLS | MDB_NOSUBDIR;
-    if (facts->file_bytes > rootstock_lmdb_bytes_at_ease(environment, facts->file_bytes)) flags |= MDB_NORDAHEAD;
     if (options->read_only) return flags | MDB_RDONLY;
-    if (environment->space.mapped) flags |= MDB_WRITEMAP;
     if (options->durability == ROOTSTOCK_DURABILITY_NORMAL) flags |= MDB_NOMETASYNC;
     if (options->durability == ROOTSTOCK_DURABILITY_OFF) flags |= MDB_NOSYNC;
     return flags;
@@ -124,7 +113,7 @@ static int configure(const rootstock_environment *environment, const lmdb_file_f
     if (map == ROOTSTOCK_KV_MAP_AS_WRITTEN) map = facts->map_bytes;
     if (map == 0) map = facts->map_bytes > DEFAULT_MAP_SIZE ? facts->map_bytes : DEFAULT_MAP_SIZE;
     /* With a write map LMDB truncates the file to the map's size: never below what is there. */
-    if (wants_map(environment) && map < facts->file_bytes) map = facts->file_bytes;
+    if (environment->mapped && map < facts->file_bytes) map = facts->file_bytes;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     map = (map + page - 1) / page * page;
     if (map > SIZE_MAX) return ENOMEM;
@@ -147,7 +136,8 @@ static int settle(rootstock_environment *environment, const lmdb_file_facts *fac
     if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     MDB_stat statistics;
     environment->page_bytes = mdb_env_stat(environment->env, &statistics) == MDB_SUCCESS ? statistics.ms_psize : 4096;
-    int code = environment->space.mapped ? rootstock_lmdb_open_space(environment, facts->file_bytes) : MDB_SUCCESS;
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    int code = hooks->reopened != NULL ? hooks->reopened(environment, facts->file_bytes) : MDB_SUCCESS;
     if (code == MDB_SUCCESS) code = mdb_env_stat(environment->env, &page);
     /* Pages larger than the system's (a file from another machine) do not stand at addresses that tell them apart. */
     if (code == MDB_SUCCESS)
@@ -187,13 +177,11 @@ static int prepare_lock(const rootstock_environment *environment, const char *pa
 }
 
 static void free_environment(rootstock_environment *environment) {
-    if (environment->space.mapped && environment->process == rootstock_process())
-        rootstock_lmdb_disown_map(environment->lock_descriptor);
+    if (environment->layers->hooks->free != NULL) environment->layers->hooks->free(environment);
     if (environment->lock_descriptor >= 0) close(environment->lock_descriptor);
     if (environment->opening_descriptor >= 0 && environment->process == rootstock_process())
         close(environment->opening_descriptor);
     rootstock_lmdb_free_trees(&environment->trees);
-    if (environment->layers->hooks->free != NULL) environment->layers->hooks->free(environment);
     pthread_mutex_destroy(&environment->map_mutex);
     pthread_mutex_destroy(&environment->trees_mutex);
     rootstock_lmdb_unmap_mark(environment);
@@ -306,9 +294,9 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
     int lmdb = mdb_env_create(&environment->env);
     if (lmdb != MDB_SUCCESS) return lmdb;
     mode_t mode = options->file_mode != 0 ? (mode_t)options->file_mode : DEFAULT_FILE_MODE;
+    unsigned flags = environment_flags(environment);
+    if (environment->layers->hooks->start != NULL) environment->layers->hooks->start(environment, facts, &flags);
     lmdb = configure(environment, facts);
-    environment->space.mapped = wants_map(environment) && rootstock_lmdb_own_map(environment->lock_descriptor);
-    unsigned flags = environment_flags(environment, facts);
     if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
     if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
     if (lmdb == MDB_SUCCESS) lmdb = compare_numbers(environment);
@@ -372,7 +360,6 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
     pthread_mutex_init(&environment->readers_mutex, NULL);
-    rootstock_lmdb_forget_map(environment);
     environment->form = file.form;
     environment->name = strdup(file.name);
     int lmdb =
@@ -403,9 +390,6 @@ void rootstock_lmdb_close(rootstock_environment *environment) {
         environment->layers->hooks->close(environment, 1);
     /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
-    if (environment->process == rootstock_process() && environment->env != NULL) {
-        if (environment->space.mapped) rootstock_lmdb_close_space(environment);
-        mdb_env_close(environment->env);
-    }
+    if (environment->process == rootstock_process() && environment->env != NULL) mdb_env_close(environment->env);
     free_environment(environment);
 }

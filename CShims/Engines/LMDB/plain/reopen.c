@@ -101,7 +101,8 @@ static int start_again(rootstock_environment *environment) {
     if (code != MDB_SUCCESS) return code;
     int descriptor;
     if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-    if (environment->space.mapped) code = rootstock_lmdb_open_space(environment, facts.file_bytes);
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (hooks->reopened != NULL) code = hooks->reopened(environment, facts.file_bytes);
     if (code == MDB_SUCCESS) code = open_trees(environment);
     if (code != MDB_SUCCESS) {
         mdb_env_close(environment->env);
@@ -124,10 +125,9 @@ static void double_map(rootstock_environment *environment) {
     MDB_envinfo info;
     if (mdb_env_info(environment->env, &info) != MDB_SUCCESS) return;
     if (info.me_mapsize > SIZE_MAX / 4 || !has_address_space(info.me_mapsize * 2)) return;
-    if (environment->space.mapped && fstat(environment->lock_descriptor, &status) != 0) return;
-    rootstock_lmdb_forget_map(environment);
+    if (fstat(environment->lock_descriptor, &status) != 0) return;
     int code = mdb_env_set_mapsize(environment->env, info.me_mapsize * 2);
-    if (environment->space.mapped) rootstock_lmdb_stretched(environment, (uint64_t)status.st_size);
+    lmdb_map_moved(environment, (uint64_t)status.st_size);
     if (code != MDB_SUCCESS) atomic_store(&environment->must_reopen, 1); /* it has no map at all now */
 }
 
@@ -162,7 +162,6 @@ int rootstock_lmdb_reopen(rootstock_environment *environment) {
         if (atomic_load(&environment->live) == 0) {
             end_reset_snapshots(environment);
             if (environment->layers->hooks->close != NULL) environment->layers->hooks->close(environment, 0);
-            rootstock_lmdb_forget_map(environment);
             if (environment->env != NULL) mdb_env_close(environment->env);
             environment->env = NULL;
             code = start_again(environment);

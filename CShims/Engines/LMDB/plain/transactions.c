@@ -51,13 +51,12 @@ static int move_map(rootstock_environment *environment) {
     int code = MDB_MAP_RESIZED;
     for (int waits = 0; waits < 200; waits++) {
         if (atomic_load(&environment->live) == 0) {
-            if (environment->space.mapped && fstat(environment->lock_descriptor, &status) != 0) {
+            if (fstat(environment->lock_descriptor, &status) != 0) {
                 code = errno;
                 break;
             }
-            rootstock_lmdb_forget_map(environment);
             code = mdb_env_set_mapsize(environment->env, 0);
-            if (environment->space.mapped) rootstock_lmdb_stretched(environment, (uint64_t)status.st_size);
+            lmdb_map_moved(environment, (uint64_t)status.st_size);
             break;
         }
         sleep_milliseconds(1);
@@ -88,10 +87,6 @@ int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB
         }
         return code;
     }
-}
-
-static int take_snapshot(rootstock_transaction *transaction) {
-    return lmdb_reads_pages(transaction->environment) ? rootstock_lmdb_take_snapshot(transaction) : MDB_SUCCESS;
 }
 
 /* Has the snapshot a tree for which we had no handle when it began? (known was read before it.) */
@@ -168,7 +163,7 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
                              void *busy_context, rootstock_transaction **result) {
     int write = (flags & ROOTSTOCK_BEGIN_WRITE) != 0;
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    rootstock_transaction *transaction = calloc(1, sizeof *transaction);
+    rootstock_transaction *transaction = calloc(1, environment->layers->hooks->transaction_bytes);
     if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     transaction->environment = environment;
     transaction->write = write;
@@ -188,13 +183,6 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
         }
         size_t known = atomic_load(&environment->known_records);
         int code = rootstock_lmdb_begin(environment, write ? 0 : MDB_RDONLY, &transaction->txn);
-        if (code == MDB_SUCCESS && !write) {
-            code = take_snapshot(transaction);
-            if (code != MDB_SUCCESS) {
-                mdb_txn_abort(transaction->txn);
-                rootstock_lmdb_leave(environment);
-            }
-        }
         if (code == MDB_SUCCESS && idle < REFRESHES_IN_VAIN &&
             has_unknown_trees(environment, transaction->txn, known)) {
             mdb_txn_abort(transaction->txn);
@@ -306,10 +294,8 @@ int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket)
             rootstock_lmdb_abort(transaction);
             return ROOTSTOCK_OK;
         }
-        int frees_many = rootstock_lmdb_frees_many(transaction);
         code = environment->layers->hooks->commit != NULL ? environment->layers->hooks->commit(transaction, ticket)
                                                           : rootstock_lmdb_commit_changes(transaction);
-        if (frees_many && code == MDB_SUCCESS) rootstock_lmdb_commit_again(environment);
     }
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;
     finish(transaction);
@@ -332,7 +318,6 @@ void rootstock_lmdb_reset(rootstock_transaction *transaction) {
     if (lmdb_is_forked(transaction->environment) || !transaction->live) return;
     mdb_txn_reset(transaction->txn);
     transaction->live = 0;
-    transaction->snapshot.walks = 0;
     rootstock_lmdb_leave(transaction->environment);
 }
 
@@ -348,20 +333,15 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
             code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
         }
         if (code == MDB_SUCCESS) {
-            code = take_snapshot(transaction);
-            if (code == MDB_SUCCESS &&
-                (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known))) {
+            if (idle >= REFRESHES_IN_VAIN || !has_unknown_trees(environment, transaction->txn, known)) {
                 transaction->live = 1;
                 return ROOTSTOCK_OK;
             }
             mdb_txn_reset(transaction->txn);
-            transaction->snapshot.walks = 0;
-            if (code == MDB_SUCCESS) {
-                rootstock_lmdb_leave(environment);
-                code = refresh_trees(environment, &idle);
-                if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
-                continue;
-            }
+            rootstock_lmdb_leave(environment);
+            code = refresh_trees(environment, &idle);
+            if (code != MDB_SUCCESS) return rootstock_lmdb_failure(environment, code);
+            continue;
         }
         rootstock_lmdb_leave(environment);
         if (code == MDB_MAP_RESIZED && moves++ < 3) code = move_map(environment);

@@ -200,7 +200,7 @@ static int create_tree(rootstock_transaction *transaction, const char *name, MDB
         return ENOMEM;
     }
     int code = lmdb_make_room(transaction, 0);
-    rootstock_lmdb_forget_kept(transaction, transaction->environment->unnamed);
+    lmdb_before_change(transaction, transaction->environment->unnamed);
     if (code == MDB_SUCCESS) code = mdb_dbi_open(transaction->txn, name, MDB_CREATE, handle);
     if (code != MDB_SUCCESS) {
         transaction->failed = 1;

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "read/format.h"
+#include "plain/format.h"
 
 /* As LMDB's cursors: a tree that is deeper is none. */
 #define LMDB_DEPTH_LIMIT 32

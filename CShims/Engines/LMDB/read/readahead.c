@@ -81,18 +81,18 @@ uint64_t rootstock_lmdb_memory_limit(const char *root) {
 }
 
 void rootstock_lmdb_forget_memory(rootstock_environment *environment) {
-    atomic_store(&environment->pages_by_one, 0);
-    atomic_store(&environment->pages_at_ease, 0);
+    atomic_store(&lmdb_reading(environment)->pages_by_one, 0);
+    atomic_store(&lmdb_reading(environment)->pages_at_ease, 0);
 }
 
 uint64_t rootstock_lmdb_bytes_at_ease(rootstock_environment *environment, uint64_t bytes) {
     if (environment->options.read_ahead == ROOTSTOCK_READ_AHEAD_ALWAYS) return UINT64_MAX;
     if (environment->options.read_ahead == ROOTSTOCK_READ_AHEAD_NEVER) return 0;
     if (bytes <= LEAST_BYTES) return LEAST_BYTES;
-    uint64_t limit = atomic_load_explicit(&environment->memory_limit, memory_order_relaxed);
+    uint64_t limit = atomic_load_explicit(&lmdb_reading(environment)->memory_limit, memory_order_relaxed);
     if (limit == 0) {
         limit = rootstock_lmdb_memory_limit("");
-        atomic_store_explicit(&environment->memory_limit, limit, memory_order_relaxed);
+        atomic_store_explicit(&lmdb_reading(environment)->memory_limit, limit, memory_order_relaxed);
     }
     return limit / 2;
 }
@@ -106,9 +106,9 @@ void rootstock_lmdb_weigh(rootstock_environment *environment, const unsigned cha
         ease = UINT64_MAX; /* once for a map */
         if (mdb_env_info(environment->env, &info) == MDB_SUCCESS &&
             madvise((void *)map, info.me_mapsize, MADV_RANDOM) == 0)
-            atomic_store(&environment->pages_by_one, 1);
+            atomic_store(&lmdb_reading(environment)->pages_by_one, 1);
     }
-    atomic_store(&environment->pages_at_ease, ease);
+    atomic_store(&lmdb_reading(environment)->pages_at_ease, ease);
 }
 
 void rootstock_lmdb_expect_pages(const lmdb_snapshot *snapshot, uint64_t number, uint64_t count) {

@@ -5,7 +5,7 @@
 #ifndef ROOTSTOCK_ENGINE_LMDB_MEMORY_H
 #define ROOTSTOCK_ENGINE_LMDB_MEMORY_H
 
-#include "plain/engine.h"
+#include "read/read_layer.h"
 
 /* Bytes of memory that this process may use: the machine's, or the least that its control groups (versions 1 and 2)
 ** allow. root: put before the paths of /proc and /sys; "" but in tests. */

@@ -40,11 +40,11 @@ static int is_readable(const rootstock_environment *environment) {
 ** an errno. */
 static int count_pages(rootstock_environment *environment, uint64_t last_page, uint64_t *pages) {
     struct stat status;
-    uint64_t known = atomic_load_explicit(&environment->file_pages, memory_order_relaxed);
+    uint64_t known = atomic_load_explicit(&lmdb_reading(environment)->file_pages, memory_order_relaxed);
     if (last_page >= known) {
         if (fstat(environment->lock_descriptor, &status) != 0) return errno;
         known = (uint64_t)status.st_size / environment->page_bytes;
-        atomic_store_explicit(&environment->file_pages, known, memory_order_relaxed);
+        atomic_store_explicit(&lmdb_reading(environment)->file_pages, known, memory_order_relaxed);
     }
     *pages = last_page < known ? last_page + 1 : known;
     return 0;
@@ -103,14 +103,14 @@ static int find_map(rootstock_environment *environment, MDB_txn *txn, const lmdb
     const unsigned char *page = (const unsigned char *)((uintptr_t)key.mv_data & ~(uintptr_t)environment->page_mask);
     memcpy(&own, page, sizeof own);
     if (own != number) return MDB_CORRUPTED;
-    atomic_store(&environment->map, page - number * environment->page_bytes);
+    atomic_store(&lmdb_reading(environment)->map, page - number * environment->page_bytes);
     return MDB_SUCCESS;
 }
 
 void rootstock_lmdb_forget_map(rootstock_environment *environment) {
-    atomic_store(&environment->map, NULL);
+    atomic_store(&lmdb_reading(environment)->map, NULL);
     rootstock_lmdb_forget_memory(environment);
-    atomic_fetch_add(&environment->era, 1);
+    atomic_fetch_add(&lmdb_reading(environment)->era, 1);
 }
 
 /* Copies both trees' records and the number of the last page out of the snapshot's meta page. MDB_BAD_TXN: a newer
@@ -124,39 +124,28 @@ static int read_meta(rootstock_environment *environment, uint64_t identifier, lm
     return rootstock_lmdb_prove_number(environment, identifier);
 }
 
-/* Attempts to catch a meta page that writers leave alone meanwhile. */
-#define ATTEMPTS 8
-
 /* The snapshot that the transaction sees is another than the one known, or the map is. */
 __attribute__((noinline)) static int learn(rootstock_transaction *transaction, uint64_t era) {
     rootstock_environment *environment = transaction->environment;
-    lmdb_snapshot *snapshot = &transaction->snapshot;
+    lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
     lmdb_tree_record tree;
     uint64_t last_page = 0, identifier = mdb_txn_id(transaction->txn);
     int sure = read_meta(environment, identifier, &snapshot->free_pages, &tree, &last_page);
     snapshot->stamp = 0;
-    for (int attempt = 0; sure != MDB_SUCCESS; attempt++) {
-        if (sure != MDB_BAD_TXN) return sure;
-        if (attempt == ATTEMPTS) return MDB_SUCCESS;
-        mdb_txn_reset(transaction->txn);
-        int code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
-        if (code != MDB_SUCCESS) return code;
-        identifier = mdb_txn_id(transaction->txn);
-        sure = read_meta(environment, identifier, &snapshot->free_pages, &tree, &last_page);
-    }
+    if (sure != MDB_SUCCESS) return sure;
     if (tree.flags != 0) return MDB_SUCCESS; /* another program's main tree, of another kind */
     uint64_t pages = 0;
     int error = count_pages(environment, last_page, &pages);
     if (error != 0) return error;
-    const unsigned char *map = atomic_load(&environment->map);
+    const unsigned char *map = atomic_load(&lmdb_reading(environment)->map);
     if (tree.root != UINT64_MAX && map == NULL) {
         int code = find_map(environment, transaction->txn, &tree, pages);
         if (code != MDB_SUCCESS) return code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
-        map = atomic_load(&environment->map);
+        map = atomic_load(&lmdb_reading(environment)->map);
     }
-    if (pages > atomic_load_explicit(&environment->pages_at_ease, memory_order_relaxed))
+    if (pages > atomic_load_explicit(&lmdb_reading(environment)->pages_at_ease, memory_order_relaxed))
         rootstock_lmdb_weigh(environment, map, pages);
-    snapshot->pages_by_one = atomic_load_explicit(&environment->pages_by_one, memory_order_relaxed);
+    snapshot->pages_by_one = atomic_load_explicit(&lmdb_reading(environment)->pages_by_one, memory_order_relaxed);
     snapshot->base = map;
     snapshot->pages = pages;
     snapshot->page_bytes = environment->page_bytes;
@@ -168,10 +157,12 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
     return MDB_SUCCESS;
 }
 
-int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction) {
+/* A read transaction of LMDB's has begun or was renewed: learns what it reads. Returns LMDB's code; MDB_BAD_TXN: that is
+** uncertain, and a newer snapshot is to be taken. */
+static int take_snapshot(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
-    lmdb_snapshot *snapshot = &transaction->snapshot;
-    uint64_t era = atomic_load_explicit(&environment->era, memory_order_relaxed);
+    lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
+    uint64_t era = atomic_load_explicit(&lmdb_reading(environment)->era, memory_order_relaxed);
     int code = MDB_SUCCESS;
     if (environment->first_page == NULL || environment->commits[0] == NULL || !is_readable(environment))
         return MDB_SUCCESS;
@@ -182,14 +173,51 @@ int rootstock_lmdb_take_snapshot(rootstock_transaction *transaction) {
     return code;
 }
 
+/* Newer snapshots that are taken, before LMDB's own functions read. */
+#define ATTEMPTS 8
+
+/* The transaction is live. Returns our code; unless that is ROOTSTOCK_OK it is reset. */
+static inline int learn_snapshot(rootstock_transaction *transaction) {
+    int code = take_snapshot(transaction);
+    for (int attempt = 0; code == MDB_BAD_TXN && attempt < ATTEMPTS; attempt++) {
+        rootstock_lmdb_reset(transaction);
+        int renewed = rootstock_lmdb_renew(transaction);
+        if (renewed != ROOTSTOCK_OK) return renewed;
+        code = take_snapshot(transaction);
+    }
+    if (code == MDB_SUCCESS || code == MDB_BAD_TXN) return ROOTSTOCK_OK;
+    rootstock_lmdb_reset(transaction);
+    return rootstock_lmdb_failure(transaction->environment, code);
+}
+
+int rootstock_lmdb_read_begin(rootstock_environment *environment, uint32_t flags, rootstock_busy busy,
+                              void *busy_context, rootstock_transaction **transaction) {
+    int code = rootstock_lmdb_txn_begin(environment, flags, busy, busy_context, transaction);
+    if (code != ROOTSTOCK_OK || (*transaction)->write) return code;
+    code = learn_snapshot(*transaction);
+    if (code != ROOTSTOCK_OK) rootstock_lmdb_abort(*transaction);
+    return code;
+}
+
+void rootstock_lmdb_read_reset(rootstock_transaction *transaction) {
+    if (lmdb_is_forked(transaction->environment)) return;
+    lmdb_snapshot_of(transaction)->walks = 0;
+    rootstock_lmdb_reset(transaction);
+}
+
+int rootstock_lmdb_read_renew(rootstock_transaction *transaction) {
+    int code = rootstock_lmdb_renew(transaction);
+    return code == ROOTSTOCK_OK ? learn_snapshot(transaction) : code;
+}
+
 void rootstock_lmdb_learn_map(rootstock_environment *environment) {
-    if (atomic_load_explicit(&environment->map, memory_order_relaxed) != NULL) return;
-    rootstock_transaction *probe = calloc(1, sizeof *probe);
+    if (atomic_load_explicit(&lmdb_reading(environment)->map, memory_order_relaxed) != NULL) return;
+    lmdb_read_transaction *probe = calloc(1, sizeof *probe);
     if (probe == NULL) return;
-    probe->environment = environment;
-    if (rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &probe->txn) == MDB_SUCCESS) {
-        (void)rootstock_lmdb_take_snapshot(probe);
-        mdb_txn_abort(probe->txn);
+    probe->below.environment = environment;
+    if (rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &probe->below.txn) == MDB_SUCCESS) {
+        (void)take_snapshot(&probe->below);
+        mdb_txn_abort(probe->below.txn);
     }
     free(probe);
 }
@@ -200,7 +228,7 @@ void rootstock_lmdb_learn_map(rootstock_environment *environment) {
 
 /* Sets root.page, walks and exists from the main tree. Returns LMDB's code. */
 static int look_up(rootstock_transaction *transaction, lmdb_root *root) {
-    const lmdb_snapshot *snapshot = &transaction->snapshot;
+    const lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
     lmdb_tree_record tree;
     MDB_val key = {0, NULL}, value;
     unsigned flags = 0;
@@ -229,9 +257,9 @@ static int look_up(rootstock_transaction *transaction, lmdb_root *root) {
 }
 
 int rootstock_lmdb_find_root(rootstock_transaction *transaction, MDB_dbi tree, lmdb_root **result) {
-    lmdb_root *root = &transaction->snapshot.roots[tree & (LMDB_ROOTS_KEPT - 1)];
+    lmdb_root *root = &lmdb_snapshot_of(transaction)->roots[tree & (LMDB_ROOTS_KEPT - 1)];
     *result = root;
-    if (root->stamp == transaction->snapshot.stamp && root->tree == tree) return MDB_SUCCESS;
+    if (root->stamp == lmdb_snapshot_of(transaction)->stamp && root->tree == tree) return MDB_SUCCESS;
     root->stamp = 0;
     if (root->tree != tree || root->name == NULL) {
         root->tree = tree;

@@ -18,9 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plain/engine.h"
 #include "read/entries.h"
-#include "write/layout.h"
+#include "read/read_layer.h"
 
 /* Where entries may begin in a page: every other byte. */
 #define LARGEST_PAGE 65536
@@ -218,7 +217,7 @@ static int check_free_pages(verification *v) {
 
 int rootstock_lmdb_verify(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
                           char words[ROOTSTOCK_VERIFY_WORDS]) {
-    const lmdb_snapshot *snapshot = &transaction->snapshot;
+    const lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
     rootstock_environment *environment = transaction->environment;
     verification v = {.snapshot = snapshot, .stop = stop, .stop_context = stop_context, .words = words};
     tree_walk tree = {0};

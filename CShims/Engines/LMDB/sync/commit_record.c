@@ -207,7 +207,7 @@ static int write_anew(rootstock_environment *environment) {
     struct stat status;
     MDB_envinfo info;
     rootstock_lmdb_learn_map(environment);
-    const unsigned char *base = atomic_load_explicit(&environment->map, memory_order_relaxed);
+    const unsigned char *base = atomic_load_explicit(&lmdb_reading(environment)->map, memory_order_relaxed);
     if (base == NULL || mdb_env_info(environment->env, &info) != MDB_SUCCESS) return EIO;
     if (fstat(environment->lock_descriptor, &status) != 0) return errno;
     uint64_t pages = (uint64_t)status.st_size / environment->page_bytes;
@@ -285,7 +285,7 @@ int rootstock_lmdb_can_seal(rootstock_transaction *transaction) {
     if (!rootstock_lmdb_is_sealable(transaction)) return 0;
     if (flushes->known != before && flushes->chain.tip != before) return 0;
     rootstock_lmdb_learn_map(environment);
-    return atomic_load_explicit(&environment->map, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&lmdb_reading(environment)->map, memory_order_relaxed) != NULL;
 }
 
 /* A chain begins on the commit, which is durable. */
@@ -338,7 +338,7 @@ static int is_among(uint32_t number, const uint32_t *numbers, size_t count) {
 static int put_seal(rootstock_environment *environment, uint64_t commit, size_t from, size_t to) {
     lmdb_flushes *flushes = lmdb_flushes_of(environment);
     lmdb_chain *chain = &flushes->chain;
-    const unsigned char *base = atomic_load_explicit(&environment->map, memory_order_relaxed);
+    const unsigned char *base = atomic_load_explicit(&lmdb_reading(environment)->map, memory_order_relaxed);
     lmdb_meta_page after;
     lmdb_seal says = {.mark = LMDB_SEALED, .commit = commit};
     size_t count, gone_count, total = 0;

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plain/engine.h"
-#include "read/format.h"
+#include "read/read_layer.h"
+#include "plain/format.h"
 
 /*
 ** WHAT STANDS IN A META PAGE, behind what LMDB writes there

@@ -201,8 +201,8 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
         mdb_txn_abort(transaction->txn);
         return code;
     }
-    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
-        return rootstock_lmdb_commit_changes(transaction);
+    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->mapped)
+        return rootstock_lmdb_commit_freeing(transaction);
 
     pthread_mutex_lock(&flushes->mutex);
     if (!full) make_known(transaction, commit);
@@ -376,7 +376,7 @@ int rootstock_lmdb_sync(rootstock_environment *environment) {
     if (environment->read_only)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
     if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
-    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->space.mapped)
+    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->mapped)
         return lmdb_result(environment, mdb_env_sync(environment->env, 1));
     pthread_mutex_lock(&flushes->mutex);
     while (flushes->flushing || flushes->committing) wait_for_flush(flushes);

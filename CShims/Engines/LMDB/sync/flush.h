@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "rootstock_engine_support.h"
-#include "plain/engine.h"
+#include "write/write_layer.h"
 #include "sync/commit_record.h"
 
 #define LMDB_NONE_KNOWN UINT64_MAX
@@ -66,7 +66,7 @@ typedef struct lmdb_flushes {
 } lmdb_flushes;
 
 typedef struct lmdb_sync_environment {
-    rootstock_environment below; /* base class, must be first */
+    lmdb_write_environment below; /* base class, must be first */
     lmdb_flushes flushes;
 } lmdb_sync_environment;
 

@@ -17,7 +17,7 @@
 **  4. No cursor is used afterwards at the place where it stood: the caller forgets the tree's kept one, all others seek
 **    anew (disturb).
 */
-#include "plain/engine.h"
+#include "write/write_layer.h"
 #include "write/layout.h"
 
 #define SMALLEST_ENTRY 10u /* with its offset */

@@ -12,7 +12,7 @@
 */
 #include <string.h>
 
-#include "plain/engine.h"
+#include "write/write_layer.h"
 
 /* Pages that are worth a commit, which takes as long as the changing of some ten. */
 #define MANY_PAGES 256
@@ -27,7 +27,8 @@ typedef struct transaction_layout {
     const size_t *freed; /* how many pages, then their numbers */
 } transaction_layout;
 
-int rootstock_lmdb_frees_many(const rootstock_transaction *transaction) {
+/* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
+static int frees_many(const rootstock_transaction *transaction) {
     const rootstock_environment *environment = transaction->environment;
     const transaction_layout *layout = (const transaction_layout *)transaction->txn;
     return transaction->changes >= MANY_PAGES / 8 && environment->options.durability == ROOTSTOCK_DURABILITY_OFF &&
@@ -53,11 +54,12 @@ static int put_again(MDB_txn *txn, MDB_dbi tree) {
     return code;
 }
 
-void rootstock_lmdb_commit_again(rootstock_environment *environment) {
+/* The transaction has ended but is counted live; the writer's lock is still its own. */
+static void commit_again(rootstock_environment *environment) {
     MDB_txn *txn = NULL;
     int code = rootstock_lmdb_begin_txn(environment, 0, &txn);
     if (code != MDB_SUCCESS) return;
-    if (environment->space.mapped) code = rootstock_lmdb_reserve(environment, txn, 0);
+    if (environment->mapped) code = rootstock_lmdb_reserve(environment, txn, 0);
     if (code == MDB_SUCCESS) {
         code = MDB_NOTFOUND;
         pthread_mutex_lock(&environment->trees_mutex);
@@ -69,4 +71,11 @@ void rootstock_lmdb_commit_again(rootstock_environment *environment) {
         (void)mdb_txn_commit(txn);
     else
         mdb_txn_abort(txn);
+}
+
+int rootstock_lmdb_commit_freeing(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    int frees = frees_many(transaction), code = rootstock_lmdb_commit_changes(transaction);
+    if (frees && code == MDB_SUCCESS) commit_again(environment);
+    return code;
 }

@@ -8,9 +8,9 @@
 #ifndef ROOTSTOCK_ENGINE_LMDB_LAYOUT_H
 #define ROOTSTOCK_ENGINE_LMDB_LAYOUT_H
 
-#include "plain/engine.h"
 #include "read/entries.h"
-#include "read/format.h"
+#include "plain/format.h"
+#include "write/write_layer.h"
 
 #define CHANGED_PAGE 0x10u
 #define LOOSE_PAGE 0x4000u

@@ -16,7 +16,7 @@
 **     pages above, the tree's record and LMDB's marks for both are the transaction's own, too.
 **  3. An entry with flags (a long value, a tree's record, duplicates) is left to LMDB.
 */
-#include "plain/engine.h"
+#include "write/write_layer.h"
 #include "write/layout.h"
 
 /* LMDB gives a leaf that is less full, in thousandths, entries of another, or merges it. */

@@ -15,7 +15,7 @@
 **    branch pages
 **     above set.
 */
-#include "plain/engine.h"
+#include "write/write_layer.h"
 #include "write/layout.h"
 
 struct lmdb_tree_record *rootstock_lmdb_plain_record(const rootstock_transaction *transaction, MDB_cursor *cursor,
@@ -133,7 +133,7 @@ static int find_in_leaf(lmdb_cursor_layout *path, unsigned char *leaf, uint32_t 
 static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
     const rootstock_environment *environment = transaction->environment;
     lmdb_cursor_layout *path = (lmdb_cursor_layout *)kept->cursor;
-    lmdb_snapshot *snapshot = &transaction->snapshot;
+    lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
     const lmdb_tree_record *record = kept->record;
     unsigned char *pages[LMDB_DEPTH_LIMIT];
     uint32_t indexes[LMDB_DEPTH_LIMIT], level = 0;
@@ -142,10 +142,10 @@ static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MD
     lmdb_place place;
     if (record->depth == 0 || record->depth > LMDB_DEPTH_LIMIT) return LMDB_UNKNOWN;
     snapshot->page_bytes = environment->page_bytes;
-    snapshot->pages = environment->space.reserved / environment->space.page_bytes;
+    snapshot->pages = environment->reserved / lmdb_space_of(environment)->page_bytes;
     if (snapshot->base == NULL && path->height > 0 && path->flags & CURSOR_STANDS)
         snapshot->base = path->pages[0] - word(path->pages[0]) * snapshot->page_bytes;
-    if (snapshot->base == NULL) snapshot->base = atomic_load(&environment->map);
+    if (snapshot->base == NULL) snapshot->base = atomic_load(&lmdb_reading(environment)->map);
     if (snapshot->base == NULL) return LMDB_UNKNOWN;
     for (;; level++) {
         entry found;
@@ -190,5 +190,5 @@ int rootstock_lmdb_find(rootstock_transaction *transaction, lmdb_kept *kept, con
             }
         }
     }
-    return transaction->environment->space.mapped ? descend(transaction, kept, key) : LMDB_UNKNOWN;
+    return transaction->environment->mapped ? descend(transaction, kept, key) : LMDB_UNKNOWN;
 }

@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plain/engine.h"
+#include "write/write_layer.h"
 
 /* Pages that one put or remove can take beside the value's own: two trees' paths, copied and split all the way. */
 #define PAGES_PER_CHANGE 128
@@ -48,9 +48,20 @@ static struct flock owner_lock(short type) {
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)INT64_MAX - 1, .l_len = 1};
 }
 
-int rootstock_lmdb_own_map(int descriptor) {
+/* Takes the lock of the one process that writes through the map, without waiting. */
+static int own_map(int descriptor) {
     struct flock lock = owner_lock(F_WRLCK);
     return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+/* By default where nothing is synced: a synced commit waits for the disk anyway. One process at a time: whoever comes
+** second writes by system calls. */
+void rootstock_lmdb_choose_map(rootstock_environment *environment) {
+    const rootstock_options *options = &environment->options;
+    environment->mapped =
+        !options->read_only && options->write_map != ROOTSTOCK_WRITE_MAP_NEVER && lmdb_edits_pages(environment) &&
+        (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF) &&
+        own_map(environment->lock_descriptor);
 }
 
 void rootstock_lmdb_disown_map(int descriptor) {
@@ -71,15 +82,6 @@ static transaction_head head_of(const MDB_txn *txn) {
     transaction_head head;
     memcpy(&head, (const void *)txn, sizeof head);
     return head;
-}
-
-uint64_t rootstock_lmdb_next_page(rootstock_environment *environment, const MDB_txn *txn) {
-    transaction_head head = head_of(txn);
-    MDB_envinfo info;
-    int known = lmdb_edits_pages(environment) && head.identifier == mdb_txn_id((MDB_txn *)txn) &&
-                mdb_env_info(environment->env, &info) == MDB_SUCCESS &&
-                head.next_page <= info.me_mapsize / environment->page_bytes;
-    return known ? head.next_page : 0;
 }
 
 /* The commit writes down the free pages, 8 bytes each, in at most four copies: a 128th of the file. */
@@ -105,22 +107,22 @@ static int allocate(int descriptor, uint64_t from, uint64_t to) {
 
 /* Reserves so that `pages` more can be taken and the transaction committed. Returns LMDB's code. */
 static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t pages) {
-    lmdb_space *space = &environment->space;
+    lmdb_space *space = lmdb_space_of(environment);
     uint64_t need = with_commit(head_of(txn).next_page + pages) * space->page_bytes;
     MDB_envinfo info;
     int code = mdb_env_info(environment->env, &info);
     if (code != MDB_SUCCESS) return code;
     if (need > info.me_mapsize) need = info.me_mapsize; /* LMDB says MDB_MAP_FULL before it stores beyond */
-    if (need > space->reserved) {
+    if (need > environment->reserved) {
         uint64_t ahead = need / 16 < LEAST_AHEAD ? LEAST_AHEAD : need / 16 > MOST_AHEAD ? MOST_AHEAD : need / 16;
         uint64_t to = need + ahead > info.me_mapsize ? info.me_mapsize : need + ahead;
-        code = allocate(environment->lock_descriptor, space->reserved, to);
-        if (code != 0 && to > need) code = allocate(environment->lock_descriptor, space->reserved, to = need);
+        code = allocate(environment->lock_descriptor, environment->reserved, to);
+        if (code != 0 && to > need) code = allocate(environment->lock_descriptor, environment->reserved, to = need);
         if (code != 0) return code;
-        space->reserved = to;
+        environment->reserved = to;
     }
     space->page_limit =
-        space->reserved >= info.me_mapsize ? SIZE_MAX : without_commit(space->reserved / space->page_bytes);
+        environment->reserved >= info.me_mapsize ? SIZE_MAX : without_commit(environment->reserved / space->page_bytes);
     return MDB_SUCCESS;
 }
 
@@ -128,9 +130,9 @@ static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint6
 ** stored to. */
 static void make_ready(rootstock_environment *environment, uint64_t page) {
     static const unsigned char zeros[READY_AT_ONCE * 4096];
-    lmdb_space *space = &environment->space;
+    lmdb_space *space = lmdb_space_of(environment);
     uint64_t first = page > space->ready ? page : space->ready, last = page + READY_AT_ONCE, size;
-    if (last > space->reserved / space->page_bytes) last = space->reserved / space->page_bytes;
+    if (last > environment->reserved / space->page_bytes) last = environment->reserved / space->page_bytes;
     if (first >= last || space->pages_ready >= MOST_READY) {
         space->ready = UINT64_MAX; /* a transaction that takes so many is served by what the system reads ahead */
         return;
@@ -143,10 +145,10 @@ static void make_ready(rootstock_environment *environment, uint64_t page) {
 }
 
 int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t bytes) {
-    uint64_t next = head_of(txn).next_page, pages = PAGES_PER_CHANGE + bytes / environment->space.page_bytes;
+    uint64_t next = head_of(txn).next_page, pages = PAGES_PER_CHANGE + bytes / lmdb_space_of(environment)->page_bytes;
     int code = MDB_SUCCESS;
-    if (next + pages > environment->space.page_limit) code = reserve(environment, txn, pages);
-    if (next + PAGES_USUAL > environment->space.ready && code == MDB_SUCCESS) make_ready(environment, next);
+    if (next + pages > lmdb_space_of(environment)->page_limit) code = reserve(environment, txn, pages);
+    if (next + PAGES_USUAL > lmdb_space_of(environment)->ready && code == MDB_SUCCESS) make_ready(environment, next);
     return code;
 }
 
@@ -154,13 +156,13 @@ int rootstock_lmdb_reserve(rootstock_environment *environment, const MDB_txn *tx
 static uint64_t used_bytes(rootstock_environment *environment) {
     MDB_envinfo info;
     return mdb_env_info(environment->env, &info) == MDB_SUCCESS
-               ? ((uint64_t)info.me_last_pgno + 1) * environment->space.page_bytes
+               ? ((uint64_t)info.me_last_pgno + 1) * lmdb_space_of(environment)->page_bytes
                : UINT64_MAX;
 }
 
 /* Cuts the file that LMDB has stretched, to what it uses and to no less than it had. Under the write mutex. */
 static int cut_stretched(rootstock_environment *environment) {
-    lmdb_space *space = &environment->space;
+    lmdb_space *space = lmdb_space_of(environment);
     uint64_t used = used_bytes(environment), size = used > space->floor ? used : space->floor;
     struct stat status;
     if (used == UINT64_MAX || fstat(environment->lock_descriptor, &status) != 0) return EIO;
@@ -177,7 +179,7 @@ int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn
     /* Another liblmdb than this was written against: nothing has been stored yet. */
     if (head.next_page != info.me_last_pgno + 1 || head.identifier != info.me_last_txnid + 1 || head.parent != NULL)
         return MDB_VERSION_MISMATCH;
-    if (environment->space.stretched) code = cut_stretched(environment);
+    if (lmdb_space_of(environment)->stretched) code = cut_stretched(environment);
     return code == MDB_SUCCESS ? rootstock_lmdb_reserve(environment, txn, 0) : code;
 }
 
@@ -193,11 +195,11 @@ static void with_write_mutex(rootstock_environment *environment, void (*step)(ro
 }
 
 static void cut_if_stretched(rootstock_environment *environment) {
-    if (environment->space.stretched) (void)cut_stretched(environment);
+    if (lmdb_space_of(environment)->stretched) (void)cut_stretched(environment);
 }
 
 int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_bytes) {
-    lmdb_space *space = &environment->space;
+    lmdb_space *space = lmdb_space_of(environment);
     MDB_stat statistics;
     int code = mdb_env_stat(environment->env, &statistics);
     if (code != MDB_SUCCESS) return code;
@@ -208,17 +210,16 @@ int rootstock_lmdb_open_space(rootstock_environment *environment, uint64_t file_
 }
 
 void rootstock_lmdb_stretched(rootstock_environment *environment, uint64_t file_bytes) {
-    environment->space.floor = file_bytes;
-    environment->space.stretched = 1;
-    environment->space.page_limit = 0;
-    environment->space.ready = environment->space.pages_ready = 0;
+    lmdb_space_of(environment)->floor = file_bytes;
+    lmdb_space_of(environment)->stretched = 1;
+    lmdb_space_of(environment)->page_limit = 0;
+    lmdb_space_of(environment)->ready = lmdb_space_of(environment)->pages_ready = 0;
 }
 
 /* Gives back what was reserved. A file that is longer than we made it is another program's doing and left alone. */
 static void give_back(rootstock_environment *environment) {
-    lmdb_space *space = &environment->space;
     struct stat status;
-    uint64_t used = used_bytes(environment), ours = space->reserved;
+    uint64_t used = used_bytes(environment), ours = environment->reserved;
     cut_if_stretched(environment);
     if (used == UINT64_MAX || fstat(environment->lock_descriptor, &status) != 0) return;
     if ((uint64_t)status.st_size > used && (uint64_t)status.st_size <= ours)

@@ -14,12 +14,12 @@
 */
 #include <string.h>
 
-#include "plain/engine.h"
+#include "write/write_layer.h"
 #include "write/layout.h"
 
 static void forget(rootstock_transaction *transaction, lmdb_kept *kept) {
     mdb_cursor_close(kept->cursor);
-    *kept = transaction->kept[--transaction->kept_count];
+    *kept = lmdb_writing(transaction)->kept[--lmdb_writing(transaction)->kept_count];
 }
 
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree) {
@@ -70,11 +70,11 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     if (*kept != NULL) return MDB_SUCCESS;
     int code = mdb_cursor_open(transaction->txn, tree, &cursor);
     if (code != MDB_SUCCESS) return code;
-    if (transaction->kept_count == LMDB_KEPT) {
-        *kept = &transaction->kept[transaction->kept_oldest++ % LMDB_KEPT];
+    if (lmdb_writing(transaction)->kept_count == LMDB_KEPT) {
+        *kept = &lmdb_writing(transaction)->kept[lmdb_writing(transaction)->kept_oldest++ % LMDB_KEPT];
         mdb_cursor_close((*kept)->cursor);
     } else {
-        *kept = &transaction->kept[transaction->kept_count++];
+        *kept = &lmdb_writing(transaction)->kept[lmdb_writing(transaction)->kept_count++];
     }
     (*kept)->cursor = cursor;
     (*kept)->tree = tree;
@@ -85,7 +85,7 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     if ((*kept)->record != NULL) {
         (*kept)->leaf = NULL;
         /* Where it is LMDB that descends, looking here first has to be worth its while. */
-        (*kept)->misses = transaction->environment->space.mapped ? 0 : LMDB_MOST_MISSES;
+        (*kept)->misses = transaction->environment->mapped ? 0 : LMDB_MOST_MISSES;
     } else {
         (*kept)->key_size = 0;
         (*kept)->removed = 0;
@@ -193,7 +193,7 @@ static int put_in_plain(rootstock_transaction *transaction, lmdb_kept *kept, MDB
         /* What is reserved is filled where it lies. */
         return reserve ? MDB_SUCCESS : make_even(transaction, kept, key, value);
     }
-    code = lmdb_make_room(transaction, value->mv_size);
+    code = lmdb_make_room_to_edit(transaction, value->mv_size);
     if (code != MDB_SUCCESS) return code;
     kept->entries = kept->record->entries;
     code = mdb_cursor_put(kept->cursor, key, value, found == LMDB_FOUND && flags == 0 ? MDB_CURRENT : flags);
@@ -212,7 +212,7 @@ static int remove_from_plain(rootstock_transaction *transaction, lmdb_kept *kept
     if (code == MDB_SUCCESS) {
         if (!transaction->broken && !transaction->failed && rootstock_lmdb_take_out(transaction, kept, &merges))
             return MDB_SUCCESS;
-        code = lmdb_make_room(transaction, 0);
+        code = lmdb_make_room_to_edit(transaction, 0);
         if (code == MDB_SUCCESS) code = mdb_cursor_del(kept->cursor, 0);
     }
     /* A cursor whose leaf LMDB has merged, or given entries of another, may have a path of another time. */
@@ -247,7 +247,7 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
     int append = (flags & MDB_APPEND) != 0, code = keep(transaction, tree, append, &kept);
     if (code != MDB_SUCCESS) return code;
     if (kept->record != NULL && !append) return put_in_plain(transaction, kept, key, value, flags);
-    code = lmdb_make_room(transaction, value->mv_size);
+    code = lmdb_make_room_to_edit(transaction, value->mv_size);
     if (code != MDB_SUCCESS) return code;
     if (flags == 0 && stands_on(kept, key)) {
         code = mdb_cursor_put(kept->cursor, key, value, MDB_CURRENT);
@@ -276,7 +276,7 @@ int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree,
     int code = keep(transaction, tree, 0, &kept);
     if (code != MDB_SUCCESS) return code;
     if (kept->record != NULL) return remove_from_plain(transaction, kept, key);
-    code = lmdb_make_room(transaction, 0);
+    code = lmdb_make_room_to_edit(transaction, 0);
     if (code != MDB_SUCCESS) return code;
     if (!stands_on(kept, key)) code = seek(kept, key, &value);
     if (code == MDB_NOTFOUND) return code;

@@ -42,6 +42,6 @@ int rootstock_lmdb_check_run(const rootstock_transaction *transaction, const MDB
     /* A run that this transaction appended, or put together from a free page and those that it appended and freed
     ** again. */
     if (transaction->write && (number >= end || flags & DIRTY_PAGE_FLAG))
-        end = environment->space.mapped ? environment->space.reserved / page_bytes : info.me_mapsize / page_bytes;
+        end = environment->mapped ? environment->reserved / page_bytes : info.me_mapsize / page_bytes;
     return number < end && pages <= end - number ? MDB_SUCCESS : MDB_CORRUPTED;
 }
