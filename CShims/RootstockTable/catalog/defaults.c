@@ -97,6 +97,7 @@ int rst_describe_defaults(rst_table *table) {
         char *name = NULL;
         int code;
         if (column->default_text == NULL || column->generated) continue;
+        table->has_defaults = true;
         if (default_varies(column->default_text)) {
             table->needs_mirror |= column->not_null; /* REPLACE puts a new one in for each NULL */
             continue;

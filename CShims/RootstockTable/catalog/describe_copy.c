@@ -193,6 +193,7 @@ static bool copy_all(rst_table *to, const rst_table *from) {
     to->has_evaluated_index = from->has_evaluated_index;
     to->has_generated = from->has_generated;
     to->has_check = from->has_check;
+    to->has_defaults = from->has_defaults;
     to->has_conflict_clauses = from->has_conflict_clauses;
     to->has_rowid_name = from->has_rowid_name;
     to->rowid_column = from->rowid_column;

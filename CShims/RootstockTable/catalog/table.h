@@ -175,6 +175,7 @@ struct rst_table {
         uint32_t row_concerns;
     };
     bool has_generated;
+    bool has_defaults; /* a column has one */
     bool has_check;
     const char *missing_collation; /* of a column: declared without it, because nobody has registered it */
     bool has_conflict_clauses;     /* ON CONFLICT in CREATE TABLE */

@@ -38,6 +38,12 @@ int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);
 /* Enters a rowid of an AUTOINCREMENT table as used. */
 int rst_sequence_raise(rst_table *table, int64_t rowid);
 
+/* ---- left_out.c ---- */
+/* xUpdate's arguments of an INSERT, with the DEFAULTs that the statement leaves to the module; *filled null where there
+** are none. Free it by rst_left_out_free, whatever this returns. SQLITE_OK or an error. */
+int rst_left_out_fill(rst_table *table, int count, sqlite3_value **values, sqlite3_value ***filled, char **message);
+void rst_left_out_free(const rst_table *table, sqlite3_value **values, sqlite3_value **filled);
+
 /* ---- update.c ---- */
 /* What the outcome of a change, of a row or of several, means for the transaction: broken, where no mark can undo what
 ** a failure left. */

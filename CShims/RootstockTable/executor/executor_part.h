@@ -6,6 +6,13 @@
 
 #include "planner/planner.h"
 
+/* An INSERT that leaves out no column with a DEFAULT (left_out.c), or nothing. */
+typedef struct rst_whole_insert {
+    int64_t table;
+    uint64_t epoch;
+    rootstock_buffer text;
+} rst_whole_insert;
+
 typedef struct rst_executor {
     rst_planner planner; /* must be first */
     char *schema;        /* its name; of a store "main" */
@@ -38,6 +45,7 @@ typedef struct rst_executor {
     int nested_error;                /* constraint that such a statement ran into */
     char *nested_message;
     int raised; /* conflict mode of the last RAISE */
+    rst_whole_insert whole_insert;
 } rst_executor;
 
 static inline rst_executor *executor_of(const rst_connection *c) {

@@ -218,9 +218,26 @@ static int insert_in_steps(rst_table *table, sqlite3_value **values, int conflic
     return code;
 }
 
-static inline int insert(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+static inline int insert_whole(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
+                               char **message) {
     int code = rst_insert_fast(table, values, conflict, rowid, message);
     return code == SQLITE_NOTFOUND ? insert_in_steps(table, values, conflict, rowid, message) : code;
+}
+
+static int insert_filled(rst_table *table, int count, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
+                         char **message) {
+    sqlite3_value **filled = NULL;
+    int code = rst_left_out_fill(table, count, values, &filled, message);
+    if (code == SQLITE_OK) code = insert_whole(table, filled != NULL ? filled : values, conflict, rowid, message);
+    rst_left_out_free(table, values, filled);
+    return code;
+}
+
+static inline int insert(rst_table *table, int count, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
+                         char **message) {
+    if (__builtin_expect(table->has_defaults, false))
+        return insert_filled(table, count, values, conflict, rowid, message);
+    return insert_whole(table, values, conflict, rowid, message);
 }
 
 /* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a
@@ -279,7 +296,7 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
         if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL)
             code = update_or_delete(table, count, values, conflict, &message);
         else
-            code = insert(table, values, conflict, rowid, &message);
+            code = insert(table, count, values, conflict, rowid, &message);
         executor->override_conflict = CONFLICT_DEFAULT;
         if (code == SQLITE_OK && table->references > 1) {
             table->references--;
@@ -357,7 +374,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             code = update_or_delete(table, count, values, conflict, &message);
             if (is_dropped(table)) code = dropped_row(c, code, &message);
         } else {
-            code = insert(table, values, conflict, rowid, &message);
+            code = insert(table, count, values, conflict, rowid, &message);
         }
         executor->override_conflict = override;
         if (alone && code == SQLITE_OK && store->immediate_violations > immediate) {

@@ -66,6 +66,7 @@ static void connection_free(rst_connection *c) {
     rootstock_buffer_free(&store->undo);
     rootstock_buffer_free(&executor->key_scratch);
     rootstock_buffer_free(&executor->row_scratch);
+    rootstock_buffer_free(&executor->whole_insert.text);
     rootstock_buffer_free(&store->checksum_scratch);
     sqlite3_free(store->damage);
     while (executor->spare_count > 0) rootstock_buffer_free(&executor->spares[--executor->spare_count]);

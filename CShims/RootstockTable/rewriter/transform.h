@@ -46,6 +46,14 @@ char *rst_transform_clear(const rst_table *table);
 ** The upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message);
+/* Whether a column that an INSERT leaves out gets a DEFAULT: an INTEGER PRIMARY KEY gets a new rowid, whatever its
+** DEFAULT says. */
+bool rst_default_is_real(const rst_table *table, int number);
+/* The expression of a DEFAULT, from the text of one. */
+void rst_default_append(sqlite3_str *out, const char *text);
+/* It becomes part of the application's statement, but it is the schema's: an error where that may not call what it
+** calls. */
+int rst_default_judge(rst_connection *c, rst_column *column, char **message);
 /* Whether the table has a trigger for the event, those included that are still to be loaded while a body is made
 ** ready. */
 bool rst_has_triggers(const rst_connection *c, const rst_table *table, int event);

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static void append_default(sqlite3_str *out, const char *text) {
+void rst_default_append(sqlite3_str *out, const char *text) {
     const char *p = text, *end = text + strlen(text);
     rst_token token = rst_token_next(&p, end), next = rst_token_next(&p, end);
     bool keyword = rst_token_is(&token, "NULL") || rst_token_is(&token, "TRUE") || rst_token_is(&token, "FALSE") ||
@@ -27,15 +27,13 @@ static void append_default(sqlite3_str *out, const char *text) {
     }
 }
 
-/* An INTEGER PRIMARY KEY that is left out gets a new rowid, whatever its DEFAULT says. */
-static bool real_default(const rst_table *table, int number) {
+bool rst_default_is_real(const rst_table *table, int number) {
     const rst_column *column = &table->columns[number];
     return number != table->rowid_column && column->default_text != NULL && !column->generated &&
            sqlite3_stricmp(column->default_text, "NULL") != 0;
 }
 
-/* It becomes part of the application's statement, but it is the schema's. */
-static int judge_default(rst_connection *c, rst_column *column, char **message) {
+int rst_default_judge(rst_connection *c, rst_column *column, char **message) {
     int on = 1, code;
     (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on);
     if (column->default_judged >= (on ? 1 : 2)) return SQLITE_OK;
@@ -47,9 +45,9 @@ static int judge_default(rst_connection *c, rst_column *column, char **message) 
 
 static void append_extras(sqlite3_str *out, const rst_table *table, const bool *listed, const char *operation) {
     for (int i = 0; i < table->column_count; i++) {
-        if (listed[i] || !real_default(table, i)) continue;
+        if (listed[i] || !rst_default_is_real(table, i)) continue;
         sqlite3_str_appendall(out, ",");
-        append_default(out, table->columns[i].default_text);
+        rst_default_append(out, table->columns[i].default_text);
     }
     if (operation != NULL) sqlite3_str_appendf(out, ",%s", operation);
 }
@@ -158,9 +156,9 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
         for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
     }
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-        if (listed[i] || !real_default(table, i)) continue;
+        if (listed[i] || !rst_default_is_real(table, i)) continue;
         extras = true;
-        code = judge_default(c, &table->columns[i], message);
+        code = rst_default_judge(c, &table->columns[i], message);
     }
     if (code != SQLITE_OK) {
         sqlite3_free(listed);
@@ -204,7 +202,7 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
             }
         }
         for (int i = 0; i < table->column_count; i++) {
-            if (listed[i] || !real_default(table, i)) continue;
+            if (listed[i] || !rst_default_is_real(table, i)) continue;
             sqlite3_str_appendf(str, "%s\"%w\"", first ? "" : ",", table->columns[i].name);
             first = false;
         }

@@ -76,6 +76,32 @@ SELECT rootstock_rewrite('CREATE TABLE w AS SELECT ? + 1 AS a, :x AS b, @y AS c,
 .output stdout
 .read $folder/as.sql
 SELECT * FROM w;"
+# Plain SQL, as the shell takes it: the module has the DEFAULTs of the columns that an INSERT leaves out.
+defaults=".output $folder/opened
+SELECT rootstock_open('$folder/defaults.store');
+.output $folder/defaults.sql
+SELECT coalesce(rootstock_rewrite('CREATE TABLE IF NOT EXISTS d(a INTEGER PRIMARY KEY, b DEFAULT word, \"c d\" TEXT NOT NULL DEFAULT (1 + 1), e DEFAULT -3)'), '');
+.output stdout
+.read $folder/defaults.sql"
+check "an INSERT of plain SQL may leave out columns with a DEFAULT" "1|text:word|text:2|integer:-3
+2|null:|text:x|integer:-3
+3|text:word|text:2|integer:-3
+4|null:|text:y|null:
+5|text:word|text:2|null:
+6|text:word|text:2|null:" "$defaults
+DELETE FROM d;
+INSERT INTO d(a) VALUES (1);
+INSERT INTO d(b, \"c d\") VALUES (NULL, 'x');
+INSERT INTO main.d DEFAULT VALUES;
+INSERT INTO d VALUES (4, NULL, 'y', NULL);
+WITH w AS (SELECT NULL AS e) INSERT OR ABORT INTO d(e) SELECT e FROM w UNION ALL SELECT e FROM w;
+SELECT a, typeof(b) || ':' || coalesce(b, ''), typeof(\"c d\") || ':' || \"c d\", typeof(e) || ':' || coalesce(e, '') FROM d;"
+check "a NULL that an INSERT of plain SQL gives is refused where none may be" \
+    "Runtime error near line 9: NOT NULL constraint failed: d.c d (19)
+0" "$defaults
+DELETE FROM d;
+INSERT INTO d(a, \"c d\") VALUES (1, NULL);
+SELECT count(*) FROM d;"
 # A row that a comparison with a literal or a parameter leaves out never comes to SQLite: it would take three steps of its program.
 data=$store
 store="$folder/numbers.store"
