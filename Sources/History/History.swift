@@ -106,7 +106,7 @@ public struct History {
         func integer(_ value: Int?) -> Value { value.map { .integer(Int64($0)) } ?? .null }
         func insert(_ table: String, _ values: [Value]) throws {
             let places = values.map { _ in "?" }.joined(separator: ", ")
-            try connection.execute("INSERT INTO \(table) VALUES (\(places))", values)
+            try connection.execute("INSERT INTO \(table) VALUES (\(places))", Arguments(values))
         }
         let number = try connection.queryValue("SELECT coalesce(max(id), 0) + 1 FROM run")
         guard case .integer(let run)? = number else { throw HistoryError("table run has no number to give") }
@@ -167,9 +167,7 @@ public struct History {
     public func last(comparableTo report: ComparisonReport, before run: Int64? = nil) throws -> ComparisonReport? {
         let rows = try connection.query(
             "SELECT report FROM run WHERE seed = ? AND build = ? AND id < ? ORDER BY id DESC",
-            [
-                .integer(Int64(report.environment.seed)), .text(report.environment.build), .integer(run ?? .max),
-            ])
+            [report.environment.seed, report.environment.build, run ?? .max])
         for row in rows {
             let text: String = try row.get(0)
             guard let earlier = try? JSONDecoder().decode(ComparisonReport.self, from: Data(text.utf8)) else {

@@ -66,7 +66,7 @@ extension Connection {
             var indexes: [StoreInfo.Index] = []
             let keys = try query(
                 "SELECT name, \"unique\" FROM pragma_index_list(?) WHERE NOT (? AND origin = 'pk')",
-                [.text(name), row[1]])
+                [name, row[1]])
             for index in keys {
                 let indexName = try index.get(0, as: String.self)
                 let weight = try nativeWeight(of: indexName)
@@ -96,7 +96,7 @@ extension Connection {
             """
             SELECT count(*), coalesce(sum(pgsize), 0), coalesce(max(length(path) - length(replace(path, '/', ''))), 0)
             FROM dbstat WHERE name = ?
-            """, [.text(name)])
+            """, [name])
         guard let row else { return nil }
         return (try row.get(0), try row.get(1), try row.get(2))
     }

@@ -5,17 +5,8 @@ extension Connection {
     /// try connection.execute("UPDATE note SET title = ? WHERE id = ?", ["Shopping", 1])
     /// print(connection.changes)
     /// ```
-    public func execute(_ sql: String, _ arguments: [Value] = []) throws(DatabaseError) {
-        let statement = try prepare(sql)
-        try statement.bind(arguments)
-        try statement.run()
-    }
-
-    /// Runs one statement to its end, its arguments given by name.
-    public func execute(_ sql: String, _ arguments: [String: Value]) throws(DatabaseError) {
-        let statement = try prepare(sql)
-        try statement.bind(arguments)
-        try statement.run()
+    public func execute(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) {
+        try prepare(sql, arguments).run()
     }
 
     /// Runs the statements of `script`, separated by semicolons, to their ends.
@@ -26,25 +17,48 @@ extension Connection {
     }
 
     /// All rows of a query.
-    public func query(_ sql: String, _ arguments: [Value] = []) throws(DatabaseError) -> [Row] {
-        let statement = try prepare(sql)
-        try statement.bind(arguments)
-        return try rows(of: statement)
+    public func query(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) -> [Row] {
+        let statement = try prepare(sql, arguments)
+        var rows: [Row] = []
+        guard try statement.step() else { return rows }
+        // After the first step: a schema that changed since the statement was prepared has been taken in by then.
+        let names = statement.columnNames
+        repeat { rows.append(statement.row(under: names)) } while try statement.step()
+        return rows
     }
 
-    /// All rows of a query, its arguments given by name.
-    public func query(_ sql: String, _ arguments: [String: Value]) throws(DatabaseError) -> [Row] {
-        let statement = try prepare(sql)
-        try statement.bind(arguments)
-        return try rows(of: statement)
+    /// All rows of a query, decoded.
+    ///
+    /// ```swift
+    /// struct Book: Decodable { var id: Int64, title: String, published: Date? }
+    /// let books = try connection.query("SELECT * FROM book WHERE title LIKE ?", ["%sea%"], as: Book.self)
+    /// ```
+    ///
+    /// A property takes the column of its coding key; `nil` stands for NULL and for a column that the query does not have. A nested
+    /// type takes the columns with its key before a point (`SELECT author.name AS "author.name"`), or else JSON text from the column of its
+    /// key. A type without keys, such as `String` or `Date`, takes the first column.
+    ///
+    /// - Throws: What the query met; ``ResultCode/mismatch`` where a value stands for none of the property's type; what `init(from:)` throws.
+    public func query<T: Decodable>(
+        _ sql: String, _ arguments: Arguments = [], as type: T.Type
+    ) throws -> [T] {
+        try cursor(sql, arguments, as: type).collect()
     }
 
     /// The first row of a query, or `nil` if it has none.
-    public func queryOne(_ sql: String, _ arguments: [Value] = []) throws(DatabaseError) -> Row? {
-        let statement = try prepare(sql)
-        try statement.bind(arguments)
+    public func queryOne(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) -> Row? {
+        let statement = try prepare(sql, arguments)
         defer { statement.reset() }
         return try statement.step() ? statement.row : nil
+    }
+
+    /// The first row of a query, decoded as in ``query(_:_:as:)``, or `nil` if it has none.
+    public func queryOne<T: Decodable>(
+        _ sql: String, _ arguments: Arguments = [], as type: T.Type
+    ) throws -> T? {
+        let rows = try cursor(sql, arguments, as: type)
+        defer { rows.close() }
+        return try rows.next()
     }
 
     /// The first column of a query's first row, or `nil` if there is no row.
@@ -52,19 +66,61 @@ extension Connection {
     /// ```swift
     /// let count = try connection.queryValue("SELECT count(*) FROM note")
     /// ```
-    public func queryValue(_ sql: String, _ arguments: [Value] = []) throws(DatabaseError) -> Value? {
-        let statement = try prepare(sql)
-        try statement.bind(arguments)
+    public func queryValue(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) -> Value? {
+        let statement = try prepare(sql, arguments)
         defer { statement.reset() }
         return try statement.step() ? statement.value(at: 0) : nil
     }
 
-    private func rows(of statement: Statement) throws(DatabaseError) -> [Row] {
-        var rows: [Row] = []
-        guard try statement.step() else { return rows }
-        // After the first step: a schema that changed since the statement was prepared has been taken in by then.
-        let names = statement.columnNames
-        repeat { rows.append(statement.row(under: names)) } while try statement.step()
-        return rows
+    /// The rows of a query, one at a time.
+    public func cursor(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) -> Cursor<Row> {
+        Cursor(rowsOf: try prepare(sql, arguments))
+    }
+
+    /// The rows of a query, decoded as in ``query(_:_:as:)``, one at a time.
+    public func cursor<T: Decodable>(
+        _ sql: String, _ arguments: Arguments = [], as type: T.Type
+    ) throws(DatabaseError) -> Cursor<T> {
+        Cursor(decoding: try prepare(sql, arguments))
+    }
+
+    private func prepare(_ sql: String, _ arguments: Arguments) throws(DatabaseError) -> Statement {
+        let statement = try prepare(sql)
+        try statement.bind(arguments)
+        return statement
+    }
+}
+
+// MARK: - Literals that bind what is interpolated
+
+extension Connection {
+    /// Runs one statement, what is interpolated bound: `execute(literal: "DELETE FROM book WHERE id = \(id)")`.
+    public func execute(literal sql: SQL) throws(DatabaseError) {
+        try execute(sql.text, Arguments(values: sql.arguments))
+    }
+
+    /// All rows of a query, what is interpolated bound.
+    public func query(literal sql: SQL) throws(DatabaseError) -> [Row] {
+        try query(sql.text, Arguments(values: sql.arguments))
+    }
+
+    /// All rows of a query, decoded as in ``query(_:_:as:)``, what is interpolated bound.
+    public func query<T: Decodable>(literal sql: SQL, as type: T.Type) throws -> [T] {
+        try query(sql.text, Arguments(values: sql.arguments), as: type)
+    }
+
+    /// The first row of a query, decoded as in ``query(_:_:as:)``, what is interpolated bound; `nil` if it has none.
+    public func queryOne<T: Decodable>(literal sql: SQL, as type: T.Type) throws -> T? {
+        try queryOne(sql.text, Arguments(values: sql.arguments), as: type)
+    }
+
+    /// The first column of a query's first row, what is interpolated bound; `nil` if there is no row.
+    public func queryValue(literal sql: SQL) throws(DatabaseError) -> Value? {
+        try queryValue(sql.text, Arguments(values: sql.arguments))
+    }
+
+    /// The rows of a query, decoded as in ``query(_:_:as:)``, what is interpolated bound, one at a time.
+    public func cursor<T: Decodable>(literal sql: SQL, as type: T.Type) throws(DatabaseError) -> Cursor<T> {
+        try cursor(sql.text, Arguments(values: sql.arguments), as: type)
     }
 }

@@ -31,6 +31,20 @@ public struct Row: Sendable {
         columnNames.firstIndex(of: name) ?? columnNames.firstIndex { equalInSQL($0, name) }
     }
 
+    /// The value of the column so named, as a `T`: `try row["title", as: String.self]`.
+    ///
+    /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`; ``ResultCode/error`` if there is no such column.
+    public subscript<T: ValueConvertible>(name: String, as type: T.Type) -> T {
+        get throws(DatabaseError) { try get(name) }
+    }
+
+    /// The value at `index`, as a `T`: `try row[0, as: Int.self]`.
+    ///
+    /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`; ``ResultCode/range`` if there is no such column.
+    public subscript<T: ValueConvertible>(index: Int, as type: T.Type) -> T {
+        get throws(DatabaseError) { try get(index) }
+    }
+
     /// The value at `index`, as a `T`.
     ///
     /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`; ``ResultCode/range`` if there is no such column.

@@ -96,34 +96,11 @@ extension Statement {
         sqlite3_bind_parameter_name(handle, Int32(index)).map { String(cString: $0) }
     }
 
-    /// Binds all arguments, in order.
+    /// Binds one argument.
     ///
-    /// - Throws: ``ResultCode/range`` unless there are as many as the statement has parameters.
-    public func bind(_ arguments: [Value]) throws(DatabaseError) {
-        guard arguments.count == parameterCount else {
-            throw DatabaseError(
-                .range, "the statement takes \(parameterCount) arguments, and \(arguments.count) were given", sql: sql)
-        }
-        for (offset, argument) in arguments.enumerated() { try bind(argument, at: offset + 1) }
-    }
-
-    /// Binds all arguments by name. A name is given with its prefix, or without one where the statement uses `:`.
-    ///
-    /// - Throws: ``ResultCode/range`` if a name is not in the statement, or a parameter of the statement is not named.
-    public func bind(_ arguments: [String: Value]) throws(DatabaseError) {
-        for (name, argument) in arguments { try bind(argument, named: name) }
-        guard arguments.count == parameterCount else {
-            throw DatabaseError(
-                .range, "the statement takes \(parameterCount) arguments, and \(arguments.count) were given", sql: sql)
-        }
-    }
-
-    /// Binds one argument by name, given with its prefix, or without one where the statement uses `:`.
-    public func bind(_ value: Value, named name: String) throws(DatabaseError) {
-        guard let index = parameterIndex(of: name) ?? parameterIndex(of: ":" + name) else {
-            throw DatabaseError(.range, "the statement has no parameter named \(name)", sql: sql)
-        }
-        try bind(value, at: index)
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
+    public func bind(_ value: some ValueConvertible, at index: Int) throws(DatabaseError) {
+        try bind(value.databaseValue, at: index)
     }
 
     /// Binds one argument.

@@ -140,7 +140,7 @@ public final class Soak {
     // MARK: Both sides
 
     /// Runs the statement on both sides; they must end alike.
-    func both(_ connection: Connection, _ sql: String, _ arguments: [Value] = []) throws {
+    func both(_ connection: Connection, _ sql: String, _ arguments: Arguments = []) throws {
         report.statements += 1
         let theirs = Self.outcome(twin, sql, arguments)
         let ours = Self.outcome(connection, sql, arguments)
@@ -148,7 +148,7 @@ public final class Soak {
         if theirs.hasPrefix("error") { report.refusedStatements += 1 }
     }
 
-    static func outcome(_ connection: Connection, _ sql: String, _ arguments: [Value]) -> String {
+    static func outcome(_ connection: Connection, _ sql: String, _ arguments: Arguments) -> String {
         do {
             let rows = try connection.query(sql, arguments)
             let isChange = ["INSERT", "UPDATE", "DELETE"].contains { sql.hasPrefix($0) }

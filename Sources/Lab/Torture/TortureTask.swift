@@ -72,10 +72,10 @@ public struct TortureTask: Codable, Sendable {
                     let from = Int64(random.below(TortureTask.accounts) + 1)
                     let to = Int64(random.below(TortureTask.accounts) + 1)
                     try connection.execute(
-                        "UPDATE account SET balance = balance - ? WHERE id = ?", [.integer(amount), .integer(from)])
+                        "UPDATE account SET balance = balance - ? WHERE id = ?", [amount, from])
                     try connection.execute(
                         "UPDATE account SET balance = balance + ?, filling = zeroblob(?) WHERE id = ?",
-                        [.integer(amount), .integer(Int64(random.below(9000))), .integer(to)])
+                        [amount, random.below(9000), to])
                 }
                 if random.below(8) == 0 {
                     // What is rolled back leaves nothing.
@@ -86,13 +86,13 @@ public struct TortureTask: Codable, Sendable {
                 }
                 try connection.execute(
                     "INSERT INTO history VALUES (?1, ?2, ?1 || '/' || ?2)",
-                    [.integer(Int64(number)), .integer(Int64(done))])
+                    [number, done])
                 try connection.execute(
                     "DELETE FROM history WHERE writer = ? AND number <= ?",
-                    [.integer(Int64(number)), .integer(Int64(done - TortureTask.kept))])
+                    [number, done - TortureTask.kept])
                 try connection.execute(
                     "INSERT INTO progress VALUES (?, ?) ON CONFLICT (writer) DO UPDATE SET done = excluded.done",
-                    [.integer(Int64(number)), .integer(Int64(done))])
+                    [number, done])
             }
             try log.note(done)
         }
@@ -112,13 +112,13 @@ public struct TortureTask: Codable, Sendable {
         }
     }
 
-    static func integer(_ connection: Connection, _ sql: String, _ arguments: [Value] = []) throws -> Int? {
+    static func integer(_ connection: Connection, _ sql: String, _ arguments: Arguments = []) throws -> Int? {
         guard case .integer(let value) = try connection.queryValue(sql, arguments) else { return nil }
         return Int(value)
     }
 
     static func progress(_ connection: Connection, writer: Int) throws -> Int {
-        try integer(connection, "SELECT done FROM progress WHERE writer = ?", [.integer(Int64(writer))]) ?? 0
+        try integer(connection, "SELECT done FROM progress WHERE writer = ?", [writer]) ?? 0
     }
 
     /// Throws unless the invariants hold in the snapshot of the transaction. How far each writer is.

@@ -117,7 +117,7 @@ public struct Importer {
         try target.execute("DELETE FROM sqlite_sequence")
         for (name, value) in try counters() {
             try target.execute(
-                "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [.text(name), .integer(Int64(value))])
+                "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [name, value])
         }
     }
 

@@ -88,7 +88,7 @@ final class ParameterPools {
         if let rows = known[pool] { return rows }
         let statement = try connection.prepare(
             "SELECT position, value FROM pool WHERE pool = ? ORDER BY position, place")
-        try statement.bind([.integer(Int64(pool))])
+        try statement.bind([pool])
         var rows: [[BoundValue]] = []
         var last = -1
         while try statement.step() {
@@ -145,7 +145,7 @@ final class ParameterPools {
             let insert = try connection.prepare("INSERT INTO pool VALUES (?, ?, ?, ?)")
             for (position, row) in rows.enumerated() {
                 for (place, value) in row.enumerated() {
-                    try insert.bind([.integer(Int64(number)), .integer(Int64(position)), .integer(Int64(place)), value])
+                    try insert.bind([number, position, place, value])
                     try insert.run()
                 }
             }

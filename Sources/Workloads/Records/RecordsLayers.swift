@@ -34,22 +34,16 @@ extension RecordsSuite {
             if shape != .simple {
                 try connection.execute(
                     "INSERT INTO owner VALUES (?, ?, ?, ?)",
-                    [
-                        .integer(id), .text(object.owner.name), .integer(Int64(object.owner.age)),
-                        .text(object.owner.profile),
-                    ])
+                    [id, object.owner.name, object.owner.age, object.owner.profile])
             }
             try connection.execute(
                 "INSERT INTO publisher VALUES (?, ?, ?)",
-                [.integer(id), .text(object.name), shape == .simple ? .null : .integer(id)])
+                [id, object.name, shape == .simple ? nil : id])
             if shape == .many {
                 for (child, book) in object.books.enumerated() {
                     try connection.execute(
                         "INSERT INTO book VALUES (?, ?, ?, ?)",
-                        [
-                            .integer(Int64(index * children + child + 1)), .text(book.name), .real(book.price),
-                            .integer(id),
-                        ])
+                        [index * children + child + 1, book.name, book.price, id])
                 }
             }
             meter.lap()

@@ -122,7 +122,7 @@ import Testing
         for kind in TransactionKind.allCases {
             try connection.withTransaction(kind) {
                 #expect(connection.isInTransaction)
-                try connection.execute("INSERT INTO t VALUES (?)", [.text(kind.rawValue)])
+                try connection.execute("INSERT INTO t VALUES (?)", [kind.rawValue])
             }
             #expect(throws: Stop.self) {
                 try connection.withTransaction(kind) {

@@ -6,6 +6,9 @@ import Rootstock
 /// The engines that the API promises the same behaviour on.
 let engines: [Engine] = [.sqlite, .lmdb]
 
+/// Those that the tests of the API's own conveniences run on: SQLite's B-tree behind the table layer, too.
+let apiEngines: [Engine] = [.sqlite, .lmdb, "sqlite-btree"]
+
 /// A folder of a test's own, removed when the test lets go of it.
 final class TemporaryFolder {
     let url: URL

@@ -324,7 +324,7 @@ import Testing
         try #expect(named.step())
         #expect(named.int64(at: 0) == 2)
         try #expect(
-            connection.query("SELECT id FROM t WHERE lower(c) = ?3 AND a = ?1", [9, .null, "b"]).map { $0[0] } == [4])
+            connection.query("SELECT id FROM t WHERE lower(c) = ?3 AND a = ?1", [9, nil, "b"]).map { $0[0] } == [4])
     }
 }
 

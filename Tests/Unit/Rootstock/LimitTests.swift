@@ -18,17 +18,17 @@ import Testing
         let connection = try open(folder)
         let tuples = Array(repeating: "(?)", count: count).joined(separator: ",")
         let values = (0..<count).map { Value.integer(Int64($0) * 7) }
-        let rows = try connection.query("INSERT INTO t(b) VALUES \(tuples) RETURNING b", values)
+        let rows = try connection.query("INSERT INTO t(b) VALUES \(tuples) RETURNING b", Arguments(values))
         #expect(rows.count == count)
         let isKept = rows.map { $0[0] } == values
         #expect(isKept)
         let clause = "ON CONFLICT (a) DO UPDATE SET b = excluded.b"
         try connection.execute(
             "INSERT INTO t(a, b) VALUES \(Array(repeating: "(?, ?)", count: max(1, count / 2)).joined(separator: ",")) \(clause)",
-            (0..<max(1, count / 2)).flatMap { [Value.integer(Int64($0) + 1), .integer(-Int64($0))] })
+            Arguments((0..<max(1, count / 2)).flatMap { [$0 + 1, -$0] }))
         try #expect(
             connection.queryValue(
-                "SELECT count(*) FROM t WHERE a <= ?1 AND b = 1 - a", [.integer(Int64(max(1, count / 2)))])
+                "SELECT count(*) FROM t WHERE a <= ?1 AND b = 1 - a", [max(1, count / 2)])
                 == .integer(Int64(max(1, count / 2))))
     }
 
@@ -37,9 +37,9 @@ import Testing
         let connection = try open(folder)
         let statement = try connection.prepare("INSERT INTO t(a, b) VALUES (?2000, :name), (?3, ?2000) RETURNING a, b")
         try #require(statement.parameterCount == 2001)
-        try statement.bind(.integer(7), at: 2000)
-        try statement.bind(.text("named"), at: 2001)
-        try statement.bind(.integer(8), at: 3)
+        try statement.bind(7, at: 2000)
+        try statement.bind("named", at: 2001)
+        try statement.bind(8, at: 3)
         var rows: [[Value]] = []
         while try statement.step() { rows.append(statement.row.values) }
         #expect(rows == [[7, "named"], [8, 7]])

@@ -64,7 +64,7 @@ import Testing
         let select = try other.prepare("SELECT count(*) FROM t WHERE id < ?")
         let insert = try other.prepare("INSERT INTO t (a) VALUES (?)")
         for round in 1...3 {
-            try insert.bind([.text("round \(round)")])
+            try insert.bind(["round \(round)"])
             _ = try insert.step()
             insert.reset()
             try store.withConnection { try $0.execute("VACUUM") }
@@ -164,7 +164,7 @@ import Testing
                 group.addTask {
                     for number in 0..<60 {
                         try store.write {
-                            try $0.execute("INSERT INTO t (a) VALUES (?)", [.text("w\(writer) \(number)")])
+                            try $0.execute("INSERT INTO t (a) VALUES (?)", ["w\(writer) \(number)"])
                         }
                     }
                     return 60
@@ -214,7 +214,7 @@ import Testing
         try #expect(bytes(copy) == size)
         #expect(try databaseError { try store.backup(to: folder.path("missing/copy")) }?.code == .cannotOpen)
         // By SQL, from an expression.
-        try store.withConnection { try $0.execute("VACUUM INTO ? || '2'", [.text(copy)]) }
+        try store.withConnection { try $0.execute("VACUUM INTO ? || '2'", [copy]) }
         try #expect(Connection(path: copy + "2", engine: engine).queryValue("SELECT count(*) FROM t") == 751)
     }
 

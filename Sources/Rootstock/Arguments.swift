@@ -1,0 +1,90 @@
+// Arguments.swift - what a statement's parameters are bound to.
+
+/// The arguments of one statement, by position or by name.
+///
+/// Written as they are, from any ``ValueConvertible`` values:
+///
+/// ```swift
+/// try connection.execute("INSERT INTO book (id, title, published) VALUES (?, ?, ?)", [id, title, date])
+/// let book = try connection.queryOne("SELECT * FROM book WHERE id = :id", ["id": id], as: Book.self)
+/// ```
+///
+/// A name is given with its prefix (`:id`, `@id`, `$id`), or without one where the statement uses `:`. Binding fails with
+/// ``ResultCode/range`` unless there is one argument for each parameter of the statement.
+public struct Arguments: Hashable, Sendable {
+    /// The values, in order.
+    let values: [Value]
+
+    /// Their names, as many; `nil` where the arguments go by position.
+    let names: [String]?
+
+    init(values: [Value], names: [String]? = nil) {
+        self.values = values
+        self.names = names
+    }
+
+    /// Arguments by position.
+    public init(_ values: some Sequence<some ValueConvertible>) {
+        self.init(values: values.map(\.databaseValue))
+    }
+
+    /// Arguments by name.
+    public init(_ values: [String: some ValueConvertible]) {
+        self.init(values: values.values.map(\.databaseValue), names: Array(values.keys))
+    }
+
+    /// One named argument for each property of `record`, with the property's coding key as its name.
+    ///
+    /// `nil` is NULL. A property that is no ``ValueConvertible``, such as an array or a struct, becomes JSON text.
+    ///
+    /// - Throws: ``ResultCode/mismatch`` if `record` has no keys; what its `encode(to:)` throws.
+    public init(encoding record: some Encodable) throws {
+        let columns = try ColumnEncoder.columns(of: record)
+        self.init(values: columns.map(\.value), names: columns.map(\.name))
+    }
+}
+
+extension Arguments: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    public init(arrayLiteral elements: (any ValueConvertible)?...) {
+        self.init(values: elements.map { $0?.databaseValue ?? .null })
+    }
+
+    public init(dictionaryLiteral elements: (String, (any ValueConvertible)?)...) {
+        self.init(values: elements.map { $0.1?.databaseValue ?? .null }, names: elements.map(\.0))
+    }
+}
+
+extension Arguments: CustomStringConvertible {
+    public var description: String {
+        guard let names else { return "\(values)" }
+        return "[" + zip(names, values).map { "\($0): \($1)" }.joined(separator: ", ") + "]"
+    }
+}
+
+extension Statement {
+    /// Binds all arguments.
+    ///
+    /// - Throws: ``ResultCode/range`` unless there is one argument for each parameter, and each name is in the statement.
+    public func bind(_ arguments: Arguments) throws(DatabaseError) {
+        if let names = arguments.names {
+            for (name, value) in zip(names, arguments.values) { try bind(value, named: name) }
+        }
+        guard arguments.values.count == parameterCount else {
+            throw DatabaseError(
+                .range, "the statement takes \(parameterCount) arguments, and \(arguments.values.count) were given",
+                sql: sql)
+        }
+        guard arguments.names == nil else { return }
+        for (offset, value) in arguments.values.enumerated() { try bind(value, at: offset + 1) }
+    }
+
+    /// Binds one argument by name, given with its prefix, or without one where the statement uses `:`.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
+    public func bind(_ value: some ValueConvertible, named name: String) throws(DatabaseError) {
+        guard let index = parameterIndex(of: name) ?? parameterIndex(of: ":" + name) else {
+            throw DatabaseError(.range, "the statement has no parameter named \(name)", sql: sql)
+        }
+        try bind(value.databaseValue, at: index)
+    }
+}

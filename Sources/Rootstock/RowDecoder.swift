@@ -1,0 +1,242 @@
+// RowDecoder.swift - Decodable values from the rows of a statement, read in place.
+//
+// Invariant: a value is decoded exactly or not at all, as ValueConvertible has it.
+
+import Foundation
+
+/// Makes values of one type from the rows of one result. What is found by name is found once a result.
+final class RowDecoding {
+    let statement: Statement
+    private let names: [String]
+    private var positions: [String: Int] = [:]
+
+    /// Lookups of the first row, in order: a type's decoder asks for its keys in the same order for each row.
+    private var order: [(name: String, column: Int?)] = []
+    private var next = 0
+
+    /// After the first step: a schema that changed since the statement was prepared has been taken in by then.
+    init(_ statement: Statement) {
+        self.statement = statement
+        names = statement.columnNames
+    }
+
+    /// The row that the statement stands on, as a `T`.
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        next = 0
+        do {
+            return try T(from: RowDecoder(row: self, prefix: "", codingPath: []))
+        } catch is NotSingle {
+            return try withJSON(at: 0) { try JSONDecoder().decode(T.self, from: $0) }
+        }
+    }
+
+    /// The position of the first column so named, compared as SQLite does.
+    func column(named name: String) -> Int? {
+        if next < order.count, order[next].name == name {
+            next += 1
+            return order[next - 1].column
+        }
+        let found = positions[name] ?? names.firstIndex(of: name) ?? names.firstIndex { equalInSQL($0, name) }
+        positions[name] = found
+        if next == order.count { order.append((name, found)) } else { order[next] = (name, found) }
+        next += 1
+        return found
+    }
+
+    /// The columns whose names begin with `prefix`.
+    func columns(under prefix: String) -> [Int] { names.indices.filter { names[$0].hasPrefix(prefix) } }
+
+    func isNull(_ column: Int) -> Bool { statement.isNull(at: column) }
+
+    /// The column's value as a `T`, exactly.
+    func value<T: ValueConvertible>(_ column: Int, as type: T.Type) throws(DatabaseError) -> T {
+        guard column < names.count else {
+            throw DatabaseError(.range, "no column \(column): the row has \(names.count), counted from 0")
+        }
+        let value = statement.value(at: column)
+        if let converted = T(databaseValue: value) { return converted }
+        throw DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not \(T.self)")
+    }
+
+    /// The column's value as a `T`: converted, else decoded as a single value, else from JSON text.
+    func decode<T: Decodable>(_ type: T.Type, at column: Int, path: [any CodingKey]) throws -> T {
+        if let convertible = type as? any ValueConvertible.Type {
+            return try convert(convertible, at: column) as! T  // the same type
+        }
+        do {
+            return try T(from: ColumnDecoder(row: self, column: column, codingPath: path))
+        } catch is NotSingle {
+            return try withJSON(at: column) { try JSONDecoder().decode(T.self, from: $0) }
+        }
+    }
+
+    private func convert<T: ValueConvertible>(_ type: T.Type, at column: Int) throws(DatabaseError) -> Any {
+        try value(column, as: type)
+    }
+
+    private func withJSON<T>(at column: Int, _ body: (Data) throws -> T) throws -> T {
+        let value = statement.value(at: column)
+        switch value {
+        case .text(let text): return try body(Data(text.utf8))
+        case .blob(let bytes): return try body(Data(bytes))
+        default:
+            throw DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not JSON text")
+        }
+    }
+}
+
+/// A type asks for keys or elements of a single column.
+private struct NotSingle: Error {}
+
+private func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DatabaseError {
+    let place = path.isEmpty ? "a row" : path.map(\.stringValue).joined(separator: ".")
+    return DatabaseError(.mismatch, "\(place) has named columns, not \(type)")
+}
+
+/// A row, or those of its columns whose names begin with a prefix such as `author.`.
+struct RowDecoder: Decoder {
+    let row: RowDecoding
+    let prefix: String
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(RowContainer<Key>(row: row, prefix: prefix, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NotSingle() }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        ColumnDecoder(row: row, column: 0, codingPath: codingPath)
+    }
+}
+
+private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let row: RowDecoding
+    let prefix: String
+    let codingPath: [any CodingKey]
+
+    var allKeys: [Key] {
+        row.statement.columnNames.compactMap { name in
+            guard name.hasPrefix(prefix) else { return nil }
+            return Key(stringValue: String(name.dropFirst(prefix.count).prefix { $0 != "." }))
+        }
+    }
+
+    private func name(_ key: Key) -> String { prefix.isEmpty ? key.stringValue : prefix + key.stringValue }
+
+    private func column(_ key: Key) -> Int? { row.column(named: name(key)) }
+
+    private func require(_ key: Key) throws(DatabaseError) -> Int {
+        guard let column = column(key) else { throw DatabaseError(.error, "no such column: \(name(key))") }
+        return column
+    }
+
+    private func value<T: ValueConvertible>(_ key: Key) throws -> T { try row.value(require(key), as: T.self) }
+
+    private func optional<T: ValueConvertible>(_ key: Key) throws -> T? {
+        guard let column = column(key), !row.isNull(column) else { return nil }
+        return try row.value(column, as: T.self)
+    }
+
+    func contains(_ key: Key) -> Bool { column(key) != nil || !row.columns(under: name(key) + ".").isEmpty }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        if let column = column(key) { return row.isNull(column) }
+        return row.columns(under: name(key) + ".").allSatisfy { row.isNull($0) }
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        if let column = column(key) { return try row.decode(type, at: column, path: codingPath + [key]) }
+        let inner = name(key) + "."
+        guard !row.columns(under: inner).isEmpty else {
+            throw DatabaseError(.error, "no such column: \(name(key))")
+        }
+        return try T(from: RowDecoder(row: row, prefix: inner, codingPath: codingPath + [key]))
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        if let column = column(key) {
+            return row.isNull(column) ? nil : try row.decode(type, at: column, path: codingPath + [key])
+        }
+        // The columns of an outer join that found no row are all NULL.
+        let inner = name(key) + "."
+        guard row.columns(under: inner).contains(where: { !row.isNull($0) }) else { return nil }
+        return try T(from: RowDecoder(row: row, prefix: inner, codingPath: codingPath + [key]))
+    }
+
+    func nestedContainer<Inner>(
+        keyedBy type: Inner.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Inner> {
+        RowDecoder(row: row, prefix: name(key) + ".", codingPath: codingPath + [key]).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        throw mismatch([Any].self, codingPath + [key])
+    }
+
+    func superDecoder() throws -> any Decoder { RowDecoder(row: row, prefix: prefix, codingPath: codingPath) }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        RowDecoder(row: row, prefix: name(key) + ".", codingPath: codingPath + [key])
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key) }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key) }
+}
+
+/// One column as a single value.
+private struct ColumnDecoder: Decoder, SingleValueDecodingContainer {
+    let row: RowDecoding
+    let column: Int
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw NotSingle() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NotSingle() }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { row.isNull(column) }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try row.decode(type, at: column, path: codingPath) }
+    func decode(_ type: Bool.Type) throws -> Bool { try row.value(column, as: type) }
+    func decode(_ type: String.Type) throws -> String { try row.value(column, as: type) }
+    func decode(_ type: Double.Type) throws -> Double { try row.value(column, as: type) }
+    func decode(_ type: Float.Type) throws -> Float { try row.value(column, as: type) }
+    func decode(_ type: Int.Type) throws -> Int { try row.value(column, as: type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try row.value(column, as: type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try row.value(column, as: type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try row.value(column, as: type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try row.value(column, as: type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try row.value(column, as: type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try row.value(column, as: type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try row.value(column, as: type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try row.value(column, as: type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try row.value(column, as: type) }
+}
