@@ -163,6 +163,7 @@ static int close_hook_connect(sqlite3 *db, void *context, int count, const char 
 static int close_hook_disconnect(sqlite3_vtab *base) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
     store_of(c)->close_hook_alive = false;
+    store_of(c)->closing = store_of(c)->writer != NULL;
     rst_statements_finalize(c);
     sqlite3_free(base);
     return SQLITE_OK;

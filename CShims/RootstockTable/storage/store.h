@@ -116,6 +116,7 @@ typedef struct rst_store {
     /* statements of our own on db, by SQL text */
     struct rst_statement *statements;
     bool close_hook_alive;
+    bool closing;           /* sqlite3_close has been called, and the write transaction of then goes on */
     struct rst_path *paths; /* see path_allowlist.c */
     bool has_kv;            /* tables of module kv were declared on this connection */
     /* scratch */

@@ -229,7 +229,17 @@ void rst_write_rollback(rst_connection *c) {
 /* xSync has committed what was written: what is live now is a BEGIN IMMEDIATE that wrote nothing, or a ROLLBACK is
 ** under way. */
 void rst_write_unreserved(rst_connection *c) {
-    if (store_of(c)->writer != NULL) rst_write_rollback(c);
+    rst_store *store = store_of(c);
+    if (store->writer != NULL && store->closing && sqlite3_get_autocommit(c->db)) {
+        /* A COMMIT behind a sqlite3_close that failed, of which no xSync tells. */
+        char *message = NULL;
+        int code = rst_write_commit(c, &message);
+        if (code != SQLITE_OK)
+            sqlite3_log(code, "%s: what was committed behind a failed sqlite3_close is lost: %s", store->shared->path,
+                        message == NULL ? sqlite3_errstr(code) : message);
+        sqlite3_free(message);
+    }
+    if (store->writer != NULL) rst_write_rollback(c);
 }
 
 /* Where the file was not locked when a statement without BEGIN began to write, a lock that came and went since says
@@ -237,6 +247,7 @@ void rst_write_unreserved(rst_connection *c) {
 void rst_transaction_ended(rst_connection *c) {
     rst_store *store = store_of(c);
     if (!store->writer_told) rst_write_unreserved(c);
+    store->closing = false;
     if (store->reader_pinned) {
         store->reader_pinned = false;
         rst_reader_spare(c);

@@ -19,6 +19,7 @@ static int step(sqlite3_vtab *base, int (*run)(rst_connection *, char **)) {
 int rst_vtab_begin(sqlite3_vtab *base) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
     int code = step(base, rst_write_begin);
+    store_of(c)->closing = false; /* SQLite tells the end again */
     if (code == SQLITE_OK && !rst_txn_hook_is_locked(c)) store_of(c)->writer_told = true;
     return code;
 }
@@ -32,8 +33,15 @@ int rst_vtab_commit(sqlite3_vtab *base) {
     return SQLITE_OK;
 }
 
+/* sqlite3_close rolls back its virtual tables before it looks whether statements are under way. If there are, SQLite's
+** transaction goes on: to the last one's end after sqlite3_close_v2, or as before, for the call has failed. What the
+** connection reads and commits is the store's, so that goes on, too, until the control file tells of the end. */
 int rst_vtab_rollback(sqlite3_vtab *base) {
-    rst_write_rollback(((rst_txn_vtab *)base)->connection);
+    rst_connection *c = ((rst_txn_vtab *)base)->connection;
+    if (store_of(c)->closing && rst_txn_hook_is_locked(c))
+        store_of(c)->writer_told = false;
+    else
+        rst_write_rollback(c);
     return SQLITE_OK;
 }
 

@@ -229,6 +229,19 @@ database is locked
     fi
 done
 
+# Closing a connection ends neither its SELECT nor the transaction that this reads.
+${CC:-cc} -std=c11 -O1 "$(dirname "$0")/close_beside_select.c" -o "$folder/close_beside_select" -lsqlite3
+"$folder/close_beside_select" "$extension" "$folder/close.native" native >"$folder/close.expected"
+for engine in lmdb sqlite-btree; do
+    cases=$((cases + 1))
+    "$folder/close_beside_select" "$extension" "$folder/close.$engine" "$engine" >"$folder/close.actual" 2>&1 || true
+    if ! diff "$folder/close.expected" "$folder/close.actual" >"$folder/close.diff"; then
+        failures=$((failures + 1))
+        echo "extension: a connection closed beside its SELECT, $engine:" >&2
+        cat "$folder/close.diff" >&2
+    fi
+done
+
 # Making a store of engine sqlite-btree takes two steps: killed between them it leaves one page with a WAL, and nothing in it.
 sqlite3 "$folder/begun.store" "PRAGMA journal_mode = WAL" >"$folder/opened"
 sqlite3 "$folder/versioned.db" "PRAGMA journal_mode = WAL; PRAGMA user_version = 1" >"$folder/opened"
