@@ -28,7 +28,7 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt threads locks snapshots prepare-cost row-cost compare extension interpose layers lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose layers lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -82,6 +82,7 @@ test-report: ## the HTML report in headless Chromium, with screenshots in build/
 test-long: test ## the tests again, their random parts and the fuzzers for about an hour each
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
+	@$(MAKE) --no-print-directory layout
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
 	Tests/Clients/Library/run.sh
 
@@ -96,6 +97,9 @@ fuzz: ## the fuzzers of the C decoders, FUZZ_SECONDS each
 
 corrupt: ## a damaged store opened in thousands of processes, CORRUPT_SECONDS
 	Tests/Hostile/Corruption/run.sh $(CORRUPT_SECONDS)
+
+layout: extension ## stores on copies of liblmdb whose structs are others than engine lmdb edits: built from Debian's source
+	Tests/Hostile/Layout/run.sh $(EXTENSION)
 
 threads: ## threads on one store under ThreadSanitizer (gcc's), THREADS_SECONDS
 	SANITIZE=thread Tests/Concurrency/Threads/run.sh "" $(THREADS_SECONDS)

@@ -95,10 +95,16 @@ static int is_complete(const rootstock_engine *engine) {
            (engine->publish == NULL) == (engine->settle == NULL);
 }
 
-/* The caller holds registry_mutex. */
-static const rootstock_engine *find_engine(const char *name) {
-    for (size_t i = 0; i < engine_count; i++)
-        if (strcasecmp(engines[i]->name, name) == 0) return engines[i];
+/* Three texts. */
+#define NAME_OF(ENGINE) (ENGINE)->name, (ENGINE)->form != NULL ? ":" : "", (ENGINE)->form != NULL ? (ENGINE)->form : ""
+
+/* The caller holds registry_mutex. form: null for none. */
+static const rootstock_engine *find_engine(const char *name, size_t size, const char *form) {
+    for (size_t i = 0; i < engine_count; i++) {
+        const rootstock_engine *engine = engines[i];
+        if (strncasecmp(engine->name, name, size) != 0 || engine->name[size] != 0) continue;
+        if (engine->form == NULL ? form == NULL : form != NULL && strcasecmp(engine->form, form) == 0) return engine;
+    }
     return NULL;
 }
 
@@ -108,7 +114,7 @@ int rootstock_engine_register(const rootstock_engine *engine) {
     if (!is_complete(engine)) return ROOTSTOCK_MISUSE;
     int code = ROOTSTOCK_OK;
     pthread_mutex_lock(&registry_mutex);
-    const rootstock_engine *known = find_engine(engine->name);
+    const rootstock_engine *known = find_engine(engine->name, strlen(engine->name), engine->form);
     if (known == NULL) {
         if (engine_count < ENGINE_LIMIT)
             engines[engine_count++] = engine;
@@ -124,7 +130,8 @@ int rootstock_engine_register(const rootstock_engine *engine) {
 const rootstock_engine *rootstock_engine_find(const char *name) {
     if (name == NULL) return NULL;
     pthread_mutex_lock(&registry_mutex);
-    const rootstock_engine *engine = find_engine(name);
+    const char *colon = strchr(name, ':');
+    const rootstock_engine *engine = find_engine(name, strcspn(name, ":"), colon != NULL ? colon + 1 : NULL);
     pthread_mutex_unlock(&registry_mutex);
     return engine;
 }
@@ -133,7 +140,7 @@ const rootstock_engine *rootstock_engine_at(size_t n) {
     const rootstock_engine *engine = NULL;
     pthread_mutex_lock(&registry_mutex);
     for (size_t i = 0; i < engine_count && engine == NULL; i++)
-        if (strchr(engines[i]->name, ':') == NULL && n-- == 0) engine = engines[i];
+        if (engines[i]->form == NULL && n-- == 0) engine = engines[i];
     pthread_mutex_unlock(&registry_mutex);
     return engine;
 }
@@ -202,7 +209,8 @@ static const rootstock_commit_words no_words = {{&nothing_known, &nothing_known}
 /* Opens what nobody has open yet. The caller holds registry_mutex. */
 static int open_environment(const rootstock_engine *asked, const char *path, const rootstock_options *options,
                             shared_environment **result, char **message) {
-    const rootstock_engine *engine = asked->choose != NULL ? asked->choose(asked, options) : asked;
+    const char *notice = NULL;
+    const rootstock_engine *engine = asked->choose != NULL ? asked->choose(asked, options, &notice) : asked;
     if (asked->choose == NULL && (options->page_access != 0 || options->commit != 0)) {
         rootstock_message(message, "cannot open %s: engine %s has no option %s; leave it out", path, asked->name,
                           options->page_access != 0 ? "pageAccess" : "commit");
@@ -221,6 +229,7 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     pthread_mutex_init(&open->attachment_mutex, NULL);
     open->asked = asked;
     open->shared.engine = engine;
+    open->shared.notice = notice;
     open->shared.path = copy;
     open->shared.options = *options;
     open->shared.process = rootstock_process();
@@ -266,8 +275,8 @@ int rootstock_environment_acquire(const rootstock_engine *engine, const char *pa
     if (open == NULL) {
         code = open_environment(engine, path, options, &open, message);
     } else if (open->asked != engine) {
-        rootstock_message(message, "cannot open %s with engine %s: this process has it open with engine %s", path,
-                          engine->name, open->asked->name);
+        rootstock_message(message, "cannot open %s with engine %s%s%s: this process has it open with engine %s%s%s",
+                          path, NAME_OF(engine), NAME_OF(open->asked));
         code = ROOTSTOCK_MISUSE;
     } else {
         code = check_options(open, options, path, message);

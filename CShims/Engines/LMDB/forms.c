@@ -8,13 +8,14 @@
 ** | lmdb:write  | write      | plain  | leaves edited where they lie, the write map                      |
 ** | lmdb        | write      | sealed | commits of one flush and less                                    |
 **
-** Invariant: all forms read and write the same files.
+** Invariants
+**  1. All forms read and write the same files.
+**  2. pageAccess write is had only where liblmdb's structs are as they are expected (write/layout_check.c). Elsewhere the
+**    store is served by lmdb:plain, and a notice says why.
 */
+#include "plain/table.h"
 #include "sync/flush.h"
-
-#define TEXT_OF(number) TEXT(number)
-#define TEXT(number) #number
-#define LMDB_VERSION TEXT_OF(MDB_VERSION_MAJOR) "." TEXT_OF(MDB_VERSION_MINOR) "." TEXT_OF(MDB_VERSION_PATCH)
+#include "write/layout_check.h"
 
 static const lmdb_layers layers[] = {
     {ROOTSTOCK_PAGE_ACCESS_NONE, ROOTSTOCK_COMMIT_PLAIN, &rootstock_lmdb_hooks},
@@ -25,29 +26,14 @@ static const lmdb_layers layers[] = {
     {ROOTSTOCK_PAGE_ACCESS_WRITE, ROOTSTOCK_COMMIT_SEALED, &rootstock_lmdb_hooks},
 };
 
-static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options);
+static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options,
+                                      const char **notice);
 
-/* Not STABLE_WRITE_VALUES: a put may move what shares its page. */
-#define COMMON(NAME, LAYERS)                                                                                           \
-    .abi_version = ROOTSTOCK_ENGINE_ABI,                                                                               \
-    .capabilities = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER |                             \
-                    ROOTSTOCK_CAPABILITY_RESERVE | ROOTSTOCK_CAPABILITY_DURABLE,                                       \
-    .name = NAME, .version = LMDB_VERSION, .context = (void *)&layers[LAYERS], .choose = choose,                       \
-    .open = rootstock_lmdb_open, .close = rootstock_lmdb_close, .commit = rootstock_lmdb_commit,                       \
-    .abort = rootstock_lmdb_abort, .transaction_identifier = rootstock_lmdb_transaction_identifier,                    \
-    .last_commit = rootstock_lmdb_last_commit, .commit_words = rootstock_lmdb_commit_words,                            \
-    .tree_open = rootstock_lmdb_tree_open, .tree_clear = rootstock_lmdb_tree_clear,                                    \
-    .tree_statistics = rootstock_lmdb_tree_statistics, .cursor_close = rootstock_lmdb_cursor_close,                    \
-    .maximum_key_size = rootstock_lmdb_maximum_key_size, .environment_statistics = rootstock_lmdb_statistics,          \
-    .check_readers = rootstock_lmdb_check_readers, .copy = rootstock_lmdb_copy, .describe = rootstock_lmdb_describe,   \
-    .compact = rootstock_lmdb_compact, .sync = rootstock_lmdb_sync
+#define FORM(NAME, LAYERS)                                                                                             \
+    LMDB_PLAIN_ENVIRONMENT, .form = NAME, .context = (void *)&layers[LAYERS], .choose = choose,                        \
+                            .sync = rootstock_lmdb_sync_commits
 
 /* pageAccess */
-#define NONE                                                                                                           \
-    .begin = rootstock_lmdb_txn_begin, .reset = rootstock_lmdb_reset, .renew = rootstock_lmdb_renew,                   \
-    .get = rootstock_lmdb_get, .put = rootstock_lmdb_put, .remove = rootstock_lmdb_remove,                             \
-    .cursor_open = rootstock_lmdb_cursor_open, .cursor_renew = rootstock_lmdb_cursor_renew,                            \
-    .cursor_move = rootstock_lmdb_cursor_move
 #define READ                                                                                                           \
     .begin = rootstock_lmdb_read_begin, .reset = rootstock_lmdb_read_reset, .renew = rootstock_lmdb_read_renew,        \
     .cursor_open = rootstock_lmdb_read_cursor_open, .cursor_renew = rootstock_lmdb_read_cursor_renew,                  \
@@ -63,31 +49,39 @@ static const rootstock_engine *choose(const rootstock_engine *engine, const root
 /* commit */
 #define SEALED .publish = rootstock_lmdb_publish, .settle = rootstock_lmdb_settle
 
-const rootstock_engine rootstock_engine_lmdb = {COMMON("lmdb", 5), READ_AND_WRITE, SEALED};
-static const rootstock_engine write_plain = {COMMON("lmdb:write", 4), READ_AND_WRITE};
-static const rootstock_engine read_sealed = {COMMON("lmdb:read,sealed", 3), READ_ONLY, SEALED};
-static const rootstock_engine read_plain = {COMMON("lmdb:read", 2), READ_ONLY};
-static const rootstock_engine none_sealed = {COMMON("lmdb:sealed", 1), NONE, SEALED};
-static const rootstock_engine plain = {COMMON("lmdb:plain", 0), NONE};
+const rootstock_engine rootstock_engine_lmdb = {FORM(NULL, 5), READ_AND_WRITE, SEALED};
+static const rootstock_engine write_plain = {FORM("write", 4), READ_AND_WRITE};
+static const rootstock_engine read_sealed = {FORM("read,sealed", 3), READ_ONLY, SEALED};
+static const rootstock_engine read_plain = {FORM("read", 2), READ_ONLY};
+static const rootstock_engine none_sealed = {FORM("sealed", 1), LMDB_PLAIN_ACCESS, SEALED};
+static const rootstock_engine plain = {FORM("plain", 0), LMDB_PLAIN_ACCESS};
 
 /* In the order of layers. */
 static const rootstock_engine *const forms[] = {&plain,       &none_sealed, &read_plain,
                                                 &read_sealed, &write_plain, &rootstock_engine_lmdb};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* Is this liblmdb one whose structs write/ knows? */
-static int is_known(void) {
-    int major, minor, patch;
-    mdb_version(&major, &minor, &patch);
-    return major == 0 && minor == 9;
+/* One library serves a process. */
+static pthread_once_t layout_once = PTHREAD_ONCE_INIT;
+static const char *layout_fault;
+
+static void check_layout(void) {
+    layout_fault = rootstock_lmdb_layout_fault();
 }
 
-static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options) {
+static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options,
+                                      const char **notice) {
     lmdb_layers wanted = *(const lmdb_layers *)engine->context;
     if (options->page_access != ROOTSTOCK_PAGE_ACCESS_AUTOMATIC) wanted.page_access = options->page_access;
     if (options->commit != ROOTSTOCK_COMMIT_AUTOMATIC) wanted.commit = options->commit;
-    if (wanted.page_access == ROOTSTOCK_PAGE_ACCESS_WRITE && !is_known())
-        wanted.page_access = ROOTSTOCK_PAGE_ACCESS_READ;
+    *notice = NULL;
+    if (wanted.page_access == ROOTSTOCK_PAGE_ACCESS_WRITE) {
+        pthread_once(&layout_once, check_layout);
+        if (layout_fault != NULL) {
+            wanted = (lmdb_layers){.page_access = ROOTSTOCK_PAGE_ACCESS_NONE, .commit = ROOTSTOCK_COMMIT_PLAIN};
+            *notice = layout_fault;
+        }
+    }
     for (int i = 0; i < FORMS; i++)
         if (layers[i].page_access == wanted.page_access && layers[i].commit == wanted.commit) return forms[i];
     return engine;

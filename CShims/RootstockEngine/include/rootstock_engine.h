@@ -218,9 +218,9 @@ typedef struct rootstock_environment_statistics {
 struct rootstock_engine {
     uint32_t abi_version;  /* ROOTSTOCK_ENGINE_ABI */
     uint32_t capabilities; /* ROOTSTOCK_CAPABILITY_... */
-    const char *name; /* "lmdb"; also the SQL module's name. A form of another engine has its name, a colon and words */
-    const char *version; /* of the underlying library, as it reports itself */
-    void *context;       /* the engine's own */
+    const char *name;      /* "lmdb"; also the SQL module's name */
+    const char *version;   /* of the underlying library, as it reports itself */
+    void *context;         /* the engine's own */
 
     /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
     ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. */
@@ -341,8 +341,12 @@ struct rootstock_engine {
                   char words[ROOTSTOCK_VERIFY_WORDS]);
 
     /* The engine that serves a store opened with these options: this one, or another of the same files, whose functions
-    ** are called then. Asked before open, once for each environment. Never null. Optional. */
-    const rootstock_engine *(*choose)(const rootstock_engine *engine, const rootstock_options *options);
+    ** are called then. Asked before open, once for each environment. Never null. *notice is null, or gets a static text
+    ** for whoever runs the program: why the store is served otherwise than it was asked for. Optional. */
+    const rootstock_engine *(*choose)(const rootstock_engine *engine, const rootstock_options *options,
+                                      const char **notice);
+    /* Null; or this is a form of the engine of that name, for the same files, which has its name behind a colon. */
+    const char *form;
 };
 
 /*
@@ -353,15 +357,16 @@ struct rootstock_engine {
 ** ROOTSTOCK_VERSION for another ABI, ROOTSTOCK_MISUSE if a mandatory function is missing. Thread-safe. "lmdb" is there
 ** from the start. */
 int rootstock_engine_register(const rootstock_engine *engine);
-/* The engine of that name (compared without case), or null. */
+/* The engine of that name, or of that name, a colon and a form ("lmdb:plain"), compared without case; or null. */
 const rootstock_engine *rootstock_engine_find(const char *name);
-/* The n-th registered engine from 0, or null past the last. An engine whose name has a colon is a form of another, which
-** is found by its name and not among these. */
+/* The n-th registered engine from 0 that is no form of another, or null past the last. */
 const rootstock_engine *rootstock_engine_at(size_t n);
 
 /* One environment of this process: shared by every connection to the same file, counted. */
 typedef struct rootstock_shared {
     const rootstock_engine *engine; /* whose functions serve it: what choose gave */
+    const char *notice;             /* and its text, or null */
+    int notice_told;                /* the table layer's; guarded by rootstock_shared_lock */
     rootstock_environment *environment;
     char *path;                     /* as first given */
     rootstock_options options;      /* as first given */

@@ -85,6 +85,14 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     append_text(out, store->engine->name);
     sqlite3_str_appendall(out, ",\"engineVersion\":");
     append_text(out, store->engine->version);
+    if (store->engine->form != NULL) {
+        sqlite3_str_appendall(out, ",\"form\":");
+        append_text(out, store->engine->form);
+    }
+    if (store->shared->notice != NULL) {
+        sqlite3_str_appendall(out, ",\"notice\":");
+        append_text(out, store->shared->notice);
+    }
     append_number(out, "format", (uint64_t)meta.format);
     sqlite3_str_appendf(out, ",\"checksum\":%s", meta.features & CATALOG_CHECKSUMS ? "true" : "false");
     append_number(out, "verified", store->verified);

@@ -13,6 +13,16 @@
 
 enum { DEFAULT_READER_WARNING = 1000 };
 
+/* Why the engine serves the store otherwise than it was asked to: told once in a process. */
+static void tell_notice(rootstock_shared *shared) {
+    if (shared->notice == NULL) return;
+    rootstock_shared_lock(shared);
+    bool told = shared->notice_told != 0;
+    shared->notice_told = 1;
+    rootstock_shared_unlock(shared);
+    if (!told) sqlite3_log(SQLITE_WARNING, "%s: %s", shared->path, shared->notice);
+}
+
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
                    const rootstock_options *options, char **message) {
     rst_definitions *definitions = definitions_of(c);
@@ -27,14 +37,13 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
         return rst_map_code(NULL, code);
     }
     engine = store->engine = store->shared->engine;
+    tell_notice(store->shared);
     store->read_only = options->read_only != 0;
     rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
     limit = engine->maximum_key_size(store->shared->environment);
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */
-    /* A form of an engine declares its tables by the engine's own module. */
-    sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%.*s",
-                     (int)strcspn(engine->name, ":"), engine->name);
+    sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
     code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_txn_hook_attach(c, message);
     definitions->opening = true;

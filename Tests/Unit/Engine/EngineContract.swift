@@ -6,6 +6,7 @@
 
 import Rootstock
 import RootstockEngine
+import RootstockEngineProbe
 import Testing
 
 /// An engine by name, with a place for its stores.
@@ -17,6 +18,7 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
     static let all =
         Engine.registered.map { EngineUnderTest(name: $0.name) } + [EngineUnderTest(name: "lmdb", withoutMap: true)]
         + ["lmdb:plain", "lmdb:read", "lmdb:write", "lmdb:sealed"].map { EngineUnderTest(name: $0) }
+        + (bare_engine_register() == ROOTSTOCK_OK.code ? [EngineUnderTest(name: "lmdb:bare")] : [])
     static let keepingFiles = all.filter { $0.has(ROOTSTOCK_CAPABILITY_FILE) }
 
     /// In whichever form.

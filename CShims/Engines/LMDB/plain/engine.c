@@ -168,6 +168,14 @@ int rootstock_lmdb_check_readers(rootstock_environment *environment, int *cleare
     return lmdb_result(environment, mdb_reader_check(environment->env, cleared));
 }
 
+int rootstock_lmdb_sync(rootstock_environment *environment) {
+    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
+    if (environment->read_only)
+        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
+    if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
+    return lmdb_result(environment, mdb_env_sync(environment->env, 1));
+}
+
 const char *rootstock_lmdb_describe(rootstock_environment *environment, int code) {
     return rootstock_recall_failure(environment, code);
 }

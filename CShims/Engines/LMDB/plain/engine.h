@@ -223,6 +223,7 @@ int rootstock_lmdb_put(rootstock_transaction *transaction, rootstock_tree tree, 
 int rootstock_lmdb_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
 size_t rootstock_lmdb_maximum_key_size(rootstock_environment *environment);
 int rootstock_lmdb_check_readers(rootstock_environment *environment, int *cleared);
+int rootstock_lmdb_sync(rootstock_environment *environment);
 const char *rootstock_lmdb_describe(rootstock_environment *environment, int code);
 
 /* plain/begin.c */

@@ -370,14 +370,11 @@ int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket) {
                                   "the file could not be flushed: the commit is in it, but a power loss may take it");
 }
 
-int rootstock_lmdb_sync(rootstock_environment *environment) {
+int rootstock_lmdb_sync_commits(rootstock_environment *environment) {
     lmdb_flushes *flushes = lmdb_flushes_of(environment);
-    if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
-    if (environment->read_only)
-        return rootstock_lmdb_refusal(environment, ROOTSTOCK_READ_ONLY, "the store is open read-only");
-    if (atomic_load(&environment->must_reopen)) return rootstock_lmdb_failure(environment, MDB_PANIC);
-    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->mapped)
-        return lmdb_result(environment, mdb_env_sync(environment->env, 1));
+    if (environment->options.durability == ROOTSTOCK_DURABILITY_OFF || environment->mapped || environment->read_only ||
+        lmdb_is_forked(environment) || atomic_load(&environment->must_reopen))
+        return rootstock_lmdb_sync(environment);
     pthread_mutex_lock(&flushes->mutex);
     while (flushes->flushing || flushes->committing) wait_for_flush(flushes);
     int error = flush_with_patience(environment);

@@ -85,7 +85,7 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
 ** *ticket is set then. Returns LMDB's code; LMDB's transaction is gone. */
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
-int rootstock_lmdb_sync(rootstock_environment *environment);
+int rootstock_lmdb_sync_commits(rootstock_environment *environment);
 /* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
 /* The environment is about to be closed: the last commit is confirmed, if need be flushed. */

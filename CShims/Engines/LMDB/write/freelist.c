@@ -12,6 +12,7 @@
 */
 #include <string.h>
 
+#include "write/transaction_layout.h"
 #include "write/write_layer.h"
 
 /* Pages that are worth a commit, which takes as long as the changing of some ten. */
@@ -19,18 +20,10 @@
 /* An entry that is put again has at most so many bytes. */
 #define SMALL_VALUE 1000
 
-/* A transaction of LMDB 0.9, from its beginning. */
-typedef struct transaction_layout {
-    const void *parent, *child;
-    size_t next_page, identifier;
-    const MDB_env *env;
-    const size_t *freed; /* how many pages, then their numbers */
-} transaction_layout;
-
 /* Is a small commit worth while behind this transaction's, of a class that flushes nothing? */
 static int frees_many(const rootstock_transaction *transaction) {
     const rootstock_environment *environment = transaction->environment;
-    const transaction_layout *layout = (const transaction_layout *)transaction->txn;
+    const lmdb_transaction_layout *layout = (const lmdb_transaction_layout *)transaction->txn;
     return transaction->changes >= MANY_PAGES / 8 && environment->options.durability == ROOTSTOCK_DURABILITY_OFF &&
            !environment->options.foreign && lmdb_edits_pages(environment) && layout->env == environment->env &&
            layout->identifier == mdb_txn_id(transaction->txn) && layout->freed[0] >= MANY_PAGES;

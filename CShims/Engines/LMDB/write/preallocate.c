@@ -29,6 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "write/transaction_layout.h"
 #include "write/write_layer.h"
 
 /* Pages that one put or remove can take beside the value's own: two trees' paths, copied and split all the way. */
@@ -69,17 +70,10 @@ void rootstock_lmdb_disown_map(int descriptor) {
     (void)fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-/* LMDB 0.9 has no call for this: a transaction begins with its parent, its child, the next page that it would append,
-** and its number. begin compares both numbers with those that LMDB reports before it relies on them. */
-typedef struct transaction_head {
-    const void *parent;
-    const void *child;
-    size_t next_page;
-    size_t identifier;
-} transaction_head;
-
-static transaction_head head_of(const MDB_txn *txn) {
-    transaction_head head;
+/* LMDB 0.9 has no call for the next page. begin compares both numbers with those that LMDB reports before it relies on
+** them. */
+static lmdb_transaction_layout head_of(const MDB_txn *txn) {
+    lmdb_transaction_layout head;
     memcpy(&head, (const void *)txn, sizeof head);
     return head;
 }
@@ -172,7 +166,7 @@ static int cut_stretched(rootstock_environment *environment) {
 }
 
 int rootstock_lmdb_begin_space(rootstock_environment *environment, const MDB_txn *txn) {
-    transaction_head head = head_of(txn);
+    lmdb_transaction_layout head = head_of(txn);
     MDB_envinfo info;
     int code = mdb_env_info(environment->env, &info);
     if (code != MDB_SUCCESS) return code;

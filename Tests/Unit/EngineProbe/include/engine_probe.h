@@ -9,6 +9,7 @@
 #ifndef ROOTSTOCK_ENGINE_PROBE_H
 #define ROOTSTOCK_ENGINE_PROBE_H
 
+#include "bare_engine.h"
 #include "memory_probe.h"
 #include "pages_probe.h"
 #include "rootstock_engine.h"

@@ -1,0 +1,10 @@
+/*
+** layout_check.h - is the liblmdb of this process one whose structs write/ knows?
+*/
+#ifndef ROOTSTOCK_ENGINE_LMDB_LAYOUT_CHECK_H
+#define ROOTSTOCK_ENGINE_LMDB_LAYOUT_CHECK_H
+
+/* Null if it is; else what was not as expected, a static text. Takes less than a millisecond each time. */
+const char *rootstock_lmdb_layout_fault(void);
+
+#endif
