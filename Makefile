@@ -71,6 +71,7 @@ test: extension interpose layers ## every test that ends in minutes
 	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	Tests/Concurrency/Snapshots/run.sh 3
 	@$(MAKE) --no-print-directory conformance
+	@ROOTSTOCK_ENGINE=lmdb:plain $(MAKE) --no-print-directory conformance
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
 test-report: ## the HTML report in headless Chromium, with screenshots in build/page

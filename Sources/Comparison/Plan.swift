@@ -120,8 +120,8 @@ public struct ComparisonPlan: Sendable {
                 let known = (["sqlite"] + Engine.registered.map(\.name)).joined(separator: ", ")
                 throw PlanError("there is no engine '\(parts[0])'; there are \(known)")
             }
-            guard parts.count == 1 else {
-                throw PlanError("engine '\(parts[0])' has no configurations; write \(parts[0]) alone")
+            guard Engine(name: name).isKnown else {
+                throw PlanError("engine '\(parts[0])' has no form '\(parts[1])'; write \(parts[0]) alone")
             }
             return [Contestant(engine: name, configuration: "default", isNamed: true)]
         }

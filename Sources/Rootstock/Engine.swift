@@ -11,7 +11,8 @@
 /// ``sqlite`` is SQLite itself, on a database file that any other SQLite program can open. The others are
 /// ordered key-value engines reached through Rootstock's table layer; their files are of their own format.
 public struct Engine: Hashable, Sendable {
-    /// The name under which the engine is registered, such as `lmdb`. Names compare without case.
+    /// The name under which the engine is registered, such as `lmdb`; of a form of it with a colon and the form's, such as
+    /// `lmdb:plain`. Names compare without case.
     public let name: String
 
     /// The engine registered under `name`.
@@ -25,6 +26,10 @@ public struct Engine: Hashable, Sendable {
     public static let sqlite = Engine(name: "sqlite")
 
     /// LMDB: a memory-mapped, copy-on-write B+tree. A store is one file plus its lock file.
+    ///
+    /// It has forms, which read and write the same files: `lmdb:plain` calls LMDB's public functions alone, `lmdb:read` reads
+    /// pages besides, `lmdb:write` edits them, too; `lmdb` itself also commits with fewer flushes (``StoreOptions/pageAccess``,
+    /// ``StoreOptions/commit``).
     public static let lmdb = Engine(name: "lmdb")
 
     /// An ordered map in this process's memory. A store lives as long as a connection to its path is open.

@@ -13,6 +13,12 @@ public struct StoreInfo: Codable, Hashable, Sendable {
     /// The engine's name.
     public var engine: String
 
+    /// Which of the engine's forms serves the store, such as `plain` of ``Engine/lmdb``; `nil` for the engine itself.
+    public var form: String?
+
+    /// Why the engine serves the store otherwise than it was asked to; `nil` where it does not.
+    public var notice: String?
+
     /// The version of the engine's library.
     public var engineVersion: String
 

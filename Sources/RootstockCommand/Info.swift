@@ -50,7 +50,7 @@ struct InfoText {
     init(_ info: StoreInfo) {
         var facts = [
             ("path", info.path),
-            ("engine", "\(info.engine) \(info.engineVersion)"),
+            ("engine", "\(info.engine)\(info.form.map { ":\($0)" } ?? "") \(info.engineVersion)"),
             ("format", "\(info.format)"),
             ("checksums", info.checksum ? "yes" : "no"),
             ("generation", "\(info.generation)"),
@@ -60,6 +60,7 @@ struct InfoText {
             ),
             ("pages", "\(info.usedPages) used, \(info.freePages) free"),
         ]
+        if let notice = info.notice { facts.append(("notice", notice)) }
         if let commit = info.lastTransaction { facts.append(("last commit", "\(commit)")) }
         if let readers = info.readers {
             let slots = info.maximumReaders.map { " of \($0)" } ?? ""

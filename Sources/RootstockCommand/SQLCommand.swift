@@ -80,7 +80,7 @@ struct SQLCommand: ParsableCommand {
     private func checkExists(_ texts: [String], _ engine: Engine) throws {
         guard !create, !readOnly, engine != .memory, !path.isEmpty, path != ":memory:",
             !FileManager.default.fileExists(atPath: path),
-            engine.isNative || Engine.registered.contains(engine)
+            engine.isKnown
         else { return }
         // Nothing is read or written here: statements are only prepared, up to the first one that writes.
         let empty = try Connection(path: ":memory:", engine: engine.isNative ? .sqlite : .memory)

@@ -84,7 +84,7 @@ let parityEngines: [Engine] = {
     let asked = ProcessInfo.processInfo.environment["ROOTSTOCK_PARITY_ENGINES"]
     let names =
         asked?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? [
-            "sqlite", "lmdb", "memory", "sqlite-btree",
+            "sqlite", "lmdb", "lmdb:plain", "memory", "sqlite-btree",
         ]
     return names.map { Engine(name: $0) }
 }()

@@ -39,6 +39,12 @@ extension Engine {
         return engines
     }
 
+    /// Whether stores can be opened with it: ``sqlite``, a registered engine, or a form of one, such as `lmdb:plain`.
+    public var isKnown: Bool {
+        Self.registerBuiltIns()
+        return isNative || rootstock_engine_find(name) != nil
+    }
+
     /// Makes the engines that Rootstock itself has in Swift known. Called before anything is looked up by name.
     static func registerBuiltIns() { _ = builtIns }
 

@@ -336,7 +336,7 @@ import Testing
         (["compare", "engine", "--durability", "normal", "--configuration", "default"], "durability class 'normal'"),
         (["compare", "engine", "--repeat", "0"], "repeats must be 1 or more"),
         (["compare", "engine", "--engines", "sqlite:fastest"], "no native configuration 'fastest'"),
-        (["compare", "engine", "--engines", "lmdb:wal"], "engine 'lmdb' has no configurations"),
+        (["compare", "engine", "--engines", "lmdb:wal"], "engine 'lmdb' has no form 'wal'"),
         (["compare", "engine", "--engines", "sqlite,granite"], "no engine 'granite'"),
         (
             ["compare", "--database", "/nowhere", "--workload", "/nowhere", "--engines", "granite"],
