@@ -4,6 +4,7 @@
 */
 #include "interface/interface.h"
 #include "interface/frontdoor.h"
+#include "rewriter/transform.h"
 
 #include <string.h>
 
@@ -211,7 +212,11 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "database_list")) {
-        *out = sqlite3_mprintf("SELECT * FROM main.pragma_database_list WHERE name<>'rootstock'");
+        *out = sqlite3_mprintf(ROOTSTOCK_DATABASES);
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rst_token_same_name(&name, "data_version")) {
+        *out = sqlite3_mprintf("SELECT rootstock_data_version() AS data_version");
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     UNUSED(message);

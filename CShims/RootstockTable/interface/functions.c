@@ -155,6 +155,46 @@ static void count_function(sqlite3_context *context, int count, sqlite3_value **
         sqlite3_result_int64(context, (sqlite3_int64)statistics.entries);
 }
 
+/* rootstock_data_version(): another number as soon as another connection has committed, as PRAGMA data_version. The
+** commits are numbered one by one: those of this connection are taken off. VACUUM numbers them anew. */
+static void data_version_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    rst_store *store = store_of(c);
+    rootstock_transaction *transaction;
+    char *message = NULL;
+    bool is_writer;
+    uint64_t newest;
+    int code = store->shared == NULL ? SQLITE_MISUSE : rst_read_begin_renewing(c, &transaction, &is_writer, &message);
+    UNUSED(count);
+    UNUSED(values);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+        return;
+    }
+    newest = is_writer ? store->writer_identifier - 1 : store->reader_identifier;
+    rst_read_end(c, is_writer);
+    newest += store->follows * 0x9E3779B1u - store->own_commits;
+    sqlite3_result_int(context, (int)(newest & INT32_MAX));
+}
+
+/* rootstock_path(): of the store, as PRAGMA database_list gives that of a file. */
+static void path_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    char *full;
+    UNUSED(count);
+    UNUSED(values);
+    if (store_of(c)->shared == NULL) return;
+    full = sqlite3_malloc64((sqlite3_uint64)vfs->mxPathname + 1);
+    if (full == NULL)
+        sqlite3_result_error_nomem(context);
+    else if ((vfs->xFullPathname(vfs, store_of(c)->shared->path, vfs->mxPathname + 1, full) & 0xff) == SQLITE_OK)
+        sqlite3_result_text(context, full, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_text(context, store_of(c)->shared->path, -1, SQLITE_TRANSIENT);
+    sqlite3_free(full);
+}
+
 int rst_functions_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_open", 1, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 2, SQLITE_DIRECTONLY, open_function);
@@ -164,6 +204,9 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_data_version", 0, SQLITE_DIRECTONLY, data_version_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_path", 0, SQLITE_DIRECTONLY, path_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_ignore_checks", 1, SQLITE_DIRECTONLY, ignore_checks_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_txn", &rst_txn_module);

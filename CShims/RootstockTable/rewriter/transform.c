@@ -162,7 +162,8 @@ static const struct {
 } pragma_selects[] = {
     {"pragma_user_version", "SELECT rootstock_meta('user_version') AS user_version"},
     {"pragma_application_id", "SELECT rootstock_meta('application_id') AS application_id"},
-    {"pragma_database_list", "SELECT * FROM main.pragma_database_list WHERE name<>'rootstock'"},
+    {"pragma_database_list", ROOTSTOCK_DATABASES},
+    {"pragma_data_version", "SELECT rootstock_data_version() AS data_version"},
     {"pragma_integrity_check", "SELECT message AS integrity_check FROM rootstock_integrity_check(NULL,0)"},
     {"pragma_quick_check", "SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1)"},
 };

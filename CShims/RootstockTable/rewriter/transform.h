@@ -7,6 +7,11 @@
 #include "rewriter/rewriter.h"
 #include "parser/statement.h"
 
+/* PRAGMA database_list of a connection with a store. */
+#define ROOTSTOCK_DATABASES                                                                                            \
+    "SELECT seq, name, CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file "                             \
+    "FROM main.pragma_database_list WHERE name<>'rootstock'"
+
 /* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
 bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
 /* result_names.c: the text with the native names of its result columns written out where they would be others; *out

@@ -265,6 +265,7 @@ int rst_store_follow(rst_connection *c, char **message) {
     rst_positions_forget(c);
     store->checked_transaction = UINT64_MAX;
     store->committed_transaction = 0;
+    store->follows++;
     store->got = false;
     return SQLITE_OK;
 }

@@ -96,6 +96,7 @@ typedef struct rst_store {
     unsigned char got_key[32];
     rootstock_slice got_value;
     uint64_t committed_transaction; /* the last one that this connection committed, or 0 */
+    uint64_t own_commits, follows;  /* commits of this connection; files that VACUUM has put in the place of others */
     rootstock_buffer undo;
     rst_mark *marks;                 /* by SQLite's savepoint number; SIZE_MAX: unannounced */
     rst_violations *mark_violations; /* the deferred ones at each */

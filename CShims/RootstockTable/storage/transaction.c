@@ -206,6 +206,7 @@ int rst_write_commit(rst_connection *c, char **message) {
     rst_reader_follow(c, true);
     store->checked_transaction = identifier;
     store->committed_transaction = identifier;
+    store->own_commits++;
     store->schema_changed = false;
     rst_reader_monitor_watch(c, identifier);
     /* The lock is somebody else's by now. Should this fail, everybody sees the commit all the same. */

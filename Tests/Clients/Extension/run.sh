@@ -76,6 +76,12 @@ SELECT rootstock_rewrite('CREATE TABLE w AS SELECT ? + 1 AS a, :x AS b, @y AS c,
 .output stdout
 .read $folder/as.sql
 SELECT * FROM w;"
+check "PRAGMA database_list shows the store's path" "SELECT seq, name, CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file FROM main.pragma_database_list WHERE name<>'rootstock'
+main|$store" ".output $folder/opened
+SELECT rootstock_open('$store');
+.output stdout
+SELECT rootstock_rewrite('PRAGMA database_list');
+SELECT name, rootstock_path() FROM pragma_database_list WHERE name = 'main';"
 # Plain SQL, as the shell takes it: the module has the DEFAULTs of the columns that an INSERT leaves out.
 defaults=".output $folder/opened
 SELECT rootstock_open('$folder/defaults.store');
@@ -102,6 +108,23 @@ check "a NULL that an INSERT of plain SQL gives is refused where none may be" \
 DELETE FROM d;
 INSERT INTO d(a, \"c d\") VALUES (1, NULL);
 SELECT count(*) FROM d;"
+cases=$((cases + 1))
+versions() { # two connections in turn, by the front door's functions
+    for connection in 0 1; do
+        printf '.connection %s\n.load %s\n.output %s/opened\n' "$connection" "$extension" "$folder"
+        printf "SELECT rootstock_open('%s');\n" "$folder/defaults.store"
+    done
+    printf '.output %s/versions\n' "$folder"
+    show="SELECT rootstock_data_version();"
+    printf '.connection 0\n%s\nCREATE TEMP TABLE kept(a);\nINSERT INTO d(a) VALUES (NULL);\n%s\n' "$show" "$show"
+    printf '.connection 1\nINSERT INTO d(a) VALUES (NULL);\n.connection 0\n%s\n%s\n' "$show" "$show"
+    printf 'DELETE FROM d;\n%s\n' "$show"
+}
+versions | sqlite3 ":memory:" >"$folder/versions.log" 2>&1 || true
+if [ "$(uniq -c "$folder/versions" | sed 's/^ *//;s/ .*//' | tr '\n' ' ')" != "2 3 " ]; then
+    failures=$((failures + 1))
+    echo "extension: PRAGMA data_version moves when another connection commits: $(cat "$folder/versions" "$folder/versions.log")" >&2
+fi
 # A row that a comparison with a literal or a parameter leaves out never comes to SQLite: it would take three steps of its program.
 data=$store
 store="$folder/numbers.store"
