@@ -28,7 +28,7 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose layers lint format asan tsan ubsan \
+.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines layers lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -65,6 +65,7 @@ test: extension interpose layers ## every test that ends in minutes
 		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip RootstockEngineTests
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
+	Tests/Clients/Engine/run.sh $(EXTENSION)
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Concurrency/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
@@ -164,6 +165,11 @@ c-flags:
 	@echo $(C_INCLUDES)
 
 # The product's C as the extension has it, and SQLite's functions in front of it: preloaded by `rootstock run`.
+# Engines as shared libraries, for --load-engine: each folder here has a Makefile that needs the plug's header alone.
+engines: ## build/engines: engines as shared libraries, for --load-engine
+	@mkdir -p build/engines
+	@$(MAKE) --no-print-directory -s -C CShims/Engines/Reference BUILD=$(CURDIR)/build/engines
+
 INTERPOSE = build/librootstock_interpose.so
 INTERPOSE_OBJECTS = $(patsubst %.c,build/objects/%.o,$(wildcard CShims/RootstockInterpose/*.c)) \
 	$(C_SOURCES:%.c=build/objects/%.o)

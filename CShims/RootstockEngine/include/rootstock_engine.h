@@ -357,6 +357,19 @@ struct rootstock_engine {
 ** ROOTSTOCK_VERSION for another ABI, ROOTSTOCK_MISUSE if a mandatory function is missing. Thread-safe. "lmdb" is there
 ** from the start. */
 int rootstock_engine_register(const rootstock_engine *engine);
+/* ENGINES FROM SHARED LIBRARIES. A library that holds an engine defines
+**
+**     const rootstock_engine *rootstock_engine_init(uint32_t abi);
+**
+** which returns the engine's struct, or null where abi is not the ROOTSTOCK_ENGINE_ABI that the library was built for.
+** It needs this header and nothing of Rootstock's to link with. */
+
+/* Loads the library at path and registers its engine; *loaded, if not null, gets it. A library loaded again is the same
+** engine. It stays loaded until the process ends. ROOTSTOCK_CANNOT_OPEN: there is no such library, or it needs what is
+** not there; ROOTSTOCK_NOT_A_STORE: it has no rootstock_engine_init; ROOTSTOCK_VERSION: another ABI; the codes of
+** rootstock_engine_register. *message, if not null, gets a malloc'd text that names path and what is wrong.
+** Thread-safe. Whoever may choose the path runs code in this process. */
+int rootstock_engine_load(const char *path, const rootstock_engine **loaded, char **message);
 /* The engine of that name, or of that name, a colon and a form ("lmdb:plain"), compared without case; or null. */
 const rootstock_engine *rootstock_engine_find(const char *name);
 /* The n-th registered engine from 0 that is no form of another, or null past the last. */

@@ -13,6 +13,7 @@
 #include "program/statement_constraints.h"
 #include "catalog/schema_sandbox.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void open_function(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -26,6 +27,32 @@ static void open_function(sqlite3_context *context, int count, sqlite3_value **v
         sqlite3_result_int(context, tables);
     else
         rst_function_fail(context, c, code, message);
+}
+
+/* rootstock_load_engine(path): the name of the library's engine. As load_extension, only where the application has
+** allowed it. */
+static void load_engine_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *path = (const char *)sqlite3_value_text(values[0]);
+    char *words = NULL, *message = NULL;
+    int allowed = 0;
+    UNUSED(count);
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, -1, &allowed);
+    if (!allowed) {
+        rst_set_message(&message, "not authorized: engines are loaded where extensions may be "
+                                  "(sqlite3_enable_load_extension)");
+        rst_function_fail(context, c, SQLITE_ERROR, message);
+    } else {
+        const rootstock_engine *engine = NULL;
+        int code = path == NULL ? ROOTSTOCK_MISUSE : rootstock_engine_load(path, &engine, &words);
+        if (code == ROOTSTOCK_OK) {
+            sqlite3_result_text(context, engine->name, -1, SQLITE_STATIC);
+        } else {
+            rst_set_message(&message, "%s", words == NULL ? "a library needs a path" : words);
+            rst_function_fail(context, c, SQLITE_ERROR, message);
+        }
+        free(words);
+    }
 }
 
 /* Every statement of the text; unchanged where none has to change. */
@@ -199,6 +226,7 @@ int rst_functions_register(rst_connection *c) {
     int code = rst_function(c, "rootstock_open", 1, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 2, SQLITE_DIRECTONLY, open_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_open", 3, SQLITE_DIRECTONLY, open_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_load_engine", 1, SQLITE_DIRECTONLY, load_engine_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_rewrite", 1, SQLITE_DIRECTONLY, rewrite_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", -1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);

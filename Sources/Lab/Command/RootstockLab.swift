@@ -12,4 +12,6 @@ struct RootstockLab: ParsableCommand {
         version: Version.summary,
         subcommands: [SoakCommand.self, TortureCommand.self, Slt.self, TortureTaskCommand.self]
     )
+
+    static func main() { EngineLibraries.run { main($0) } }
 }

@@ -1,0 +1,62 @@
+// Engines from shared libraries, and what is there to choose from.
+
+import Foundation
+import RootstockEngine
+
+extension Engine {
+    /// Loads an engine from a shared library and makes it known under its name, for every connection of this process.
+    ///
+    /// The library defines `rootstock_engine_init` (`rootstock_engine.h`). It stays loaded until the process ends. Whoever chooses
+    /// the path runs code in this process.
+    ///
+    /// - Returns: The engine to open stores with.
+    /// - Throws: ``EngineError`` that names what is wrong with the library.
+    @discardableResult
+    public static func load(path: String) throws(EngineError) -> Engine {
+        _ = registered
+        var engine: UnsafePointer<rootstock_engine>?
+        var message: UnsafeMutablePointer<CChar>?
+        let code = rootstock_engine_load(path, &engine, &message)
+        defer { free(message) }
+        guard code == 0, let engine else {
+            throw EngineError(
+                EngineError.Code(rawValue: code) ?? .misuse,
+                message.map { String(cString: $0) } ?? String(cString: rootstock_code_name(code)))
+        }
+        return Engine(name: String(cString: engine.pointee.name))
+    }
+
+    /// What an engine says of itself.
+    public struct Description: Hashable, Sendable {
+        /// The engine.
+        public let engine: Engine
+        /// The version of the library underneath, as it reports itself.
+        public let version: String
+        /// Whether a store is a file at its path. Otherwise it is in memory, or wherever the engine keeps it.
+        public let keepsFile: Bool
+        /// Whether a commit can survive the process.
+        public let isDurable: Bool
+        /// Whether a store can be copied while it is in use.
+        public let copies: Bool
+        /// Whether `VACUUM` gives space back.
+        public let compacts: Bool
+    }
+
+    /// Every engine that stores can be opened with, ``sqlite`` first, in the order in which they were made known.
+    public static var descriptions: [Description] {
+        var result = [
+            Description(
+                engine: .sqlite, version: Version.sqlite, keepsFile: true, isDurable: true, copies: true, compacts: true)
+        ]
+        for engine in registered {
+            guard let table = rootstock_engine_find(engine.name)?.pointee else { continue }
+            result.append(
+                Description(
+                    engine: engine, version: String(cString: table.version),
+                    keepsFile: table.capabilities & UInt32(ROOTSTOCK_CAPABILITY_FILE) != 0,
+                    isDurable: table.capabilities & UInt32(ROOTSTOCK_CAPABILITY_DURABLE) != 0,
+                    copies: table.copy != nil, compacts: table.compact != nil))
+        }
+        return result
+    }
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# An engine from outside: the folder of the reference engine copied elsewhere, built against the plug's header alone, loaded into
+# the command and into the extension, where SQL runs on it. EXTENSION: build/rootstock.so.
+set -eu
+extension=$(realpath "$1")
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() { echo "engine: $1" >&2; exit 1; }
+
+mkdir "$folder/include" "$folder/granite"
+cp "$root/CShims/RootstockEngine/include/rootstock_engine.h" "$folder/include/"
+cp -r "$root/CShims/Engines/Reference/." "$folder/granite/"
+sed -i 's/\.name = "reference"/.name = "granite"/' "$folder/granite/environment.c"
+make -s -C "$folder/granite" ENGINE=granite HEADER="$folder/include"
+library="$folder/granite/librootstock_granite.so"
+
+command="$root/.build/debug/rootstock"
+[ -x "$command" ] || fail "no $command: swift build first"
+"$command" engines --load-engine "$library" | grep -q '^granite  *1 on LMDB' || fail "the command does not list it"
+"$command" --load-engine "$library" sql --engine granite "$folder/store" "
+    CREATE TABLE book (isbn TEXT PRIMARY KEY, title TEXT NOT NULL, lent INT DEFAULT 0) WITHOUT ROWID;
+    CREATE INDEX by_title ON book (title);
+    INSERT INTO book (isbn, title) VALUES ('1', 'Solaris'), ('2', 'Roadside Picnic');
+    UPDATE book SET lent = lent + 1 WHERE title = 'Solaris'"
+rows=$("$command" --load-engine="$library" sql --engine granite "$folder/store" "SELECT title, lent FROM book ORDER BY title")
+[ "$rows" = "Roadside Picnic|0
+Solaris|1" ] || fail "other rows: $rows"
+[ "$("$command" --load-engine "$library" check --engine granite "$folder/store")" = ok ] || fail "the check found something"
+
+"$command" --load-engine "$folder/missing.so" engines 2> "$folder/words" && fail "a missing library was loaded"
+grep -q "cannot load engine library $folder/missing.so" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
+"$command" --load-engine "$extension" engines 2> "$folder/words" && fail "any library was loaded"
+grep -q "has no function rootstock_engine_init" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
+sed -i 's/return abi == ROOTSTOCK_ENGINE_ABI ? &reference : NULL/return abi == 1 ? \&reference : NULL/' "$folder/granite/environment.c"
+make -s -C "$folder/granite" ENGINE=old HEADER="$folder/include"
+"$command" --load-engine "$folder/granite/librootstock_old.so" engines 2> "$folder/words" && fail "another ABI was loaded"
+grep -q "built for another version of the plug" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
+
+# In SQL, as load_extension: only where the application allows it.
+/usr/bin/python3 - "$extension" "$library" "$folder/store" <<'PYTHON' || fail "the extension's"
+import sqlite3, sys
+connection = sqlite3.connect(":memory:", isolation_level=None)
+connection.enable_load_extension(True)
+connection.load_extension(sys.argv[1])
+assert connection.execute("SELECT rootstock_load_engine(?)", [sys.argv[2]]).fetchone() == ("granite",)
+assert connection.execute("SELECT rootstock_load_engine(?)", [sys.argv[2]]).fetchone() == ("granite",), "a second time"
+connection.enable_load_extension(False)
+try:
+    connection.execute("SELECT rootstock_load_engine(?)", [sys.argv[2]]).fetchone()
+    raise SystemExit("it was loaded where extensions may not be")
+except sqlite3.OperationalError as error:
+    assert "not authorized" in str(error), error
+connection.execute("SELECT rootstock_open(?, 'granite')", [sys.argv[3]]).fetchall()
+assert connection.execute("SELECT sum(lent) FROM book").fetchone() == (1,)
+PYTHON
+echo "engine: an engine built outside the tree runs in the command and in the extension"
