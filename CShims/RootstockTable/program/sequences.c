@@ -1,13 +1,14 @@
 /*
 ** sequences.c - which entries of sqlite_sequence a statement makes, whether a row comes or not.
 **
-** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into, those that its triggers name
-** included, when it begins, and writes it when it ends: a table without an entry has one of 0 from then on, even if no
+** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into, those that its triggers and
+** the actions of foreign keys name included, when it begins, and writes it when it ends: a table without an entry has one of 0 from then on, even if no
 ** trigger fired. SQLite itself is asked which tables these are: the program that it compiles on the schema database
 ** opens sqlite_sequence and names each of them. Invariant: the list holds names of the schema database's main schema,
 ** in the order in which SQLite writes them.
 */
 #include "program/program.h"
+#include "executor/foreign.h"
 #include "program/runner.h"
 #include "program/temporary_triggers.h"
 
@@ -72,10 +73,11 @@ static int prepare(rst_connection *c, char *explain, sqlite3_stmt **statement) {
     return result;
 }
 
-/* Rows that the schema database judges meet no triggers: they are on only while a statement is asked of. Those of rows
-** that REPLACE drops fire where they are recursive. */
+/* Rows that the schema database judges meet no triggers and no foreign keys: they are on only while a statement is
+** asked of. Triggers of rows that REPLACE drops fire where they are recursive. */
 static void triggers_switch(rst_connection *c, bool on) {
     sqlite3_db_config(schema_of(c)->schema_db, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, NULL);
+    sqlite3_db_config(schema_of(c)->schema_db, SQLITE_DBCONFIG_ENABLE_FKEY, on && rst_foreign_enabled(c), NULL);
     (void)(on ? rst_temporary_triggers_lend(c) : rst_temporary_triggers_end(c));
     if (rst_recursive_triggers(c))
         (void)rst_schema_db_execute(schema_of(c)->schema_db,
@@ -93,7 +95,8 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
         any = schema->tables[i]->autoincrement && (schema->tables[i] != table || code->kind != KIND_INSERT);
     /* Nothing of the schema database is running where a statement of the application begins. One inside a trigger
     ** belongs to it. */
-    if (!any || table->triggers == NULL || rewriter_of(c)->trigger_depth > 0 || schema->program != NULL)
+    if (!any || (table->triggers == NULL && !(table->is_parent && rst_foreign_enabled(c))) ||
+        rewriter_of(c)->trigger_depth > 0 || schema->program != NULL)
         return SQLITE_OK;
     result =
         sqlite3_prepare_v2(schema->schema_db, "SELECT rootpage FROM main.sqlite_schema WHERE name='sqlite_sequence'",
