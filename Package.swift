@@ -54,6 +54,10 @@ let package = Package(
 
         // The engines' plug, and the table layer on it.
         .target(name: "RootstockEngine", path: "CShims/RootstockEngine"),
+        // The contract of the plug, as a test for any engine.
+        .target(
+            name: "RootstockEngineTest", dependencies: ["RootstockEngine"], path: "CShims/EngineTest",
+            cSettings: [.headerSearchPath(".")]),
         .target(
             name: "RootstockLMDB", dependencies: ["CLMDB", "RootstockEngine"], path: "CShims/Engines/LMDB",
             cSettings: [.headerSearchPath(".")]),
@@ -117,8 +121,8 @@ let package = Package(
         .executableTarget(
             name: "RootstockCommand",
             dependencies: [
-                "Rootstock", "Workloads", "OwnData", "Comparison", "Report", "History", "CommandSupport",
-                argumentParser,
+                "Rootstock", "RootstockEngine", "RootstockEngineTest", "Workloads", "OwnData", "Comparison", "Report",
+                "History", "CommandSupport", argumentParser,
             ],
             path: "Sources/RootstockCommand"),
 
@@ -129,8 +133,8 @@ let package = Package(
         .testTarget(
             name: "RootstockEngineTests",
             dependencies: [
-                "Rootstock", "RootstockEngine", "RootstockReference", "RootstockTable", "RootstockEngineProbe",
-                "TestSupport",
+                "Rootstock", "RootstockEngine", "RootstockEngineTest", "RootstockReference", "RootstockTable",
+                "RootstockEngineProbe", "TestSupport",
             ],
             path: "Tests/Unit/Engine"),
         .target(name: "TestSupport", path: "Tests/Support"),

@@ -10,7 +10,8 @@ struct RootstockCommand: ParsableCommand {
         discussion: "Every command takes --load-engine LIBRARY: an engine from a shared library.",
         version: Version.summary,
         subcommands: [
-            SQLCommand.self, Run.self, Check.self, Info.self, Backup.self, Trees.self, Engines.self, Compare.self,
+            SQLCommand.self, Run.self, Check.self, Info.self, Backup.self, Trees.self, Engines.self, EngineTest.self,
+            Compare.self,
             ReportCommand.self, Suggest.self, Import.self,
             MeasureTurn.self,
         ]

@@ -91,6 +91,10 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER 0x04u /* convention 5 */
 #define ROOTSTOCK_CAPABILITY_RESERVE 0x08u             /* put honours ROOTSTOCK_PUT_RESERVE */
 #define ROOTSTOCK_CAPABILITY_DURABLE 0x10u             /* a commit can survive the process */
+/* An environment is a directory at the path. With neither FILE nor this the engine keeps no files. */
+#define ROOTSTOCK_CAPABILITY_DIRECTORY 0x20u
+/* While a process has it open, a second process cannot open the environment: ROOTSTOCK_BUSY, with a message. */
+#define ROOTSTOCK_CAPABILITY_ONE_PROCESS 0x40u
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
 ** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
@@ -196,10 +200,10 @@ typedef enum rootstock_move {
 } rootstock_move;
 
 typedef struct rootstock_tree_statistics {
-    uint64_t entries;
-    uint64_t pages; /* 0 where the engine has no pages */
-    uint64_t bytes; /* space the tree takes; 0 where unknown */
-    uint32_t depth;
+    uint64_t entries; /* entries of the tree as the transaction sees it, exact */
+    uint64_t pages;   /* 0 where the engine has no pages */
+    uint64_t bytes;   /* space the tree takes; 0 where unknown */
+    uint32_t depth;   /* levels of pages or files; at least 1 in a tree with entries */
 } rootstock_tree_statistics;
 
 typedef struct rootstock_environment_statistics {
@@ -242,7 +246,8 @@ struct rootstock_engine {
     ** aborted. */
     void (*reset)(rootstock_transaction *transaction);
     int (*renew)(rootstock_transaction *transaction);
-    /* Of a read transaction: identifier of the commit it sees. Of a write transaction: that commit's plus one. */
+    /* Of a read transaction: identifier of the commit it sees. Of a write transaction: that commit's plus one. Numbers
+    ** never go back. A write transaction that changed nothing may count as a commit, or not. */
     uint64_t (*transaction_identifier)(rootstock_transaction *transaction);
 
     int (*tree_open)(rootstock_transaction *transaction, const char *name, uint32_t flags, rootstock_tree *tree);
