@@ -12,13 +12,13 @@
 /// A name is given with its prefix (`:id`, `@id`, `$id`), or without one where the statement uses `:`. Binding fails with
 /// ``ResultCode/range`` unless there is one argument for each parameter of the statement.
 public struct Arguments: Hashable, Sendable {
-    /// The values, in order.
-    let values: [Value]
+    /// The values, in order. With its module, since a type that dictionary literals make has a `Value` of its own.
+    let values: [Rootstock.Value]
 
     /// Their names, as many; `nil` where the arguments go by position.
     let names: [String]?
 
-    init(values: [Value], names: [String]? = nil) {
+    init(values: [Rootstock.Value], names: [String]? = nil) {
         self.values = values
         self.names = names
     }

@@ -18,6 +18,39 @@ extension Store {
     public func backup(to path: String) throws {
         try withReader { try $0.backup(to: path) }
     }
+
+    /// The same for a task: cancelled, or with `progress` cancelled, it leaves no file.
+    ///
+    /// - Parameter progress: Gets the bytes to write as its total, which is an estimate, and the bytes written. A few times a second.
+    /// - Throws: As the synchronous ``backup(to:)-(String)``; `CancellationError`.
+    public func backup(to path: String, reporting progress: Progress? = nil) async throws {
+        let file = PartialFile(for: path)
+        let work = Task {
+            try await readers.withConnection { connection in
+                if let progress {
+                    let info = try connection.storeInfo()
+                    progress.totalUnitCount = Int64(max(1, info.usedPages * info.pageBytes))
+                }
+                try connection.checkCancellation()
+                try connection.backup(to: file)
+            }
+        }
+        let watch = Task {
+            guard let progress else { return }
+            while (try? await Task.sleep(for: .milliseconds(50))) != nil {
+                if progress.isCancelled { return work.cancel() }
+                let size = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int64
+                if let size { progress.completedUnitCount = min(size, progress.totalUnitCount) }
+            }
+        }
+        defer { watch.cancel() }
+        try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        if let progress { progress.completedUnitCount = progress.totalUnitCount }
+    }
 }
 
 extension Connection {

@@ -5,6 +5,7 @@ extension Connection {
     ///
     /// - Throws: What SQLite says of the text; ``ResultCode/misuse`` if it holds no statement or more than one.
     public func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+        try checkCancellation()
         if let cached = try takeCached(sql) { return Statement(connection: self, compiled: cached) }
         return try withBytes(of: sql) { (text) throws(DatabaseError) -> Statement in
             let compiled = try compile(text)
@@ -40,6 +41,7 @@ extension Connection {
         try withBytes(of: script) { text in
             var rest = text
             while !rest.isEmpty {
+                try checkCancellation()
                 position = text.count - rest.count
                 let compiled = try compile(rest)
                 if let handle = compiled.handle {
@@ -64,7 +66,7 @@ extension Connection {
 
     /// Resets what the holder of a connection left unfinished, so that no forgotten row keeps a snapshot alive.
     func resetStatements() {
-        guard liveStatements > 0 else { return }
+        guard lastStatement != nil else { return }
         var handle = sqlite3_next_stmt(database, nil)
         while let current = handle {
             if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
@@ -75,6 +77,7 @@ extension Connection {
     /// The error behind `code`, which a call on this connection has just returned.
     @usableFromInline
     func failure(_ code: Int32, sql: String?) -> DatabaseError {
+        if isSpent { return DatabaseError(.misuse, closedError.message, sql: sql) }
         let error = DatabaseError(code, database: database, sql: sql)
         guard !engine.isNative, let database else { return error }
         let finer = FrontDoor.lastError(database)
@@ -124,7 +127,7 @@ extension Connection {
 
     /// Prepares the first statement of `text`, by way of the front door where the engine has one.
     private func compile(_ text: SQLText.Bytes) throws(DatabaseError) -> Compiled {
-        guard let database else { throw DatabaseError(.misuse, "the connection to \(path) is closed") }
+        guard let database else { throw closedError }
         var rewrite: FrontDoor.Rewrite?
         // Asked before the front door is: what it says then holds for this state or a later one, never for an older one. What is
         // wrong it says itself, in words; 0 is no state's number.

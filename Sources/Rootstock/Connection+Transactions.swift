@@ -1,3 +1,5 @@
+import CSQLite
+
 /// When a transaction takes its locks.
 public enum TransactionKind: String, CaseIterable, Sendable {
     /// At the first read and the first write. A write after a read can find that another connection has written since.
@@ -20,7 +22,7 @@ extension Connection {
     func withTransaction<T>(
         _ kind: TransactionKind, after waited: Duration, _ body: () throws -> T
     ) throws -> T {
-        try waitingLess(by: waited) { try execute("BEGIN \(kind.rawValue.uppercased())") }
+        try waitingLess(by: waited) { try begin(kind) }
         return try finishing(commit: ["COMMIT"], rollback: ["ROLLBACK"], body)
     }
 
@@ -36,12 +38,86 @@ extension Connection {
     private func finishing<T>(commit: [String], rollback: [String], _ body: () throws -> T) throws -> T {
         do {
             let result = try body()
-            for sql in commit { try execute(sql) }
+            try uncancelled { for sql in commit { try execute(sql) } }
             return result
         } catch {
             // Some errors (a full disk, OR ROLLBACK) have ended the transaction already. The first error is the one to tell.
-            for sql in rollback where isInTransaction { try? execute(sql) }
+            uncancelled { for sql in rollback where isInTransaction { try? execute(sql) } }
             throw error
         }
+    }
+}
+
+// MARK: - Statements that are kept
+
+/// BEGIN and COMMIT as a store runs them around each closure, prepared once.
+struct TransactionFrame {
+    fileprivate var deferred: CompiledStatement?
+    fileprivate var immediate: CompiledStatement?
+    fileprivate var exclusive: CompiledStatement?
+    fileprivate var end: CompiledStatement?
+}
+
+extension Connection {
+    /// Runs `body` in a transaction that can write nothing.
+    func withReadTransaction<T>(_ body: () throws -> T) throws -> T {
+        try begin(.deferred)
+        do {
+            let result = try refusingWrites(body)
+            try end()
+            return result
+        } catch {
+            if isInTransaction { try? end() }
+            throw error
+        }
+    }
+
+    /// BEGIN means the same on every engine, whatever the schema, and the front door leaves it as it is.
+    private func begin(_ kind: TransactionKind) throws(DatabaseError) {
+        let kept =
+            switch kind {
+            case .deferred: frame.deferred
+            case .immediate: frame.immediate
+            case .exclusive: frame.exclusive
+            }
+        if let kept { return try run(kept) }
+        let made = try keep("BEGIN \(kind.rawValue.uppercased())")
+        switch kind {
+        case .deferred: frame.deferred = made
+        case .immediate: frame.immediate = made
+        case .exclusive: frame.exclusive = made
+        }
+        try run(made)
+    }
+
+    /// COMMIT of a transaction that has written nothing: the front door's own has no deferred foreign key to look at.
+    private func end() throws(DatabaseError) {
+        if let kept = frame.end { return try run(kept) }
+        let made = try keep("COMMIT")
+        frame.end = made
+        try run(made)
+    }
+
+    private func keep(_ sql: String) throws(DatabaseError) -> CompiledStatement {
+        guard let database else { throw closedError }
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw failure(code, sql: sql) }
+        return CompiledStatement(handle: handle, sql: sql, isReusable: true)
+    }
+
+    private func run(_ statement: CompiledStatement) throws(DatabaseError) {
+        let code = sqlite3_step(statement.handle)
+        let error = code == SQLITE_DONE ? nil : failure(code, sql: statement.sql)
+        sqlite3_reset(statement.handle)
+        if let error { throw error }
+    }
+
+    /// Runs `body` whether or not the call that has the connection was cancelled: what ends a transaction.
+    func uncancelled<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
+        let asked = call
+        call = nil
+        defer { call = asked }
+        return try body()
     }
 }

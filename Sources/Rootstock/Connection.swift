@@ -29,14 +29,30 @@ public final class Connection {
     private(set) var database: OpaquePointer?
     var cache: StatementCache
 
-    /// `Statement` objects that exist: what ``Store`` resets when a connection comes back with some of them forgotten.
-    var liveStatements = 0
+    /// The last of the `Statement` objects that exist, which form a list: what ``Store`` resets when a connection comes back with some
+    /// of them forgotten.
+    var lastStatement: Unmanaged<Statement>?
+
+    /// The statements that begin and end a store's transactions, kept.
+    var frame = TransactionFrame()
+
+    /// The asynchronous call that has the connection now.
+    var call: PoolCall?
+
+    /// What SQLite measures statements for.
+    var slowStatements: SlowStatementBox?
+
+    /// Whether another object has taken the connection over, because this one was kept beyond its closure.
+    private(set) var isSpent = false
 
     /// Opens the store at `path`, creating it unless `options` ask for reading only.
-    public convenience init(path: String, engine: Engine = .lmdb, options: StoreOptions = StoreOptions())
+    ///
+    /// - Parameter engine: The engine under the connection; `nil` for the file's, as in ``Store/init(path:engine:options:)``. Unlike a store, a
+    ///   connection leaves a SQLite file that it makes in SQLite's own journal mode.
+    public convenience init(path: String, engine: Engine? = nil, options: StoreOptions = StoreOptions())
         throws(DatabaseError)
     {
-        try self.init(path: path, engine: engine, options: options, queryOnly: false)
+        try self.init(path: path, engine: Engine.chosen(engine, for: path), options: options, queryOnly: false)
     }
 
     /// With `queryOnly` the connection refuses to write, whatever the file allows.
@@ -54,6 +70,27 @@ public final class Connection {
             ? Connection.openNative(path, options: options, queryOnly: queryOnly)
             : Connection.openStore(path, engine: engine, options: options)
         if engine.isNative { try configureNative(options, queryOnly: queryOnly) }
+        if let hook = options.slowStatement { report(hook) }
+        for function in options.functions { try add(function) }
+        for collation in options.collations { try add(collation) }
+    }
+
+    /// The connection of `other` as a new object. `other` was kept beyond its closure, as a statement of it may have been: both are refused at
+    /// their next use, whatever thread it is on.
+    init(takingOver other: Connection) {
+        engine = other.engine
+        path = other.path
+        isReadOnly = other.isReadOnly
+        refusesWrites = other.refusesWrites
+        database = other.database
+        cache = other.cache
+        frame = other.frame
+        slowStatements = other.slowStatements
+        while let statement = other.lastStatement?.takeUnretainedValue() { statement.retire(to: self) }
+        other.database = nil
+        other.cache = StatementCache(capacity: 0)
+        other.frame = TransactionFrame()
+        other.isSpent = true
     }
 
     deinit { close() }
@@ -63,6 +100,7 @@ public final class Connection {
     /// Statements that still exist stay usable to their end. Closing twice is no error.
     public func close() {
         cache.removeAll()
+        frame = TransactionFrame()
         sqlite3_close_v2(database)
         database = nil
     }
@@ -71,8 +109,19 @@ public final class Connection {
     ///
     /// On an engine other than `sqlite`, SQL text given to SQLite's own functions must have passed `rootstock_rewrite`.
     public var handle: OpaquePointer {
-        guard let database else { preconditionFailure("the connection to \(path) is closed") }
+        guard let database else { preconditionFailure(closedError.message) }
         return database
+    }
+}
+
+extension Connection {
+    /// What is wrong with a connection that has no database.
+    var closedError: DatabaseError {
+        DatabaseError(
+            .misuse,
+            isSpent
+                ? "the connection to \(path) is used outside the closure that it was given to"
+                : "the connection to \(path) is closed")
     }
 }
 

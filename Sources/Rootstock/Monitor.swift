@@ -47,10 +47,13 @@ final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Calls `body` with the state until it gives an answer, sleeping in between until somebody changed the state.
+    /// Calls `body` with the state until it gives an answer, sleeping in between until somebody changed the state, and wakes the others.
     func waiting<T, E: Error>(_ body: (inout State) throws(E) -> T?) throws(E) -> T {
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        defer {
+            pthread_cond_broadcast(condition)
+            pthread_mutex_unlock(mutex)
+        }
         while true {
             if let answer = try body(&state) { return answer }
             pthread_cond_wait(condition, mutex)
@@ -63,7 +66,10 @@ final class Monitor<State>: @unchecked Sendable {
         until deadline: ContinuousClock.Instant, _ body: (inout State, _ isLate: Bool) throws(E) -> T?
     ) throws(E) -> T? {
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        defer {
+            pthread_cond_broadcast(condition)
+            pthread_mutex_unlock(mutex)
+        }
         while true {
             let left = deadline - .now
             if let answer = try body(&state, left <= .zero) { return answer }

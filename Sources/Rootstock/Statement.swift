@@ -20,22 +20,49 @@ public final class Statement {
     public let connection: Connection
 
     /// The text as the caller wrote it.
-    public var sql: String { compiled.sql }
+    public let sql: String
 
     /// SQLite's statement, for what has no method here. It is reset and may be reused when this object is released.
-    public let handle: OpaquePointer
+    public var handle: OpaquePointer {
+        guard let pointer else { preconditionFailure(connection.closedError.message) }
+        return pointer
+    }
 
-    let compiled: CompiledStatement
+    /// SQLite's statement. `nil` once the closure is over that the connection was given to: SQLite's functions answer that with
+    /// SQLITE_MISUSE, or with NULL for a column. Belongs to one thread at a time, so that nothing is gained by watching for overlapping uses.
+    @exclusivity(unchecked) @usableFromInline private(set) var pointer: OpaquePointer?
+
+    /// `nil` as `pointer` is.
+    private(set) var compiled: CompiledStatement?
+
+    /// The neighbours in the connection's list of statements.
+    private var previous: Unmanaged<Statement>?
+    private var next: Unmanaged<Statement>?
 
     init(connection: Connection, compiled: CompiledStatement) {
         self.connection = connection
         self.compiled = compiled
-        handle = compiled.handle
-        connection.liveStatements += 1
+        sql = compiled.sql
+        pointer = compiled.handle
+        previous = connection.lastStatement
+        previous?._withUnsafeGuaranteedRef { $0.next = Unmanaged.passUnretained(self) }
+        connection.lastStatement = Unmanaged.passUnretained(self)
     }
 
-    deinit {
-        connection.liveStatements -= 1
+    deinit { retire(to: connection) }
+
+    /// Gives the statement to `connection`, and has none any more. Doing so twice is no error.
+    func retire(to connection: Connection) {
+        guard let compiled else { return }
+        previous?._withUnsafeGuaranteedRef { $0.next = next }
+        if let next {
+            next._withUnsafeGuaranteedRef { $0.previous = previous }
+        } else {
+            self.connection.lastStatement = previous
+        }
+        (previous, next) = (nil, nil)
+        self.compiled = nil
+        pointer = nil
         connection.giveBack(compiled)
     }
 
@@ -49,10 +76,10 @@ public final class Statement {
     /// - Throws: What the statement met. It is reset then.
     @inlinable
     public func step() throws(DatabaseError) -> Bool {
-        let code = sqlite3_step(handle)
+        let code = sqlite3_step(pointer)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE {
-            sqlite3_reset(handle)
+            sqlite3_reset(pointer)
             return false
         }
         throw failure(code)
@@ -68,13 +95,13 @@ public final class Statement {
     @inlinable
     public func reset() {
         // The code returned is that of the last step, which has been thrown already.
-        sqlite3_reset(handle)
+        sqlite3_reset(pointer)
     }
 
     @usableFromInline
     func failure(_ code: Int32) -> DatabaseError {
         let error = connection.failure(code, sql: sql)
-        sqlite3_reset(handle)
+        sqlite3_reset(pointer)
         return error
     }
 }
@@ -83,17 +110,17 @@ public final class Statement {
 
 extension Statement {
     /// How many arguments the statement takes: the largest parameter number in it.
-    public var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+    public var parameterCount: Int { Int(sqlite3_bind_parameter_count(pointer)) }
 
     /// The number of the parameter `name`, written with its prefix as in the statement (`:id`, `@id`, `$id`), or `nil`.
     public func parameterIndex(of name: String) -> Int? {
-        let index = sqlite3_bind_parameter_index(handle, name)
+        let index = sqlite3_bind_parameter_index(pointer, name)
         return index == 0 ? nil : Int(index)
     }
 
     /// The name of the parameter `index`, with its prefix (`:id`, `@id`, `$id`, `?2`), or `nil` where it is a mere `?`.
     public func parameterName(at index: Int) -> String? {
-        sqlite3_bind_parameter_name(handle, Int32(index)).map { String(cString: $0) }
+        sqlite3_bind_parameter_name(pointer, Int32(index)).map { String(cString: $0) }
     }
 
     /// Binds one argument.
@@ -116,22 +143,22 @@ extension Statement {
 
     @inlinable
     public func bindNull(at index: Int) throws(DatabaseError) {
-        try check(sqlite3_bind_null(handle, Int32(index)))
+        try check(sqlite3_bind_null(pointer, Int32(index)))
     }
 
     @inlinable
     public func bind(_ integer: Int64, at index: Int) throws(DatabaseError) {
-        try check(sqlite3_bind_int64(handle, Int32(index), integer))
+        try check(sqlite3_bind_int64(pointer, Int32(index), integer))
     }
 
     @inlinable
     public func bind(_ integer: Int, at index: Int) throws(DatabaseError) {
-        try check(sqlite3_bind_int64(handle, Int32(index), Int64(integer)))
+        try check(sqlite3_bind_int64(pointer, Int32(index), Int64(integer)))
     }
 
     @inlinable
     public func bind(_ real: Double, at index: Int) throws(DatabaseError) {
-        try check(sqlite3_bind_double(handle, Int32(index), real))
+        try check(sqlite3_bind_double(pointer, Int32(index), real))
     }
 
     public func bind(_ text: String, at index: Int) throws(DatabaseError) {
@@ -140,7 +167,7 @@ extension Statement {
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 // An empty buffer may have no address, which SQLite would take for NULL.
                 sqlite3_bind_text64(
-                    handle, Int32(index), characters.baseAddress ?? noBytes, UInt64(characters.count), copyBytes,
+                    pointer, Int32(index), characters.baseAddress ?? noBytes, UInt64(characters.count), copyBytes,
                     UInt8(SQLITE_UTF8))
             }
         }
@@ -158,12 +185,12 @@ extension Statement {
 
     /// Makes every argument NULL again.
     public func clearBindings() {
-        sqlite3_clear_bindings(handle)
+        if let pointer { sqlite3_clear_bindings(pointer) }
     }
 
     private func bindCopy(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int32 {
         sqlite3_bind_blob64(
-            handle, Int32(index), bytes.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(bytes.count), copyBytes)
+            pointer, Int32(index), bytes.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(bytes.count), copyBytes)
     }
 
     @usableFromInline

@@ -12,8 +12,8 @@
 /// let count = try store.read { try $0.queryValue("SELECT count(*) FROM note") }
 /// ```
 ///
-/// The connection given to a closure is for that closure: keeping it, or a statement of it, beyond the closure's end is a
-/// programming error.
+/// The connection given to a closure is for that closure: kept beyond the closure's end, it, or a statement of it, fails with
+/// ``ResultCode/misuse`` at its next use.
 public final class Store: Sendable {
     /// The path that was opened.
     public let path: String
@@ -24,13 +24,18 @@ public final class Store: Sendable {
     /// How the store was opened.
     public let options: StoreOptions
 
-    private let writer: ConnectionPool
-    private let readers: ConnectionPool
+    let hub = ChangeHub()
+    let writer: ConnectionPool
+    let readers: ConnectionPool
 
     /// Opens the store at `path`, creating it unless `options` ask for reading only.
     ///
+    /// - Parameter engine: The engine under the store. An existing file tells it by itself, and a new one is as ``Engine/usual(for:)`` has it by its
+    ///   name: `notes.sqlite` and `notes.db` are SQLite databases, `notes.store` is one of LMDB.
     /// - Throws: ``ResultCode/cannotOpen``, ``ResultCode/notADatabase`` and the like, with a message that names the path.
-    public init(path: String, engine: Engine = .lmdb, options: StoreOptions = StoreOptions()) throws(DatabaseError) {
+    public init(path: String, engine: Engine? = nil, options: StoreOptions = StoreOptions()) throws(DatabaseError) {
+        let engine = Engine.chosen(engine, for: path)
+        let options = options.completed(for: engine, path: path)
         self.path = path
         self.engine = engine
         self.options = options
@@ -54,32 +59,37 @@ public final class Store: Sendable {
     /// Runs `body` in a read transaction: all its queries see one snapshot, and it can write nothing.
     ///
     /// Waits for a connection while all of them are in use.
-    public func read<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
-        try readers.withConnection { connection in
-            try connection.withTransaction(.deferred) { try connection.refusingWrites { try body(connection) } }
-        }
+    public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+        try readers.withConnection { connection in try connection.withReadTransaction { try body(connection) } }
     }
 
     /// Runs `body` in a write transaction: committed when it returns, rolled back when it throws.
     ///
     /// Waits for the write that runs before it, in this process or another, for as long as ``StoreOptions/busyTimeout`` says, and
     /// fails with ``ResultCode/busy`` then. A write inside a write of the same store fails with ``ResultCode/misuse``.
-    public func write<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
+    @discardableResult
+    public func write<T>(_ body: (Connection) throws -> T) throws -> T {
         let asked = ContinuousClock.now
         return try writer.withConnection { connection in
-            // A store opened for reading only has nothing to lock, and each statement that would write is refused.
-            let kind = options.readOnly ? TransactionKind.deferred : .immediate
-            return try connection.withTransaction(kind, after: .now - asked) { try body(connection) }
+            try hub.watching(connection) {
+                try connection.withTransaction(writeKind, after: .now - asked) { try body(connection) }
+            }
         }
     }
+
+    /// A store opened for reading only has nothing to lock, and each statement that would write is refused.
+    var writeKind: TransactionKind { options.readOnly ? .deferred : .immediate }
 
     /// Runs `body` with the writing connection and no transaction around it: for pragmas, and for transactions of its own.
     ///
     /// Waits for the connection for as long as ``StoreOptions/busyTimeout`` says, and fails with ``ResultCode/busy`` then. A transaction that `body` leaves open is rolled back.
-    public func withConnection<T: Sendable>(_ body: (Connection) throws -> T) throws -> T {
+    @discardableResult
+    public func withConnection<T>(_ body: (Connection) throws -> T) throws -> T {
         try writer.withConnection { connection in
-            defer { if connection.isInTransaction { try? connection.execute("ROLLBACK") } }
-            return try body(connection)
+            try hub.watching(connection) {
+                defer { if connection.isInTransaction { try? connection.execute("ROLLBACK") } }
+                return try body(connection)
+            }
         }
     }
 

@@ -86,6 +86,15 @@ public struct StoreOptions: Hashable, Sendable {
     /// Prepared statements that each connection keeps for reuse. 0 keeps none.
     public var statementCacheCapacity = 64
 
+    /// Functions that every connection has, as ``Connection/add(_:)-(SQLFunction)`` gives them to one.
+    public var functions: [SQLFunction] = []
+
+    /// Collations that every connection has, as ``Connection/add(_:)-(SQLCollation)`` gives them to one.
+    public var collations: [SQLCollation] = []
+
+    /// Who is told of statements that take long; `nil` for nobody.
+    public var slowStatement: SlowStatementHook?
+
     /// What engine `sqlite` is told besides. Ignored by the others, so that one value of options serves every engine.
     public var native = NativeConfiguration()
 
@@ -104,7 +113,8 @@ public struct NativeConfiguration: Hashable, Sendable {
         case delete, truncate, persist, memory, wal, off
     }
 
-    /// The journal mode to put the file in, or `nil` to leave it as it is. Opening fails if SQLite keeps another one.
+    /// The journal mode to put the file in. `nil` leaves a file as it is, but a ``Store`` puts one that it makes in
+    /// ``JournalMode/wal``, in which reads and the writer do not block each other. Opening fails if SQLite keeps another one.
     public var journalMode: JournalMode?
 
     /// Pragmas run on every connection as it opens, without the word PRAGMA: `"mmap_size = 268435456"`.
@@ -115,7 +125,7 @@ public struct NativeConfiguration: Hashable, Sendable {
         self.pragmas = pragmas
     }
 
-    /// As SQLite ships.
+    /// As SQLite ships, but for the journal mode of a file that a ``Store`` makes.
     public static let `default` = NativeConfiguration()
 
     /// A write-ahead log: readers and the writer do not block each other.

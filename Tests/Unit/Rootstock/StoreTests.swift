@@ -79,7 +79,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try store.read { try $0.queryValue("SELECT max(a) FROM t") } == Value(4 * writes))
+        #expect(try await store.read { try $0.queryValue("SELECT max(a) FROM t") } == Value(4 * writes))
     }
 
     @Test(arguments: engines) func aWriteInsideAWriteIsRefused(engine: Engine) throws {

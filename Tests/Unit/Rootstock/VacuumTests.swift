@@ -191,8 +191,8 @@ import Testing
             let written = try await group.reduce(0, +)
             #expect(written == 120)
         }
-        try #expect(store.read { try $0.queryValue("SELECT count(*) FROM t") } == 220)
-        try store.withConnection { try #expect($0.integrityFaults() == []) }
+        #expect(try await store.read { try $0.queryValue("SELECT count(*) FROM t") } == 220)
+        try await store.withConnection { try #expect($0.integrityFaults() == []) }
     }
 
     @Test(arguments: inFiles) func aBackupIsTheLastCommit(_ engine: Engine) throws {

@@ -1,0 +1,117 @@
+// ObservationTests.swift - who is told of which commits, the same on every engine.
+
+import Foundation
+import Rootstock
+import Testing
+
+@Suite struct ObservationTests {
+    let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    func store(_ engine: Engine) throws -> Store {
+        let store = try Store(
+            path: folder.path(), engine: engine, options: StoreOptions(durability: .off, native: .wal))
+        try store.withConnection {
+            try $0.executeScript(
+                """
+                CREATE TABLE IF NOT EXISTS book (id INTEGER PRIMARY KEY, title TEXT);
+                CREATE TABLE IF NOT EXISTS word (word TEXT PRIMARY KEY) WITHOUT ROWID;
+                CREATE TABLE IF NOT EXISTS other (a);
+                CREATE VIEW IF NOT EXISTS titles AS SELECT title FROM book;
+                """)
+        }
+        return store
+    }
+
+    /// How many elements `changes` gives up to the end of `body`.
+    func told(_ store: Store, of tables: Set<String>?, _ body: () async throws -> Void) async throws -> Int {
+        let changes = store.changes(of: tables)
+        let counter = Counter()
+        let task = Task { for await _ in changes { counter.add() } }
+        while counter.count == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await body()
+        // Longer than the store waits between two looks for commits of others.
+        try await Task.sleep(for: .milliseconds(700))
+        task.cancel()
+        return counter.count - 1
+    }
+
+    final class Counter: @unchecked Sendable {  // its lock
+        private let lock = NSLock()
+        private var number = 0
+        func add() { lock.withLock { number += 1 } }
+        var count: Int { lock.withLock { number } }
+    }
+
+    @Test(arguments: apiEngines) func aCommitIsToldToThoseOfItsTables(engine: Engine) async throws {
+        let store = try store(engine)
+        let one = try await told(store, of: ["BOOK"]) {
+            try await store.write { try $0.execute("INSERT INTO book (title) VALUES ('a')") }
+        }
+        #expect(one == 1)
+        let none = try await told(store, of: ["book"]) {
+            try await store.write { try $0.execute("INSERT INTO other VALUES (1)") }
+            try await store.write { try $0.execute("UPDATE book SET title = 'b' WHERE id = 99") }
+            _ = try await store.read { try $0.query("SELECT * FROM book") }
+        }
+        #expect(none == 0)
+        for sql in ["DELETE FROM book", "INSERT INTO word VALUES ('w')", "CREATE TABLE IF NOT EXISTS new (a)"] {
+            let some = try await told(store, of: sql.contains("word") ? ["word"] : ["book"]) {
+                try await store.write { connection in
+                    if sql.hasPrefix("DELETE") {
+                        try connection.execute("INSERT INTO book (title) VALUES ('c'), ('d')")
+                    }
+                    try connection.execute(sql)
+                }
+            }
+            #expect(some >= 1, "\(sql)")
+        }
+    }
+
+    @Test(arguments: apiEngines) func commitsOfOtherStoresAreFound(engine: Engine) async throws {
+        let (store, other) = try (store(engine), store(engine))
+        let found = try await told(store, of: ["book"]) {
+            try await other.write { try $0.execute("INSERT INTO book (title) VALUES ('a')") }
+        }
+        #expect(found >= 1)
+    }
+
+    @Test(arguments: apiEngines) func aQueryIsObservedByTheTablesThatItReads(engine: Engine) async throws {
+        let store = try store(engine)
+        var values = store.observe { try $0.query("SELECT title FROM titles ORDER BY 1", as: String.self) }
+            .makeAsyncIterator()
+        #expect(try await values.next() == [])
+        try await store.write { try $0.execute("INSERT INTO book (title) VALUES ('a')") }
+        #expect(try await values.next() == ["a"])
+        // What the view does not read brings no element: the next one is the rows of both changes.
+        try await store.write { try $0.execute("INSERT INTO other VALUES (1)") }
+        try await store.write { try $0.execute("INSERT INTO book (title) VALUES ('b')") }
+        try await store.write { try $0.execute("INSERT INTO book (title) VALUES ('c')") }
+        #expect(try await values.next() == ["a", "b", "c"])
+        // A query that a store answers without its rows is observed all the same.
+        var counts = store.observe { try $0.queryValue("SELECT count(*) FROM book") }.makeAsyncIterator()
+        #expect(try await counts.next() == 3)
+        try await store.write { try $0.execute("INSERT INTO book (title) VALUES ('b')") }
+        #expect(try await counts.next() == 4)
+        #expect(try await values.next() == ["a", "b", "b", "c"])
+        // The kept statement hears of its tables again.
+        try await store.write { try $0.execute("DELETE FROM book WHERE title = 'b'") }
+        #expect(try await values.next() == ["a", "c"])
+    }
+
+    @Test(arguments: apiEngines) func anObservationEndsWithItsTask(engine: Engine) async throws {
+        let store = try store(engine)
+        let counter = Counter()
+        let task = Task {
+            for try await _ in store.observe({ try $0.queryValue("SELECT count(*) FROM book") }) { counter.add() }
+        }
+        while counter.count == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        task.cancel()
+        try await task.value
+        #expect(counter.count == 1)
+        struct Stop: Error {}
+        await #expect(throws: Stop.self) {
+            for try await _ in store.observe({ _ throws -> Int in throw Stop() }) {}
+        }
+    }
+}
