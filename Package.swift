@@ -144,6 +144,10 @@ let package = Package(
         .testTarget(
             name: "RootstockTableTests", dependencies: ["RootstockTableInternals", "TestSupport", "CSQLite"],
             path: "Tests/Unit/Table"),
+        // A program on the library, which has a package of its own, too; RootstockTests run it.
+        .executableTarget(
+            name: "rootstock-sample-app", dependencies: ["Rootstock"],
+            path: "Tests/Fixtures/SampleApp/Sources/SampleApp"),
         .testTarget(
             name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "CSQLite"],
             path: "Tests/Unit/Rootstock"),
