@@ -170,6 +170,8 @@ c-flags:
 engines: ## build/engines: engines as shared libraries, for --load-engine
 	@mkdir -p build/engines
 	@$(MAKE) --no-print-directory -s -C CShims/Engines/Reference BUILD=$(CURDIR)/build/engines
+	@if [ -e /usr/include/rocksdb/c.h ]; then $(MAKE) --no-print-directory -s -C CShims/Engines/RocksDB BUILD=$(CURDIR)/build/engines; \
+		else echo "engines: no rocksdb: install librocksdb-dev"; fi
 
 INTERPOSE = build/librootstock_interpose.so
 INTERPOSE_OBJECTS = $(patsubst %.c,build/objects/%.o,$(wildcard CShims/RootstockInterpose/*.c)) \

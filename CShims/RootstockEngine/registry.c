@@ -29,8 +29,8 @@ typedef struct shared_environment {
     rootstock_shared shared;       /* base class, must be first */
     const rootstock_engine *asked; /* by the first user; shared.engine is what it chose */
     size_t users;
-    int is_file;
-    char *real;  /* resolved path of a file */
+    int is_file; /* or a directory */
+    char *real;  /* resolved path of it */
     int retired; /* ROOTSTOCK_MOVED: no new users */
     dev_t device;
     ino_t inode;
@@ -179,10 +179,15 @@ static int check_options(const shared_environment *open, const rootstock_options
     return ROOTSTOCK_MISUSE;
 }
 
+/* A directory is told from others as a file is. */
+static int keeps_files(const rootstock_engine *engine) {
+    return (engine->capabilities & (ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DIRECTORY)) != 0;
+}
+
 /* The environment that this process has open at path, or null. The caller holds registry_mutex. */
 static shared_environment *find_environment(const rootstock_engine *engine, const char *path) {
     struct stat status;
-    int is_file = (engine->capabilities & ROOTSTOCK_CAPABILITY_FILE) != 0;
+    int is_file = keeps_files(engine);
     if (is_file && stat(path, &status) != 0) return NULL;
     for (shared_environment *open = environments; open != NULL; open = open->next) {
         if (is_file != open->is_file || open->retired) continue;
@@ -234,7 +239,7 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     open->shared.options = *options;
     open->shared.process = rootstock_process();
     open->shared.commits = no_words;
-    open->is_file = (engine->capabilities & ROOTSTOCK_CAPABILITY_FILE) != 0;
+    open->is_file = keeps_files(engine);
     int code = engine->open(engine, path, options, &open->shared.environment, message);
     if (code != ROOTSTOCK_OK) {
         free_environment(open);

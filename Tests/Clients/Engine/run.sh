@@ -54,4 +54,23 @@ except sqlite3.OperationalError as error:
 connection.execute("SELECT rootstock_open(?, 'granite')", [sys.argv[3]]).fetchall()
 assert connection.execute("SELECT sum(lent) FROM book").fetchone() == (1,)
 PYTHON
+"$command" --load-engine "$library" engine-test granite --rounds 1 > "$folder/words" || fail "$(grep -A2 broken "$folder/words")"
+
+# An engine whose store is a directory, where librocksdb-dev is installed.
+if [ -e /usr/include/rocksdb/c.h ]; then
+    make -s -C "$root/CShims/Engines/RocksDB" BUILD="$folder"
+    rocksdb() { verb=$1; shift; "$command" --load-engine "$folder/librootstock_rocksdb.so" "$verb" "$@"; }
+    rocksdb engine-test rocksdb --rounds 1 > "$folder/words" || fail "rocksdb: $(grep -A2 broken "$folder/words")"
+    rocksdb sql --engine rocksdb "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT);
+        INSERT INTO book VALUES ('Solaris', 1), ('Eden', 2); CREATE INDEX by_lent ON book (lent)"
+    rocksdb backup --engine rocksdb "$folder/shelf" "$folder/copy" > "$folder/words" || fail "rocksdb's backup: $(cat "$folder/words")"
+    rocksdb sql --engine rocksdb "$folder/shelf" "DELETE FROM book; VACUUM"
+    [ "$(rocksdb check --engine rocksdb "$folder/copy")" = ok ] || fail "rocksdb's copy is unsound"
+    [ "$(rocksdb sql --engine rocksdb "$folder/copy" "SELECT sum(lent) FROM book")" = 3 ] || fail "rocksdb's copy has other rows"
+    rocksdb backup --engine rocksdb "$folder/shelf" "$folder/copy" 2> "$folder/words" && fail "a backup replaced a store"
+    [ -z "$(find "$folder" -name '*.partial-*')" ] || fail "a backup left a part behind"
+    echo "engine: rocksdb keeps the contract, and its directories are stores"
+else
+    echo "engine: no librocksdb-dev here: rocksdb was not tested"
+fi
 echo "engine: an engine built outside the tree runs in the command and in the extension"

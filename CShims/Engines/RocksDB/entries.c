@@ -1,0 +1,429 @@
+/*
+** entries.c - trees, reading, writing and cursors.
+**
+** Invariant: a change frees what the write transaction returned before, and a cursor placed before it seeks anew.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "rocks.h"
+
+/*
+** KEYS
+*/
+
+int rocks_key(full_key *key, rootstock_tree tree, const void *data, size_t size) {
+    key->size = PREFIX + size;
+    key->bytes = key->size <= sizeof key->room ? key->room : malloc(key->size);
+    if (key->bytes == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    for (int i = 0; i < PREFIX; i++) key->bytes[i] = (char)(tree >> (24 - 8 * i));
+    if (size > 0) memcpy(key->bytes + PREFIX, data, size);
+    return ROOTSTOCK_OK;
+}
+
+void rocks_key_free(full_key *key) {
+    if (key->bytes != key->room) free(key->bytes);
+}
+
+static int is_of(rootstock_tree tree, const char *bytes, size_t size) {
+    if (size <= PREFIX) return 0;
+    for (int i = 0; i < PREFIX; i++)
+        if (bytes[i] != (char)(tree >> (24 - 8 * i))) return 0;
+    return 1;
+}
+
+int rocks_find(rootstock_transaction *t, const full_key *key, char **value, size_t *size) {
+    char *error = NULL;
+    *value = t->write ? rocksdb_writebatch_wi_get_from_batch_and_db(t->batch, t->environment->db, t->read_options,
+                                                                    key->bytes, key->size, size, &error)
+                      : rocksdb_get(t->environment->db, t->read_options, key->bytes, key->size, size, &error);
+    return rocks_failure(error);
+}
+
+/*
+** READING
+*/
+
+int rocks_get(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {
+    full_key full;
+    char *found = NULL, *room;
+    size_t size = 0;
+    int code = rocks_key(&full, tree, key->data, key->size);
+    if (code != ROOTSTOCK_OK) return code;
+    code = rocks_find(t, &full, &found, &size);
+    rocks_key_free(&full);
+    if (code != ROOTSTOCK_OK) return code;
+    if (found == NULL) return ROOTSTOCK_NOT_FOUND;
+    room = rocks_room(t, size);
+    if (room == NULL) {
+        code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    } else {
+        *value = (rootstock_slice){size, memcpy(room, found, size)};
+    }
+    rocksdb_free(found);
+    return code;
+}
+
+/*
+** TREES
+*/
+
+static int check_write(rootstock_transaction *t) {
+    return t->write ? ROOTSTOCK_OK : rocks_say(ROOTSTOCK_READ_ONLY, "a read transaction changes nothing");
+}
+
+int rocks_tree_open(rootstock_transaction *t, const char *name, uint32_t flags, rootstock_tree *tree) {
+    uint64_t number, limit = t->environment->options.maximum_trees;
+    int code = rocks_number(t, 'N', name, strlen(name), &number);
+    if (code == ROOTSTOCK_OK && number == 0) {
+        if (!(flags & ROOTSTOCK_TREE_CREATE)) return ROOTSTOCK_NOT_FOUND;
+        code = check_write(t);
+        if (code == ROOTSTOCK_OK) code = rocks_number(t, 'X', NULL, 0, &number);
+        if (number == 0) number = 1;
+        if (code == ROOTSTOCK_OK && ((limit != 0 && number > limit) || number > UINT32_MAX - 1))
+            code = rocks_say(ROOTSTOCK_TREES_FULL, "as many trees as were asked for");
+        if (code == ROOTSTOCK_OK) code = rocks_set_number(t, 'X', NULL, 0, number + 1);
+        if (code == ROOTSTOCK_OK) code = rocks_set_number(t, 'N', name, strlen(name), number);
+        t->changes++;
+    }
+    *tree = (rootstock_tree)number;
+    return code;
+}
+
+/* The tree's change of count in this transaction; null: no memory. */
+static int64_t *change_of(rootstock_transaction *t, rootstock_tree tree) {
+    for (size_t i = t->count_size; i > 0; i--)
+        if (t->counts[i - 1].tree == tree) return &t->counts[i - 1].change;
+    count_change *more = realloc(t->counts, (t->count_size + 1) * sizeof *more);
+    if (more == NULL) return NULL;
+    t->counts = more;
+    t->counts[t->count_size] = (count_change){tree, 0};
+    return &t->counts[t->count_size++].change;
+}
+
+int rocks_tree_statistics(rootstock_transaction *t, rootstock_tree tree, rootstock_tree_statistics *statistics) {
+    full_key low, high;
+    char *error = NULL;
+    uint64_t entries;
+    memset(statistics, 0, sizeof *statistics);
+    int code = rocks_number(t, 'E', &tree, sizeof tree, &entries);
+    if (code != ROOTSTOCK_OK) return code;
+    for (size_t i = 0; i < t->count_size; i++)
+        if (t->counts[i].tree == tree) entries += (uint64_t)t->counts[i].change;
+    statistics->entries = entries;
+    statistics->depth = 1;
+    if (rocks_key(&low, tree, NULL, 0) == ROOTSTOCK_OK && rocks_key(&high, tree + 1, NULL, 0) == ROOTSTOCK_OK) {
+        const char *from = low.bytes, *to = high.bytes;
+        size_t size = PREFIX;
+        rocksdb_approximate_sizes(t->environment->db, 1, &from, &size, &to, &size, &statistics->bytes, &error);
+    }
+    return rocks_failure(error);
+}
+
+/* Before a change: what was returned may go. */
+static void changing(rootstock_transaction *t) {
+    t->changes++;
+    for (block *b = t->memory; b != NULL; b = b->next) b->used = 0;
+    while (t->memory != NULL && t->memory->next != NULL) {
+        block *next = t->memory->next;
+        free(t->memory);
+        t->memory = next;
+    }
+}
+
+static rocksdb_iterator_t *new_iterator(rootstock_transaction *t) {
+    rocksdb_iterator_t *base = rocksdb_create_iterator(t->environment->db, t->read_options);
+    /* With a base the batch's iterator owns it. */
+    return t->write ? rocksdb_writebatch_wi_create_iterator_with_base(t->batch, base) : base;
+}
+
+int rocks_tree_clear(rootstock_transaction *t, rootstock_tree tree) {
+    int code = check_write(t);
+    char *error = NULL;
+    uint64_t removed = 0;
+    full_key key;
+    if (code == ROOTSTOCK_OK) code = rocks_key(&key, tree, NULL, 0);
+    if (code != ROOTSTOCK_OK) return code;
+    int64_t *change = change_of(t, tree);
+    if (change == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    changing(t);
+    t->highest_known = 0;
+    /* The keys first, in parts: the iterator does not stand still while the batch changes. */
+    for (;;) {
+        enum { PART = 1000 };
+        char *keys[PART];
+        size_t sizes[PART];
+        int count = 0;
+        rocksdb_iterator_t *iterator = new_iterator(t);
+        for (rocksdb_iter_seek(iterator, key.bytes, key.size); count < PART && rocksdb_iter_valid(iterator);
+             rocksdb_iter_next(iterator)) {
+            const char *bytes = rocksdb_iter_key(iterator, &sizes[count]);
+            if (!is_of(tree, bytes, sizes[count])) break;
+            keys[count] = malloc(sizes[count]);
+            if (keys[count] == NULL) {
+                code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+                break;
+            }
+            memcpy(keys[count], bytes, sizes[count]);
+            count++;
+        }
+        rocksdb_iter_get_error(iterator, &error);
+        rocksdb_iter_destroy(iterator);
+        for (int i = 0; i < count; i++) {
+            rocksdb_writebatch_wi_delete(t->batch, keys[i], sizes[i]);
+            free(keys[i]);
+        }
+        removed += (uint64_t)count;
+        if (error != NULL) code = rocks_failure(error);
+        if (code != ROOTSTOCK_OK || count < PART) break;
+    }
+    *change -= (int64_t)removed;
+    rocks_key_free(&key);
+    return code;
+}
+
+/*
+** WRITING
+*/
+
+/* Sets t->highest_known for the tree. */
+static int know_highest(rootstock_transaction *t, rootstock_tree tree) {
+    full_key end;
+    char *error = NULL;
+    if (t->highest_known && t->highest_tree == tree) return ROOTSTOCK_OK;
+    int code = rocks_key(&end, tree + 1, NULL, 0);
+    if (code != ROOTSTOCK_OK) return code;
+    rocksdb_iterator_t *iterator = new_iterator(t);
+    rocksdb_iter_seek_for_prev(iterator, end.bytes, end.size);
+    size_t size = 0;
+    const char *bytes = rocksdb_iter_valid(iterator) ? rocksdb_iter_key(iterator, &size) : NULL;
+    t->highest_tree = tree;
+    t->highest_known = 2;
+    if (bytes != NULL && is_of(tree, bytes, size)) {
+        char *copy = realloc(t->highest, size);
+        if (copy == NULL) {
+            code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+            t->highest_known = 0;
+        } else {
+            t->highest = memcpy(copy, bytes, size);
+            t->highest_size = size;
+            t->highest_known = 1;
+        }
+    }
+    rocksdb_iter_get_error(iterator, &error);
+    rocksdb_iter_destroy(iterator);
+    return error != NULL ? rocks_failure(error) : code;
+}
+
+static int compare(const char *a, size_t a_size, const char *b, size_t b_size) {
+    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+static int is_above(const rootstock_transaction *t, const full_key *key) {
+    return t->highest_known == 2 || compare(key->bytes, key->size, t->highest, t->highest_size) > 0;
+}
+
+int rocks_put(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value,
+              uint32_t flags) {
+    full_key full;
+    char *old = NULL;
+    size_t size = 0;
+    int is_new = 0, code = check_write(t);
+    if (code != ROOTSTOCK_OK) return code;
+    if (key->size == 0) return rocks_say(ROOTSTOCK_KEY_TOO_LONG, "an empty key");
+    code = rocks_key(&full, tree, key->data, key->size);
+    if (code != ROOTSTOCK_OK) return code;
+    if (flags & ROOTSTOCK_PUT_APPEND) {
+        code = know_highest(t, tree);
+        if (code == ROOTSTOCK_OK && !is_above(t, &full)) code = ROOTSTOCK_EXISTS;
+        is_new = code == ROOTSTOCK_OK;
+    } else if (t->highest_known && t->highest_tree == tree) {
+        is_new = is_above(t, &full);
+    }
+    if (code == ROOTSTOCK_OK && !is_new) {
+        code = rocks_find(t, &full, &old, &size);
+        is_new = code == ROOTSTOCK_OK && old == NULL;
+        if (old != NULL) rocksdb_free(old);
+        if (code == ROOTSTOCK_OK && !is_new && flags & ROOTSTOCK_PUT_NO_OVERWRITE) code = ROOTSTOCK_EXISTS;
+    }
+    int64_t *change = code == ROOTSTOCK_OK ? change_of(t, tree) : NULL;
+    if (code == ROOTSTOCK_OK && change == NULL) code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    if (code == ROOTSTOCK_OK && t->highest_known && t->highest_tree == tree && is_new && is_above(t, &full)) {
+        char *copy = realloc(t->highest, full.size);
+        if (copy != NULL) {
+            t->highest = memcpy(copy, full.bytes, full.size);
+            t->highest_size = full.size;
+        }
+        t->highest_known = copy != NULL;
+    }
+    if (code == ROOTSTOCK_OK) {
+        *change += is_new;
+        /* The value may be one that this transaction returned. */
+        rocksdb_writebatch_wi_put(t->batch, full.bytes, full.size, value->size == 0 ? "" : value->data, value->size);
+        changing(t);
+    }
+    rocks_key_free(&full);
+    return code;
+}
+
+int rocks_remove(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key) {
+    full_key full;
+    char *old = NULL;
+    size_t size = 0;
+    int code = check_write(t);
+    if (code != ROOTSTOCK_OK) return code;
+    code = rocks_key(&full, tree, key->data, key->size);
+    if (code != ROOTSTOCK_OK) return code;
+    code = rocks_find(t, &full, &old, &size);
+    if (code == ROOTSTOCK_OK && old == NULL) code = ROOTSTOCK_NOT_FOUND;
+    if (old != NULL) rocksdb_free(old);
+    int64_t *change = code == ROOTSTOCK_OK ? change_of(t, tree) : NULL;
+    if (code == ROOTSTOCK_OK && change == NULL) code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    if (code == ROOTSTOCK_OK) {
+        --*change;
+        rocksdb_writebatch_wi_delete(t->batch, full.bytes, full.size);
+        if (t->highest_tree == tree) t->highest_known = 0;
+        changing(t);
+    }
+    rocks_key_free(&full);
+    return code;
+}
+
+/*
+** CURSORS
+*/
+
+int rocks_cursor_open(rootstock_transaction *t, rootstock_tree tree, rootstock_cursor **out) {
+    rootstock_cursor *c = calloc(1, sizeof *c);
+    if (c == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    c->transaction = t;
+    c->tree = tree;
+    c->next = t->cursors;
+    t->cursors = c;
+    *out = c;
+    return ROOTSTOCK_OK;
+}
+
+void rocks_cursor_forget(rootstock_cursor *c) {
+    if (c->iterator != NULL) rocksdb_iter_destroy(c->iterator);
+    c->iterator = NULL;
+    c->positioned = 0;
+}
+
+static void unlink_cursor(rootstock_cursor *c) {
+    if (c->transaction == NULL) return;
+    for (rootstock_cursor **link = &c->transaction->cursors; *link != NULL; link = &(*link)->next) {
+        if (*link != c) continue;
+        *link = c->next;
+        break;
+    }
+    c->transaction = NULL;
+}
+
+int rocks_cursor_renew(rootstock_transaction *t, rootstock_cursor *c) {
+    rocks_cursor_forget(c);
+    unlink_cursor(c);
+    c->transaction = t;
+    c->next = t->cursors;
+    t->cursors = c;
+    return ROOTSTOCK_OK;
+}
+
+void rocks_cursor_close(rootstock_cursor *c) {
+    if (c->transaction == NULL || c->transaction->environment->process == getpid()) rocks_cursor_forget(c);
+    unlink_cursor(c);
+    free(c->last);
+    free(c);
+}
+
+/* Places the iterator at the first entry >= the key, or for PREVIOUS and LAST at the last one below it. */
+static int seek(rootstock_cursor *c, rootstock_tree tree, const void *data, size_t size, int below) {
+    full_key key;
+    int code = rocks_key(&key, tree, data, size);
+    if (code != ROOTSTOCK_OK) return code;
+    if (below) {
+        size_t length = 0;
+        rocksdb_iter_seek_for_prev(c->iterator, key.bytes, key.size);
+        const char *bytes = rocksdb_iter_valid(c->iterator) ? rocksdb_iter_key(c->iterator, &length) : NULL;
+        if (bytes != NULL && compare(bytes, length, key.bytes, key.size) == 0) rocksdb_iter_prev(c->iterator);
+    } else {
+        rocksdb_iter_seek(c->iterator, key.bytes, key.size);
+    }
+    rocks_key_free(&key);
+    return ROOTSTOCK_OK;
+}
+
+/* From where the cursor stands, though the batch has changed since. */
+static int step_after_change(rootstock_cursor *c, int forward) {
+    int code = seek(c, c->tree, c->last + PREFIX, c->last_size - PREFIX, !forward);
+    size_t size = 0;
+    if (code != ROOTSTOCK_OK || !forward || !rocksdb_iter_valid(c->iterator)) return code;
+    const char *bytes = rocksdb_iter_key(c->iterator, &size);
+    if (compare(bytes, size, c->last, c->last_size) == 0) rocksdb_iter_next(c->iterator);
+    return ROOTSTOCK_OK;
+}
+
+static int place(rootstock_cursor *c, rootstock_move move, const rootstock_slice *key) {
+    rootstock_transaction *t = c->transaction;
+    int changed = c->changes != t->changes;
+    if (move == ROOTSTOCK_NEXT && !c->positioned) move = ROOTSTOCK_FIRST;
+    if (move == ROOTSTOCK_PREVIOUS && !c->positioned) move = ROOTSTOCK_LAST;
+    /* One that the batch has changed under is not asked where it stands. */
+    if (c->iterator != NULL && t->write && changed) {
+        rocksdb_iter_destroy(c->iterator);
+        c->iterator = NULL;
+    }
+    if (c->iterator == NULL) c->iterator = new_iterator(t);
+    c->changes = t->changes;
+    switch (move) {
+    case ROOTSTOCK_FIRST: return seek(c, c->tree, NULL, 0, 0);
+    case ROOTSTOCK_LAST: return seek(c, c->tree + 1, NULL, 0, 1);
+    case ROOTSTOCK_SEEK:
+    case ROOTSTOCK_EXACT: return seek(c, c->tree, key->data, key->size, 0);
+    case ROOTSTOCK_NEXT:
+    case ROOTSTOCK_PREVIOUS: break;
+    }
+    if (t->write && changed) return step_after_change(c, move == ROOTSTOCK_NEXT);
+    if (move == ROOTSTOCK_NEXT)
+        rocksdb_iter_next(c->iterator);
+    else
+        rocksdb_iter_prev(c->iterator);
+    return ROOTSTOCK_OK;
+}
+
+int rocks_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
+    rootstock_transaction *t = c->transaction;
+    char *error = NULL, *room;
+    size_t size = 0, length = 0;
+    int code = place(c, move, key);
+    c->positioned = 0;
+    if (code != ROOTSTOCK_OK) return code;
+    if (!rocksdb_iter_valid(c->iterator)) {
+        rocksdb_iter_get_error(c->iterator, &error);
+        return error != NULL ? rocks_failure(error) : ROOTSTOCK_NOT_FOUND;
+    }
+    const char *bytes = rocksdb_iter_key(c->iterator, &size), *found;
+    if (!is_of(c->tree, bytes, size)) return ROOTSTOCK_NOT_FOUND;
+    if (move == ROOTSTOCK_EXACT && (size - PREFIX != key->size || memcmp(bytes + PREFIX, key->data, key->size) != 0))
+        return ROOTSTOCK_NOT_FOUND;
+    if (t->write) {
+        if (size > c->last_room) {
+            char *more = realloc(c->last, size * 2);
+            if (more == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+            c->last = more;
+            c->last_room = size * 2;
+        }
+        memcpy(c->last, bytes, size);
+        c->last_size = size;
+    }
+    found = rocksdb_iter_value(c->iterator, &length);
+    room = rocks_room(t, size + length);
+    if (room == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    memcpy(room, bytes, size);
+    if (length > 0) memcpy(room + size, found, length);
+    *key = (rootstock_slice){size - PREFIX, room + PREFIX};
+    *value = (rootstock_slice){length, room + size};
+    c->positioned = 1;
+    return ROOTSTOCK_OK;
+}
