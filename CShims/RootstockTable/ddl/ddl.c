@@ -8,6 +8,7 @@
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
 #include "executor/foreign.h"
+#include "program/runner.h"
 #include "rewriter/transform.h"
 #include "ddl/temporary.h"
 #include "executor/trigger.h"
@@ -43,6 +44,7 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     table = rst_table_find(c, text);
     sqlite3_free(text);
     if (table == NULL) return SQLITE_OK;
+    if (!table->is_parent && rst_foreign_any_deferred(table)) rst_uncount(c, table); /* of a DELETE, of no row as yet */
     if (!table->is_parent && (before == 0 || !rst_foreign_any_deferred(table))) return SQLITE_OK;
     store->immediate_violations = 0;
     rst_triggers_free(table); /* the implied DELETE fires none */
