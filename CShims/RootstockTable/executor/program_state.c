@@ -88,6 +88,8 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         if (store_of(c)->keeps_failed && told == SQLITE_FAIL) return code;
         if ((code & 0xff) == SQLITE_CONSTRAINT &&
             (executor->override_conflict != 0 ||
+             (executor->settling > 0 && told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_TRIGGER &&
+              (told == SQLITE_IGNORE || executor->raised != SQLITE_FAIL)) ||
              (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
               (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && executor->raised != SQLITE_FAIL) ||
                executor->last_mode == SQLITE_ABORT)))) {

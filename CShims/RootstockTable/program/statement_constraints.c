@@ -56,13 +56,20 @@ static bool is_or_abort(const char *text) {
     return rst_token_is(&token, "ABORT");
 }
 
+static bool any_trigger(const rst_connection *c) {
+    for (int i = 0; i < schema_of(c)->table_count; i++)
+        if (schema_of(c)->tables[i]->triggers != NULL) return true;
+    return false;
+}
+
 int rst_statement_constraints_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql,
                                       const char *end, char **out, char **message) {
     rst_parameters parameters = {0};
     sqlite3_str *numbered, *text;
     char *inner;
     int code;
-    if (parts->returning.start != NULL || (!any_foreign_key(c) && !any_conflict_clause(c)) || !has_triggers(c, parts))
+    if (parts->returning.start != NULL || !has_triggers(c, parts) ||
+        (!any_foreign_key(c) && !any_conflict_clause(c) && !any_trigger(c)))
         return SQLITE_OK;
     if (*out != NULL) {
         sql = *out;
@@ -131,7 +138,7 @@ static int settle(rst_connection *c, const char *text, int count, sqlite3_value 
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
     /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON
     ** CONFLICT FAIL says. */
-    const bool savepoint = !outermost || any_conflict_clause(c);
+    const bool savepoint = !outermost || any_conflict_clause(c) || any_trigger(c);
     const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
     int code = rst_check_usable(c, message), released;
     bool kept;
