@@ -122,7 +122,7 @@ let package = Package(
             name: "RootstockCommand",
             dependencies: [
                 "Rootstock", "RootstockEngine", "RootstockEngineTest", "Workloads", "OwnData", "Comparison", "Report",
-                "History", "CommandSupport", argumentParser,
+                "History", "CommandSupport", "CSQLite", argumentParser,
             ],
             path: "Sources/RootstockCommand"),
 

@@ -29,7 +29,9 @@ package struct EngineOption: ParsableArguments {
     package func storeEngine(for path: String) throws -> Engine {
         let engine = try engine(for: path)
         guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("there is no file \(path)") }
-        guard !engine.isNative || self.engine != nil else { throw CommandFailure(Self.mismatch(path, engine, wanted: nil)) }
+        guard !engine.isNative || self.engine != nil else {
+            throw CommandFailure(Self.mismatch(path, engine, wanted: nil))
+        }
         return engine
     }
 

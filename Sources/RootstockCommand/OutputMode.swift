@@ -4,21 +4,30 @@ import Rootstock
 
 /// How rows are printed: the sqlite3 shell's modes of these names.
 enum OutputMode: String, EnumerableFlag {
-    case list, table, json, csv
+    case list, table, box, markdown, line, insert, json, csv
 
     static func help(for value: OutputMode) -> ArgumentHelp? {
         switch value {
         case .list: "Columns separated by |, NULL as nothing (the default)."
         case .table: "A table drawn in ASCII."
+        case .box: "A table drawn with lines."
+        case .markdown: "A table in Markdown."
+        case .line: "A line for each value, with its column's name."
+        case .insert: "An INSERT for each row."
         case .json: "An array of objects for each statement that returns rows."
         case .csv: "Comma-separated values, as RFC 4180 has them."
         }
     }
 
-    func printer(header: Bool) -> any ResultPrinter {
+    /// - Parameter table: the name that the mode insert writes.
+    func printer(header: Bool, table: String = "table") -> any ResultPrinter {
         switch self {
         case .list: ListPrinter(header: header)
-        case .table: TablePrinter()
+        case .table: TablePrinter(style: .ascii)
+        case .box: TablePrinter(style: .box)
+        case .markdown: TablePrinter(style: .markdown)
+        case .line: LinePrinter()
+        case .insert: InsertPrinter(header: header, table: table)
         case .json: JSONPrinter()
         case .csv: CSVPrinter(header: header)
         }
@@ -89,6 +98,52 @@ private func printLines(
         isFirst = false
         try printLine(
             (0..<statement.columnCount).lazy.map { statement.isNull(at: $0) ? nil : statement.shellText(at: $0) })
+    }
+}
+
+/// `  a = 1`, and an empty line between rows.
+struct LinePrinter: ResultPrinter {
+    func print(_ statement: Statement, to output: StandardOutput) throws {
+        var isFirst = true
+        while try statement.step() {
+            if !isFirst { try output.write("\n") }
+            isFirst = false
+            let names = statement.columnNames
+            let width = names.map(\.count).max().map { max($0, 5) } ?? 5
+            for (index, name) in names.enumerated() {
+                try output.write("\(String(repeating: " ", count: width - name.count))\(name) = ".utf8)
+                try output.write(statement.shellText(at: index))
+                try output.write("\n")
+            }
+        }
+    }
+}
+
+/// `INSERT INTO "table" VALUES(1,'text');`
+struct InsertPrinter: ResultPrinter {
+    let header: Bool
+    let table: String
+
+    func print(_ statement: Statement, to output: StandardOutput) throws {
+        func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+        let isPlain = table != "table" && table.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        let columns = header ? "(" + statement.columnNames.map(quoted).joined(separator: ",") + ")" : ""
+        let start = "INSERT INTO \(isPlain ? table : quoted(table))\(columns) VALUES("
+        while try statement.step() {
+            let values = (0..<statement.columnCount).map { Self.literal(statement.value(at: $0)) }
+            try output.write("\(start)\(values.joined(separator: ",")));\n".utf8)
+        }
+    }
+
+    private static func literal(_ value: Value) -> String {
+        switch value {
+        case .null: "NULL"
+        case .integer(let integer): String(integer)
+        case .real(let real): real.isInfinite ? (real > 0 ? "1e999" : "-1e999") : real.sqlText(digits: 20)
+        case .text(let text): "'" + text.replacing("'", with: "''") + "'"
+        case .blob(let bytes):
+            "X'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+        }
     }
 }
 

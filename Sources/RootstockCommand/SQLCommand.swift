@@ -9,13 +9,13 @@ struct SQLCommand: ParsableCommand {
         commandName: "sql",
         abstract: "Run SQL on a store and print the rows.",
         discussion: """
-            The statements are the arguments after PATH, each of which may hold several, or else standard input. They run one \
-            after the other on one connection, each in a transaction of its own unless the SQL says otherwise. The \
-            first error ends the command with status 1; what ran before keeps its effect. A store that does not exist is made \
-            where one of the statements writes, or with --create.
+            The statements are the arguments after PATH, each of which may hold several, or else standard input: on a terminal a \
+            prompt, where .help lists the commands. They run one after the other on one connection, each in a transaction of its \
+            own unless the SQL says otherwise. The first error of a script ends the command with status 1; what ran before keeps \
+            its effect. A store that does not exist is made at the prompt, where one of the statements writes, or with --create.
 
-            The output is that of the sqlite3 shell in the mode of the same name. The shell's own commands (.tables, .dump) are not \
-            SQL: sqlite3 opens a store through the loadable extension that 'make extension' builds.
+            The output is that of the sqlite3 shell in the mode of the same name. Commands of the shell (.tables, .dump, .mode ...) \
+            are taken from standard input.
             """
     )
 
@@ -53,27 +53,46 @@ struct SQLCommand: ParsableCommand {
         var options = StoreOptions(durability: durability)
         options.readOnly = readOnly
         options.checksum = checksum
-        let output = StandardOutput()
         var script = ""
         var position = 0
+        var shell: Shell?
         do {
             let engine = try engineOption.engine(for: path)
-            let texts = statements.isEmpty ? [try StandardInput.readAll()] : statements
-            try checkExists(texts, engine)
-            let connection = try Connection(path: path, engine: engine, options: options)
-            for text in texts {
-                script = text
-                try connection.forEachStatement(in: text, position: &position) { statement in
-                    var printer = mode.printer(header: header)
-                    try printer.print(statement, to: output)
-                }
+            let settings = Shell.Settings(mode: mode, header: header)
+            func open() throws -> Shell {
+                let opened = try Shell(path: path, engine: engine, options: options, settings: settings)
+                shell = opened
+                return opened
             }
-            try output.flush()
+            if statements.isEmpty && isatty(STDIN_FILENO) != 0 { return try open().prompt() }
+            if statements.isEmpty {
+                let text = try StandardInput.readAll()
+                try checkExists([Self.withoutCommands(text)], engine)
+                return try open().run(script: text)
+            }
+            try checkExists(statements, engine)
+            let opened = try open()
+            for text in statements {
+                script = text
+                try opened.run(text, position: &position)
+            }
+            try opened.output.flush()
         } catch {
             // What was printed belongs before the error; if it cannot be, the first error is still the one to tell.
-            try? output.flush()
+            try? shell?.output.flush()
             throw Self.failure(error, in: script, at: position)
         }
+    }
+
+    /// The statements of a script alone.
+    private static func withoutCommands(_ script: String) -> String {
+        var pieces = Pieces()
+        var text = ""
+        for line in Pieces.lines(of: script) {
+            if case .statements(let sql, _) = pieces.add(line, line: 1) { text += sql }
+        }
+        if case .statements(let sql, _) = pieces.rest() { text += sql }
+        return text
     }
 
     /// Refuses to make a store for statements that only read: its name is mistyped, most likely.
@@ -115,7 +134,7 @@ struct SQLCommand: ParsableCommand {
         if text[start...].first == UInt8(ascii: ".") {
             let name = String(decoding: text[start...].prefix { $0 > 0x20 }, as: UTF8.self)
             message =
-                "\(name) is a command of the sqlite3 shell and not SQL ('rootstock help sql' tells what there is instead)"
+                "\(name) is a command of the shell and not SQL: it is taken from standard input"
         }
         let newline = UInt8(ascii: "\n")
         let line = text[..<start].count { $0 == newline } + 1

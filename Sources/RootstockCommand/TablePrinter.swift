@@ -3,6 +3,20 @@ import Rootstock
 
 /// A table drawn in ASCII, every row in memory until the widths are known.
 struct TablePrinter: ResultPrinter {
+    /// What the table is drawn with, as the sqlite3 shell draws it.
+    struct Style: Sendable {
+        /// Left end, between columns, right end, and what fills: above the names, below them, below the rows. `nil`: no rule.
+        var top, middle, bottom: (left: String, between: String, right: String, fill: String)?
+        var bar: String
+
+        static let ascii = Style(
+            top: ("+", "+", "+", "-"), middle: ("+", "+", "+", "-"), bottom: ("+", "+", "+", "-"), bar: "|")
+        static let box = Style(
+            top: ("┌", "┬", "┐", "─"), middle: ("├", "┼", "┤", "─"), bottom: ("└", "┴", "┘", "─"), bar: "│")
+        static let markdown = Style(top: nil, middle: ("|", "|", "|", "-"), bottom: nil, bar: "|")
+    }
+
+    let style: Style
     /// A cell's lines.
     private typealias Cell = [String]
 
@@ -21,21 +35,25 @@ struct TablePrinter: ResultPrinter {
                 widths[index] = cell.reduce(widths[index]) { max($0, $1.unicodeScalars.count) }
             }
         }
-        let rule = "+" + widths.map { String(repeating: "-", count: $0 + 2) + "+" }.joined() + "\n"
+        func rule(_ parts: (left: String, between: String, right: String, fill: String)?) -> String {
+            guard let parts else { return "" }
+            let fills = widths.map { String(repeating: parts.fill, count: $0 + 2) }
+            return parts.left + fills.joined(separator: parts.between) + parts.right + "\n"
+        }
         // Rows of one line need no rule between them.
         let hasTallRows = rows.contains { $0.contains { $0.count > 1 } }
 
-        try output.write(rule.utf8)
-        try output.write(Self.line(names, widths, Self.centred).utf8)
-        try output.write(rule.utf8)
+        try output.write(rule(style.top).utf8)
+        try output.write(line(names, widths, Self.centred).utf8)
+        try output.write(rule(style.middle).utf8)
         for (index, row) in rows.enumerated() {
-            if index > 0 && hasTallRows { try output.write(rule.utf8) }
+            if index > 0 && hasTallRows { try output.write(rule(style.middle).utf8) }
             for number in 0..<(row.map(\.count).max() ?? 1) {
                 let texts = row.map { number < $0.count ? $0[number] : "" }
-                try output.write(Self.line(texts, widths, Self.flushLeft).utf8)
+                try output.write(line(texts, widths, Self.flushLeft).utf8)
             }
         }
-        try output.write(rule.utf8)
+        try output.write(rule(style.bottom).utf8)
     }
 
     private static func cell(_ text: [UInt8]) -> Cell {
@@ -58,8 +76,8 @@ struct TablePrinter: ResultPrinter {
         return String(result)
     }
 
-    private static func line(_ texts: [String], _ widths: [Int], _ pad: (String, Int) -> String) -> String {
-        "|" + zip(texts, widths).map { " " + pad($0, $1) + " |" }.joined() + "\n"
+    private func line(_ texts: [String], _ widths: [Int], _ pad: (String, Int) -> String) -> String {
+        style.bar + zip(texts, widths).map { " " + pad($0, $1) + " " + style.bar }.joined() + "\n"
     }
 
     private static func flushLeft(_ text: String, _ width: Int) -> String {

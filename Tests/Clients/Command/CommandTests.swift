@@ -114,8 +114,8 @@ let engines = ["sqlite", "lmdb"]
                 "line 2: UNIQUE constraint failed: t.a"
             ),
             ("SELECT nope\n", "no such column: nope"),
-            ("SELECT 1;\n.tables\nSELECT 2;\n", "line 2: .tables is a command of the sqlite3 shell and not SQL"),
-            (".dump", ".dump is a command of the sqlite3 shell and not SQL"),
+            ("SELECT 1;\n.banana\nSELECT 2;\n", "line 2: there is no command .banana: .help lists them"),
+            (".banana", "there is no command .banana"),
             ("SELECT 1; /* no end\n.dump", ""),
         ], engines)
     func anErrorNamesTheLineOfAScript(script: (text: String, error: String), engine: String) throws {
