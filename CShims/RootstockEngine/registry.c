@@ -204,6 +204,7 @@ static void free_environment(shared_environment *open) {
     rootstock_queue_close(&open->writers, open->shared.process == rootstock_process());
     pthread_mutex_destroy(&open->attachment_mutex);
     free(open->shared.path);
+    free(open->shared.repair);
     free(open->real);
     free(open);
 }
@@ -240,7 +241,14 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     open->shared.process = rootstock_process();
     open->shared.commits = no_words;
     open->is_file = keeps_files(engine);
-    int code = engine->open(engine, path, options, &open->shared.environment, message);
+    char *said = NULL;
+    int code = engine->open(engine, path, options, &open->shared.environment, &said);
+    if (code == ROOTSTOCK_OK)
+        open->shared.repair = said;
+    else if (message != NULL)
+        *message = said;
+    else
+        free(said);
     if (code != ROOTSTOCK_OK) {
         free_environment(open);
         return code;

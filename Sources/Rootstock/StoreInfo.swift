@@ -58,6 +58,12 @@ public struct StoreInfo: Codable, Hashable, Sendable {
     /// Commits since the oldest live snapshot, none of whose pages can be taken for new ones; `nil` where not counted.
     public var oldestReaderLag: Int?
 
+    /// The commit that was undone last, because a power loss had broken it; `nil` where none was.
+    public var undoneCommit: Int?
+
+    /// When it was undone: seconds since 1970.
+    public var undoneSeconds: Int?
+
     /// The tables, SQLite's own (`sqlite_sequence`, `sqlite_stat1`) among them.
     public var tables: [Table]
 

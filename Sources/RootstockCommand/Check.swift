@@ -10,7 +10,8 @@ struct Check: ParsableCommand {
         discussion: """
             Reads every row, computes every index entry anew and compares both ways, holds rows against their constraints and \
             the catalog against the trees. Prints 'ok', or each fault on a line of its own and ends with status 1. Where the store keeps \
-            checksums, the last line says how many entries were held against theirs. Writes nothing.
+            checksums, a line says how many entries were held against theirs; where a commit was undone after a power loss, the last \
+            line says which and when. Writes nothing.
             """)
 
     @OptionGroup var engineOption: EngineOption
@@ -43,9 +44,9 @@ struct Check: ParsableCommand {
                 faults += try connection.foreignKeyViolations().map(\.description)
             }
             for fault in faults.isEmpty ? ["ok"] : faults { try output.write("\(fault)\n".utf8) }
-            if let info = try? connection.storeInfo(), info.checksum {
-                try output.write("\(info.verified) checksums verified\n".utf8)
-            }
+            let info = try? connection.storeInfo()  // none of a store too damaged for that
+            if let info, info.checksum { try output.write("\(info.verified) checksums verified\n".utf8) }
+            if let undone = info?.undone { try output.write("\(undone)\n".utf8) }
             try output.flush()
         } catch {
             throw CommandFailure(error)

@@ -43,6 +43,15 @@ struct Info: ParsableCommand {
     }
 }
 
+extension StoreInfo {
+    /// Which commit a power loss took, and when the store was opened after it.
+    var undone: String? {
+        guard let undoneCommit, let undoneSeconds else { return nil }
+        let time = Date(timeIntervalSince1970: Double(undoneSeconds)).formatted(.iso8601)
+        return "commit \(undoneCommit) was undone after a power loss, at \(time)"
+    }
+}
+
 /// The figures for a reader: a line each, then a table of trees.
 struct InfoText {
     let text: String
@@ -68,6 +77,7 @@ struct InfoText {
             facts.append(
                 ("readers", readers == 0 ? "0\(slots)" : "\(readers)\(slots), the oldest \(lag) commits behind"))
         }
+        if let undone = info.undone { facts.append(("undone", undone)) }
         var lines = facts.map { name, value in name.padding(toLength: 13, withPad: " ", startingAt: 0) + value }
         var rows = [["tree", "rows", "pages", "bytes", "depth"]]
         for table in info.tables {

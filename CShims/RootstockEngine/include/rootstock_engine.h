@@ -42,7 +42,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 8
+#define ROOTSTOCK_ENGINE_ABI 9
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
@@ -216,6 +216,8 @@ typedef struct rootstock_environment_statistics {
     uint32_t maximum_readers;
     uint64_t last_transaction;  /* identifier of the last commit */
     uint64_t oldest_reader_lag; /* commits since the oldest live snapshot; 0 without readers */
+    /* The commit that was undone last, because a power loss had broken it, and when (seconds since 1970); 0: none. */
+    uint64_t undone_commit, undone_seconds;
 } rootstock_environment_statistics;
 
 /* The engine: one static struct, registered once. Functions marked optional may be null. */
@@ -227,7 +229,8 @@ struct rootstock_engine {
     void *context;         /* the engine's own */
 
     /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
-    ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. */
+    ** it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do.
+    ** On success it may get one too: what opening did to the store that its users are to be told. */
     int (*open)(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                 rootstock_environment **environment, char **message);
     /* Closes; no transaction is live. Never fails. After fork the child's close frees memory and touches no file
@@ -385,6 +388,8 @@ typedef struct rootstock_shared {
     const rootstock_engine *engine; /* whose functions serve it: what choose gave */
     const char *notice;             /* and its text, or null */
     int notice_told;                /* the table layer's; guarded by rootstock_shared_lock */
+    char *repair;                   /* what opening did to the store that its users are to be told, or null */
+    int repair_told;                /* as notice_told */
     rootstock_environment *environment;
     char *path;                     /* as first given */
     rootstock_options options;      /* as first given */

@@ -13,14 +13,20 @@
 
 enum { DEFAULT_READER_WARNING = 1000 };
 
-/* Why the engine serves the store otherwise than it was asked to: told once in a process. */
-static void tell_notice(rootstock_shared *shared) {
-    if (shared->notice == NULL) return;
+/* Told once for each environment of a process. */
+static void tell(rootstock_shared *shared, int *told, int code, const char *text) {
+    if (text == NULL) return;
     rootstock_shared_lock(shared);
-    bool told = shared->notice_told != 0;
-    shared->notice_told = 1;
+    bool again = *told != 0;
+    *told = 1;
     rootstock_shared_unlock(shared);
-    if (!told) sqlite3_log(SQLITE_WARNING, "%s: %s", shared->path, shared->notice);
+    if (!again) sqlite3_log(code, "%s: %s", shared->path, text);
+}
+
+/* Why the engine serves the store otherwise than it was asked to, and what opening did to it. */
+static void tell_opening(rootstock_shared *shared) {
+    tell(shared, &shared->notice_told, SQLITE_WARNING, shared->notice);
+    tell(shared, &shared->repair_told, SQLITE_NOTICE_RECOVER_WAL, shared->repair);
 }
 
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
@@ -37,7 +43,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
         return rst_map_code(NULL, code);
     }
     engine = store->engine = store->shared->engine;
-    tell_notice(store->shared);
+    tell_opening(store->shared);
     store->read_only = options->read_only != 0;
     rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
     limit = engine->maximum_key_size(store->shared->environment);

@@ -3,7 +3,15 @@
 
 Usage: Tests/Hostile/BitRot/run.py EXTENSION, with a Python whose sqlite3 loads extensions (Debian's). Deterministic; seconds.
 """
-import json, os, shutil, sqlite3, struct, subprocess, sys, tempfile
+import ctypes, json, os, shutil, struct, subprocess, sys, tempfile
+
+# SQLite's error log, which has to be set before anybody initializes SQLite, as Python's module does.
+logged = []
+SQLITE_CONFIG_LOG, SQLITE_NOTICE_RECOVER_WAL = 16, 283
+log = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)(
+    lambda _, code, text: logged.append((code, text.decode())))
+ctypes.CDLL('libsqlite3.so.0').sqlite3_config(ctypes.c_int(SQLITE_CONFIG_LOG), log, None)
+import sqlite3
 
 EXTENSION = os.path.abspath(sys.argv[-1])
 PAGE = 4096
@@ -29,6 +37,10 @@ def look(path):
         connection = connect(path)
         rows, = run(connection, 'SELECT count(*), sum(v), count(w) FROM t')
         print('%d %s %d' % rows, run(connection, 'PRAGMA integrity_check')[0][0])
+        undone = json.loads(connection.execute('SELECT rootstock_info()').fetchone()[0]).get('undoneCommit')
+        repairs = [text for code, text in logged if code == SQLITE_NOTICE_RECOVER_WAL]
+        if undone is not None or repairs:
+            print('undone: %s, logged: %s' % (undone, ', '.join(repairs)))
     except sqlite3.Error as error:
         print('refused:', error)
 
@@ -165,8 +177,14 @@ def last_commit(folder):
         expect(durability + ': not confirmed, a bit in its page', outcome(path, image), refused)
         # The same, and the power failed since: the page may not have been flushed.
         image[newest + BOOT] ^= 1
-        expect(durability + ': a power loss took its page', outcome(path, image),
+        said, _, report = outcome(path, image).partition('\n')
+        expect(durability + ': a power loss took its page', said,
                lambda said: said.endswith(' ok') and said < '1020')
+        told = 'undone: %d, logged: ' % max(commits)
+        expect(durability + ': the opener is told', report, lambda report: report == told +
+               '%s: commit %d was undone: a power loss had broken it' % (path, max(commits)))
+        expect(durability + ': the next one finds it in the statistics alone', outcome(path).partition('\n')[2],
+               lambda report: report == told.rstrip())
         with open(path, 'rb') as file:
             after = file.read()
         undone = max(struct.unpack_from('<8xQ', after, page * PAGE + UNDONE)[0] for page in (0, 1))

@@ -76,6 +76,7 @@ typedef struct lmdb_file_facts {
 /* What to say of a file that cannot be opened. why is null where the errno says it all. */
 typedef struct lmdb_advice {
     const char *why, *remedy;
+    uint64_t undone; /* or none: this commit was, to make the file whole; 0: no commit was */
 } lmdb_advice;
 
 /* Where the layers above have a say in what the plain engine does. Each may be null: it has nothing to say. Where it
@@ -107,6 +108,8 @@ typedef struct lmdb_hooks {
     void (*before_change)(rootstock_transaction *transaction, MDB_dbi tree);
     /* Before a change that stores a value of so many bytes (0 for none). */
     int (*make_room)(rootstock_transaction *transaction, uint64_t bytes);
+    /* Adds what the layers know. 0 or an errno. */
+    int (*statistics)(rootstock_environment *environment, rootstock_environment_statistics *statistics);
     /* Instead of rootstock_lmdb_commit_changes. ticket, or null: as the plug's publish. */
     int (*commit)(rootstock_transaction *transaction, uint64_t *ticket);
 } lmdb_hooks;

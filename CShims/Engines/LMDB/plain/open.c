@@ -210,10 +210,11 @@ static void free_opening(opening *file) {
 }
 
 static int mend_descriptor(const lmdb_hooks *hooks, const opening *file, const char *path,
-                           const rootstock_options *options, int *endured, char **message) {
-    lmdb_advice advice = {NULL, NULL};
+                           const rootstock_options *options, int *endured, uint64_t *undone, char **message) {
+    lmdb_advice advice = {NULL, NULL, 0};
     if (hooks->mend == NULL) return ROOTSTOCK_OK;
     int error = hooks->mend(file->descriptor, file->lock_path, options->read_only, endured, &advice);
+    if (advice.undone != 0) *undone = advice.undone;
     if (error == 0) return ROOTSTOCK_OK;
     if (advice.why == NULL) return cannot_errno(message, error, path);
     int code = error == EBUSY ? ROOTSTOCK_BUSY : error == EROFS ? ROOTSTOCK_CANNOT_OPEN : ROOTSTOCK_CORRUPT;
@@ -222,7 +223,7 @@ static int mend_descriptor(const lmdb_hooks *hooks, const opening *file, const c
 
 /* Once. ESTALE in *error: the file was exchanged meanwhile, or has to be mended. */
 static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock_options *options, opening *file,
-                      int *error, char **message) {
+                      uint64_t *undone, int *error, char **message) {
     int code = open_descriptor(path, options, &file->descriptor, message), endured = 0;
     if (code != ROOTSTOCK_OK) return code;
     file->real = realpath(path, NULL);
@@ -238,7 +239,7 @@ static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock
         *error = ENOMEM;
         return ROOTSTOCK_OK;
     }
-    code = mend_descriptor(hooks, file, path, options, &endured, message);
+    code = mend_descriptor(hooks, file, path, options, &endured, undone, message);
     if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
     if (code != ROOTSTOCK_OK) return code;
     *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
@@ -258,11 +259,11 @@ static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock
 }
 
 static int enter_file(const lmdb_hooks *hooks, const char *path, const rootstock_options *options, opening *file,
-                      char **message) {
+                      uint64_t *undone, char **message) {
     for (int attempts = 0;; attempts++) {
         int error = 0;
         *file = (opening){.descriptor = -1};
-        int code = enter_once(hooks, path, options, file, &error, message);
+        int code = enter_once(hooks, path, options, file, undone, &error, message);
         if (code == ROOTSTOCK_OK && error == 0) return ROOTSTOCK_OK;
         free_opening(file);
         if (code != ROOTSTOCK_OK) return code;
@@ -333,10 +334,11 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
                         rootstock_environment **result, char **message) {
     const lmdb_layers *layers = engine->context;
     opening file;
+    uint64_t undone = 0;
     if (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS && layers->page_access != ROOTSTOCK_PAGE_ACCESS_WRITE)
         return cannot(message, ROOTSTOCK_MISUSE, path, "writeMap true takes pageAccess write",
                       "leave one of the two options out");
-    int code = enter_file(layers->hooks, path, options, &file, message);
+    int code = enter_file(layers->hooks, path, options, &file, &undone, message);
     if (code != ROOTSTOCK_OK) return code;
     rootstock_environment *environment = calloc(1, layers->hooks->environment_bytes);
     if (environment == NULL) {
@@ -381,6 +383,8 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         return code;
     }
     rootstock_lmdb_end_opening(environment->lock_descriptor);
+    if (undone != 0)
+        rootstock_message(message, "commit %llu was undone: a power loss had broken it", (unsigned long long)undone);
     *result = environment;
     return ROOTSTOCK_OK;
 }

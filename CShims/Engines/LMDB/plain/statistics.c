@@ -84,5 +84,7 @@ int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_envi
     statistics->oldest_reader_lag = count.readers != 0 && count.oldest < statistics->last_transaction
                                         ? statistics->last_transaction - count.oldest
                                         : 0;
-    return ROOTSTOCK_OK;
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (hooks->statistics != NULL) code = hooks->statistics(environment, statistics);
+    return code == 0 ? ROOTSTOCK_OK : rootstock_lmdb_failure(environment, code);
 }

@@ -151,6 +151,8 @@ void rootstock_lmdb_read_boot(uint64_t boot[2]);
 ** others have the file open and see them whole. Returns 0 or an errno, with *advice: EBUSY, EROFS (it is to be opened
 ** for writing). Meta pages that are none are left for rootstock_lmdb_check_file to judge. */
 int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice);
+/* What was undone last of the open file; zeroes: nothing. 0 or an errno. */
+int rootstock_lmdb_read_undone(int descriptor, size_t page_bytes, lmdb_undone *last);
 /* Would it undo or refuse? Asked once more, among the openers. */
 int rootstock_lmdb_is_broken(int descriptor);
 

@@ -59,6 +59,14 @@ static int make_room(rootstock_transaction *transaction, uint64_t bytes) {
                                                                          : MDB_SUCCESS;
 }
 
+static int statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics) {
+    lmdb_undone last;
+    int error = rootstock_lmdb_read_undone(environment->lock_descriptor, environment->page_bytes, &last);
+    statistics->undone_commit = last.commit;
+    statistics->undone_seconds = last.seconds;
+    return error;
+}
+
 const lmdb_hooks rootstock_lmdb_hooks = {
     .environment_bytes = sizeof(lmdb_sync_environment),
     .transaction_bytes = sizeof(lmdb_write_transaction),
@@ -75,5 +83,6 @@ const lmdb_hooks rootstock_lmdb_hooks = {
     .before_write = before_write,
     .before_change = rootstock_lmdb_forget_kept,
     .make_room = make_room,
+    .statistics = statistics,
     .commit = rootstock_lmdb_commit_flushing,
 };

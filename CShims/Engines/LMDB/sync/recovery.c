@@ -13,7 +13,8 @@
 ** sealed was damaged, and the file is refused; a commit without a seal is whole, and its writer was killed. A confirmed
 ** commit is durable, and not looked at here.
 **
-** Which commit was undone last, and when, stays in the meta pages.
+** Which commit was undone last, and when, stays in the meta pages, and is told: whoever undoes it says so (lmdb_advice),
+** and the store's statistics do from then on.
 **
 ** Invariant: where it is interrupted, by a power loss as well, the next to open the file finds the same and goes on.
 */
@@ -227,7 +228,23 @@ static int mend(int descriptor, const char *lock_path, int read_only, int *endur
         advice->remedy = "open it for writing once, which does that";
         return EROFS;
     }
-    return undo(descriptor, &last);
+    int error = undo(descriptor, &last);
+    if (error == 0) advice->undone = last.metas[last.newest].commit;
+    return error;
+}
+
+int rootstock_lmdb_read_undone(int descriptor, size_t page_bytes, lmdb_undone *last) {
+    int error = 0;
+    *last = (lmdb_undone){0};
+    for (int page = 0; page < 2; page++) {
+        lmdb_undone says;
+        if (!rootstock_lmdb_read_all(descriptor, &says, sizeof says, (off_t)(page * page_bytes) + LMDB_UNDONE_AT,
+                                     &error))
+            return error;
+        if (says.mark != LMDB_UNDONE || says.seconds < last->seconds) continue;
+        if (says.seconds > last->seconds || says.commit > last->commit) *last = says;
+    }
+    return 0;
 }
 
 int rootstock_lmdb_is_broken(int descriptor) {
@@ -239,7 +256,7 @@ int rootstock_lmdb_is_broken(int descriptor) {
 int rootstock_lmdb_mend(int descriptor, const char *lock_path, int read_only, int *endured, lmdb_advice *advice) {
     last_commit last;
     *endured = 0;
-    *advice = (lmdb_advice){NULL, NULL};
+    *advice = (lmdb_advice){NULL, NULL, 0};
     read_last(descriptor, &last);
     if (last.error != 0 || (!last.broken && !last.damaged)) return last.error;
     int error = lock_patiently(descriptor);
