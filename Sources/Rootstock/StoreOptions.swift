@@ -31,6 +31,12 @@ public struct StoreOptions: Hashable, Sendable {
     /// Whether the file is only read. It must exist then.
     public var readOnly = false
 
+    /// Whether the store's pages are gone through as a whole when the first connection of the process opens it, and a store in which they
+    /// contradict each other is refused. For a file from a source that is not trusted, which LMDB must not be given to change otherwise: it
+    /// believes what a page says, and a made-up page can end the process or change its memory. Reads check what they follow in any case.
+    /// Takes as long as reading the file. An error on engines without such a check.
+    public var verifyPages = false
+
     /// Whether commits store to a memory map of the file instead of writing by system calls; `nil` leaves it to the
     /// engine, which does so under ``Durability/off``. About twice as fast for small commits, and a stray pointer of the
     /// program can then damage the file. One process at a time: others that write the same store use system
@@ -149,6 +155,7 @@ extension StoreOptions {
         if let maxReaders { members.append("\"maxReaders\":\(maxReaders)") }
         if readerWarning != 1000 { members.append("\"readerWarning\":\(max(0, readerWarning ?? 0))") }
         if checksum { members.append("\"checksum\":true") }
+        if verifyPages { members.append("\"verifyPages\":true") }
         if readOnly { members.append("\"readOnly\":true") }
         if let writeMap { members.append("\"writeMap\":\(writeMap)") }
         if let pageAccess { members.append("\"pageAccess\":\"\(pageAccess.rawValue)\"") }
@@ -163,7 +170,7 @@ extension StoreOptions {
         let foreign = [
             ("checksum", checksum), ("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil),
             ("writeMap", writeMap == true), ("readAhead", readAhead != nil), ("pageAccess", pageAccess != nil),
-            ("commit", commit != nil),
+            ("commit", commit != nil), ("verifyPages", verifyPages),
         ]
         if let (name, _) = foreign.first(where: { $0.1 }) {
             throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")

@@ -390,6 +390,7 @@ typedef struct rootstock_shared {
     int notice_told;                /* the table layer's; guarded by rootstock_shared_lock */
     char *repair;                   /* what opening did to the store that its users are to be told, or null */
     int repair_told;                /* as notice_told */
+    int verified;                   /* the table layer's, guarded so: its pages were gone through as a whole */
     rootstock_environment *environment;
     char *path;                     /* as first given */
     rootstock_options options;      /* as first given */

@@ -29,6 +29,37 @@ static void tell_opening(rootstock_shared *shared) {
     tell(shared, &shared->repair_told, SQLITE_NOTICE_RECOVER_WAL, shared->repair);
 }
 
+/* Goes through the store's pages as a whole, once for each environment of a process: libraries under engines believe
+** what a page says when they change it, so that a damaged one ends the process or spoils its memory. */
+static int verify_pages(rst_connection *c, char **message) {
+    rst_store *store = store_of(c);
+    rootstock_shared *shared = store->shared;
+    rootstock_transaction *transaction;
+    char words[ROOTSTOCK_VERIFY_WORDS] = "";
+    if (store->engine->verify == NULL) {
+        rst_set_message(message, "cannot open %s: engine %s has no option verifyPages; leave it out", shared->path,
+                        store->engine->name);
+        return SQLITE_ERROR;
+    }
+    rootstock_shared_lock(shared);
+    bool verified = shared->verified != 0;
+    rootstock_shared_unlock(shared);
+    if (verified) return SQLITE_OK;
+    int code = store->engine->begin(shared->environment, 0, NULL, NULL, &transaction);
+    if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
+    code = store->engine->verify(transaction, rst_stop, c, words);
+    int mapped = code == ROOTSTOCK_OK || words[0] != '\0' ? rst_map_code(NULL, code) : rst_map_error(c, code, message);
+    store->engine->abort(transaction);
+    if (words[0] != '\0' && code != ROOTSTOCK_OK)
+        rst_set_message(message, "cannot open %s: its pages contradict each other: %s (restore it from a copy)",
+                        shared->path, words);
+    if (mapped != SQLITE_OK) return mapped;
+    rootstock_shared_lock(shared);
+    shared->verified = 1;
+    rootstock_shared_unlock(shared);
+    return SQLITE_OK;
+}
+
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
                    const rootstock_options *options, char **message) {
     rst_definitions *definitions = definitions_of(c);
@@ -50,7 +81,8 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */
     sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
-    code = rst_schema_load(c, true, message);
+    code = store->verifies ? verify_pages(c, message) : SQLITE_OK;
+    if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_txn_hook_attach(c, message);
     definitions->opening = true;
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);
@@ -103,6 +135,9 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
     } else if (strcmp(key, "checksum") == 0) {
         good = is_flag;
         store_of(c)->wants_checksums = flag;
+    } else if (strcmp(key, "verifyPages") == 0) {
+        good = is_flag;
+        store_of(c)->verifies = flag;
     } else if (strcmp(key, "readOnly") == 0) {
         good = is_flag;
         options->read_only = flag;
@@ -128,7 +163,7 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
     } else {
         rst_set_message(message,
                         "unknown option \"%s\": the options are checksum, commit, durability, mapSize, maxReaders, "
-                        "pageAccess, readAhead, readerWarning, readOnly, writeMap",
+                        "pageAccess, readAhead, readerWarning, readOnly, verifyPages, writeMap",
                         key);
         return SQLITE_ERROR;
     }
@@ -283,7 +318,7 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     if (c == NULL) return SQLITE_NOMEM;
     if (store_of(c)->shared == NULL) {
         store_of(c)->reader_warning = DEFAULT_READER_WARNING;
-        store_of(c)->wants_checksums = false;
+        store_of(c)->wants_checksums = store_of(c)->verifies = false;
     }
     if (path == NULL || path[0] == '\0') {
         rst_set_message(message, "a store needs a path");

@@ -92,6 +92,9 @@ static __attribute__((noinline)) int check_entries(const verification *v, const 
             return fault(v, tree, "entry %u of page %llu lies outside of it", i + 1, number);
         const unsigned char *entry = page + at;
         uint64_t bytes = ENTRY_HEADER + half(entry + 6);
+        /* A branch page's first key is never looked at, and may be missing. */
+        if (half(entry + 6) > KEY_LIMIT || (half(entry + 6) == 0 && (leaf || i > 0)))
+            return fault(v, tree, "entry %u of page %llu has no key that can be", i + 1, number);
         if (leaf) bytes += half(entry + 4) & LONG_VALUE ? sizeof(uint64_t) : half(entry) | half(entry + 2) << 16;
         if (bytes > size - at) return fault(v, tree, "entry %u of page %llu is larger than its page", i + 1, number);
         for (uint32_t place = at / 2; place < (at + bytes + 1) / 2; place++) {
@@ -166,6 +169,8 @@ static int check_page(verification *v, tree_walk *tree, uint64_t number, int dep
     if (word(page) != number || (kind != LEAF_PAGE && kind != BRANCH_PAGE) || depth > LMDB_DEPTH_LIMIT ||
         end <= PAGE_HEADER || end & 1 || end > from || from > v->snapshot->page_bytes)
         return fault(v, tree, "page %llu is none of a tree", (unsigned long long)number);
+    if (kind == BRANCH_PAGE && end < PAGE_HEADER + 4) /* LMDB ends the process on such a page */
+        return fault(v, tree, "page %llu leads to one page alone", (unsigned long long)number);
     if (kind == LEAF_PAGE && tree->depth == 0) tree->depth = depth;
     if (tree->depth != 0 && (kind == LEAF_PAGE) != (depth == tree->depth))
         return fault(v, tree, "page %llu is not as deep as others", (unsigned long long)number);
