@@ -69,6 +69,7 @@ test: extension interpose layers ## every test that ends in minutes
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Hostile/Trees/run.sh
 	Tests/Concurrency/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	Tests/Concurrency/Snapshots/run.sh 3

@@ -204,7 +204,7 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
             object.identifier = catalog->next_object++;
             if (has_tree(row)) {
                 rst_tree tree;
-                code = rst_catalog_take_tree(c, catalog, &tree);
+                code = rst_catalog_take_tree(c, catalog, &tree, message);
                 object.tree = tree.number;
             }
             if (code == SQLITE_OK) code = rst_catalog_write_object(c, &object);

@@ -283,7 +283,7 @@ void rst_catalog_free(rst_catalog *catalog) {
     catalog->count = 0;
 }
 
-int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree) {
+int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree, char **message) {
     rst_store *store = store_of(c);
     unsigned char start[9];
     rootstock_slice key = {sizeof start, start}, value;
@@ -314,7 +314,7 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
         tree->number = (int)catalog->next_tree++;
     }
     store->wrote = true;
-    return rst_tree_ready(c, store->writer, tree, true);
+    return rst_tree_open(c, store->writer, tree, true, message);
 }
 
 int rst_catalog_free_tree(rst_connection *c, rst_tree *tree) {

@@ -30,7 +30,7 @@ int rst_catalog_write_meta(rst_connection *c, const rst_catalog *catalog);
 int rst_catalog_write_object(rst_connection *c, const rst_object *object);
 int rst_catalog_remove_object(rst_connection *c, int64_t identifier);
 /* A tree for a new table or index: an emptied one, or a new name. */
-int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree);
+int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree, char **message);
 int rst_catalog_free_tree(rst_connection *c, rst_tree *tree);
 void rst_catalog_free(rst_catalog *catalog);
 

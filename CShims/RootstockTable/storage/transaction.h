@@ -92,6 +92,8 @@ int rst_clear(rst_connection *c, rst_tree *tree);
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
             rootstock_slice *value);
 int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create);
+/* The same; a failure says why, in the engine's words. */
+int rst_tree_open(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create, char **message);
 
 /* ---- checksum.c ---- */
 /* The store keeps checksums, or does not: from here on so does the connection. */

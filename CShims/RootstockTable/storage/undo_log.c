@@ -176,6 +176,10 @@ static int log_entry(rst_connection *c, rst_tree *tree, const rootstock_slice *k
 }
 
 int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create) {
+    return rst_tree_open(c, transaction, tree, create, NULL);
+}
+
+int rst_tree_open(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, bool create, char **message) {
     rst_store *store = store_of(c);
     char name[24];
     int code;
@@ -187,7 +191,7 @@ int rst_tree_ready(rst_connection *c, rootstock_transaction *transaction, rst_tr
     /* A new tree is a change of the engine's own tree of trees. */
     if (create && store->writer_cursors != NULL && store->hooks->keep_cursors(c) != SQLITE_OK) return SQLITE_NOMEM;
     code = store->engine->tree_open(transaction, name, create ? ROOTSTOCK_TREE_CREATE : 0, &tree->handle);
-    if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
+    if (code != ROOTSTOCK_OK) return message == NULL ? rst_map_code(c, code) : rst_map_error(c, code, message);
     tree->open = true;
     return SQLITE_OK;
 }

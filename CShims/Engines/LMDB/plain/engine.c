@@ -85,6 +85,16 @@ int rootstock_lmdb_failure(rootstock_environment *environment, int lmdb) {
     int code = rootstock_lmdb_code(lmdb);
     if (lmdb == MDB_PANIC) atomic_store(&environment->must_reopen, 1);
     if (lmdb == MDB_MAP_FULL) atomic_store(&environment->map_was_full, 1);
+    if (lmdb == MDB_DBS_FULL) {
+        char text[200];
+        atomic_store(&environment->trees_were_full, 1);
+        snprintf(text, sizeof text,
+                 "no room for another table or index: maximum_trees is %llu; roll back and try again, which makes room "
+                 "for twice as many "
+                 "where nobody of this process reads, or create fewer in one transaction",
+                 (unsigned long long)environment->most_trees);
+        return rootstock_lmdb_refusal(environment, code, text);
+    }
     if (lmdb == LMDB_NUMBER_FELL) {
         atomic_store(&environment->number_fell, 1);
         return rootstock_lmdb_refusal(environment, code, LMDB_NUMBER_FELL_WHY "; " LMDB_NUMBER_FELL_REMEDY);

@@ -144,9 +144,11 @@ struct rootstock_environment {
     char *name;    /* what LMDB was given to open: the file, or its directory */
     unsigned form; /* MDB_NOSUBDIR or 0 */
     atomic_int writing;
-    atomic_long live;        /* transactions holding a snapshot, this process's */
-    atomic_int map_was_full; /* a change found no page */
-    atomic_int moving;       /* the map is being moved: do not begin */
+    atomic_long live;           /* transactions holding a snapshot, this process's */
+    atomic_int map_was_full;    /* a change found no page */
+    atomic_int trees_were_full; /* no handle was left for a tree that was to be created */
+    uint64_t most_trees;        /* handles that LMDB's environment has; written where nothing is live */
+    atomic_int moving;          /* the map is being moved: do not begin */
     pthread_mutex_t map_mutex;
     pthread_mutex_t trees_mutex;
     pthread_mutex_t readers_mutex;
@@ -353,6 +355,9 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
         lmdb_has_copies(transaction) ? value->mv_size <= environment->page_mask / 2 : lmdb_in_page(environment, value);
     return inside ? MDB_SUCCESS : rootstock_lmdb_check_run(transaction, value);
 }
+
+/* plain/reopen.c: room for twice as many trees, where nothing is live. */
+void rootstock_lmdb_raise_trees(rootstock_environment *environment);
 
 /* plain/lock_file.c */
 /* Keeps every other process from opening the lock file at path by LMDB, until end_turn: waits for five seconds.

@@ -106,7 +106,7 @@ static unsigned environment_flags(const rootstock_environment *environment) {
 }
 
 /* The options, with the defaults put in and what the file needs respected. Returns LMDB's code. */
-static int configure(const rootstock_environment *environment, const lmdb_file_facts *facts) {
+static int configure(rootstock_environment *environment, const lmdb_file_facts *facts) {
     const rootstock_options *options = &environment->options;
     MDB_env *env = environment->env;
     uint64_t map = options->map_size;
@@ -121,6 +121,8 @@ static int configure(const rootstock_environment *environment, const lmdb_file_f
     /* Every tree there is gets a handle. A file of another program may have plain records by the million instead. */
     if (facts->trees < TREES_LIMIT && facts->trees + TREES_BEYOND_EXISTING > trees && options->maximum_trees == 0)
         trees = facts->trees + TREES_BEYOND_EXISTING;
+    if (environment->most_trees > trees) trees = environment->most_trees; /* raised */
+    environment->most_trees = trees;
     int code = mdb_env_set_mapsize(env, (size_t)map);
     if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(env, (MDB_dbi)trees);
     if (code == MDB_SUCCESS)

@@ -52,6 +52,9 @@ static void end_reset_snapshots(rootstock_environment *environment) {
     pthread_mutex_unlock(&environment->readers_mutex);
 }
 
+/* Each transaction of LMDB's clears 49 bytes for every handle there may be. */
+#define MOST_TREES (1u << 20)
+
 static int by_handle(const void *left, const void *right) {
     MDB_dbi a = ((const lmdb_tree *)left)->handle, b = ((const lmdb_tree *)right)->handle;
     return (a > b) - (a < b);
@@ -147,6 +150,29 @@ void rootstock_lmdb_grow(rootstock_environment *environment) {
     pthread_mutex_unlock(&environment->map_mutex);
 }
 
+/* Under trees_mutex and map_mutex, with moving set and nothing live. Returns LMDB's code. */
+static int open_anew(rootstock_environment *environment) {
+    end_reset_snapshots(environment);
+    if (environment->layers->hooks->close != NULL) environment->layers->hooks->close(environment, 0);
+    if (environment->env != NULL) mdb_env_close(environment->env);
+    environment->env = NULL;
+    return start_again(environment);
+}
+
+void rootstock_lmdb_raise_trees(rootstock_environment *environment) {
+    pthread_mutex_lock(&environment->trees_mutex);
+    pthread_mutex_lock(&environment->map_mutex);
+    atomic_store(&environment->moving, 1);
+    if (atomic_load(&environment->live) == 0 && !atomic_load(&environment->must_reopen) &&
+        environment->most_trees <= MOST_TREES / 2 && atomic_exchange(&environment->trees_were_full, 0)) {
+        environment->most_trees *= 2;
+        if (open_anew(environment) != MDB_SUCCESS) atomic_store(&environment->must_reopen, 1);
+    }
+    atomic_store(&environment->moving, 0);
+    pthread_mutex_unlock(&environment->map_mutex);
+    pthread_mutex_unlock(&environment->trees_mutex);
+}
+
 int rootstock_lmdb_reopen(rootstock_environment *environment) {
     int code = MDB_PANIC;
     pthread_mutex_lock(&environment->trees_mutex);
@@ -160,11 +186,7 @@ int rootstock_lmdb_reopen(rootstock_environment *environment) {
             nanosleep(&millisecond, NULL);
         }
         if (atomic_load(&environment->live) == 0) {
-            end_reset_snapshots(environment);
-            if (environment->layers->hooks->close != NULL) environment->layers->hooks->close(environment, 0);
-            if (environment->env != NULL) mdb_env_close(environment->env);
-            environment->env = NULL;
-            code = start_again(environment);
+            code = open_anew(environment);
             if (code == MDB_SUCCESS) atomic_store(&environment->must_reopen, 0);
         }
         atomic_store(&environment->moving, 0);

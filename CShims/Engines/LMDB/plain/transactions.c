@@ -167,6 +167,8 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
     if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     transaction->environment = environment;
     transaction->write = write;
+    if (write && atomic_load_explicit(&environment->trees_were_full, memory_order_relaxed))
+        rootstock_lmdb_raise_trees(environment);
     if (write) {
         int code = prepare_to_write(environment, busy, busy_context);
         if (code != ROOTSTOCK_OK) {
