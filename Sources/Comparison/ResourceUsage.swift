@@ -87,9 +87,20 @@ enum PeakMemory {
     static func bytes() -> Int? { procFields("/proc/self/status")["VmHWM"].map { $0 * 1024 } }
 }
 
-/// The files that make up a store at a path.
+/// The files that make up a store at a path: a file and what lies beside it, or a directory's.
 enum StoreFiles {
     static let suffixes = ["", "-wal", "-shm", "-journal", "-lock", ".plist"]
+
+    /// Every file of it that there is.
+    private static func all(_ path: String, _ suffixes: [String] = suffixes) -> [String] {
+        suffixes.flatMap { suffix -> [String] in
+            var status = stat()
+            guard stat(path + suffix, &status) == 0 else { return [] }
+            guard status.st_mode & S_IFMT == S_IFDIR else { return [path + suffix] }
+            let names = FileManager.default.enumerator(atPath: path + suffix)?.compactMap { $0 as? String } ?? []
+            return names.sorted().map { "\(path + suffix)/\($0)" }
+        }
+    }
 
     static func remove(_ path: String) throws {
         for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {
@@ -101,8 +112,8 @@ enum StoreFiles {
     /// and nothing of them may be mapped.
     static func evict(_ path: String) {
         #if os(Linux)
-            for suffix in suffixes {
-                let descriptor = open(path + suffix, O_RDONLY)
+            for file in all(path) {
+                let descriptor = open(file, O_RDONLY)
                 guard descriptor >= 0 else { continue }
                 fdatasync(descriptor)
                 posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
@@ -118,10 +129,10 @@ enum StoreFiles {
 
     static func stamp(_ path: String) -> Stamp {
         var stamp = Stamp()
-        for suffix in ["", "-wal", "-journal"] {
+        for file in all(path, ["", "-wal", "-journal"]) {
             var status = stat()
             // A log of no bytes and none are the same.
-            guard stat(path + suffix, &status) == 0, status.st_size > 0 else { continue }
+            guard stat(file, &status) == 0, status.st_size > 0 else { continue }
             #if os(Linux)
                 let time = status.st_mtim
             #else
@@ -133,9 +144,9 @@ enum StoreFiles {
     }
 
     static func bytes(_ path: String) -> Int {
-        suffixes.reduce(0) { sum, suffix in
+        all(path).reduce(0) { sum, file in
             var status = stat()
-            guard stat(path + suffix, &status) == 0 else { return sum }
+            guard stat(file, &status) == 0 else { return sum }
             return sum + Int(status.st_blocks) * 512
         }
     }
@@ -145,8 +156,10 @@ enum StoreFiles {
     static func copy(_ from: String, to path: String) throws {
         try remove(path)
         try FileManager.default.copyItem(atPath: from, toPath: path)
-        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        try handle.synchronize()
-        try handle.close()
+        for file in all(path) {
+            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: file))
+            try handle.synchronize()
+            try handle.close()
+        }
     }
 }

@@ -1,4 +1,5 @@
-// PartialFile.swift - a database file that is being made, under a name of its own beside the one that it is to have.
+// PartialFile.swift - a database that is being made, under a name of its own beside the one that it is to have: a file, or with some
+// engines a directory.
 //
 // Invariant: the name that was asked for never holds a part. It is given when the file is whole and synced, and is never taken from
 // a file that exists.
@@ -27,7 +28,7 @@ package struct PartialFile: Sendable {
 
     /// Gives the file, which nobody has open, its name.
     package func publish() throws(DatabaseError) {
-        // A link fails where the name is taken; a rename would take it.
+        // A link fails where the name is taken; a rename would take it. A directory has no links.
         if link(path, target) != 0 {
             guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw failure() }
             // A file system without links.
@@ -44,7 +45,7 @@ package struct PartialFile: Sendable {
 
     /// Removes what has no name yet.
     package func remove() {
-        for suffix in Self.suffixes { unlink(path + suffix) }
+        for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     /// The error with the name that the caller knows.

@@ -10,7 +10,7 @@ struct Engines: ParsableCommand {
         discussion: """
             A line is an engine: its name, the version of the library underneath, where a store is kept, and what it can do besides: \
             durable (a commit can survive the process), backup (a store can be copied while it is in use), vacuum (VACUUM gives \
-            space back).
+            space back), several processes (can have a store open at a time).
 
             Every command takes --load-engine LIBRARY: an engine from a shared library, which is known by its name then.
             """)
@@ -19,9 +19,12 @@ struct Engines: ParsableCommand {
         let output = StandardOutput()
         var rows = [["engine", "version", "store", "can"]]
         for engine in Engine.descriptions {
-            let abilities = [(engine.isDurable, "durable"), (engine.copies, "backup"), (engine.compacts, "vacuum")]
+            let abilities = [
+                (engine.isDurable, "durable"), (engine.copies, "backup"), (engine.compacts, "vacuum"),
+                (engine.sharesProcesses, "several processes"),
+            ]
             rows.append([
-                engine.engine.name, engine.version, engine.keepsFile ? "file" : "memory",
+                engine.engine.name, engine.version, engine.place.rawValue,
                 abilities.filter(\.0).map(\.1).joined(separator: ", "),
             ])
         }

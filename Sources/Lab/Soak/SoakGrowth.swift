@@ -10,11 +10,20 @@ extension Soak {
     func takeSample() throws {
         // Right after a VACUUM, so that the size tells what cannot be given back.
         try vacuum()
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         report.samples.append(
             SoakSample(
-                seconds: elapsed, fileBytes: attributes?[.size] as? Int ?? 0, memoryBytes: Self.anonymousMemory(),
+                seconds: elapsed, fileBytes: Self.bytes(of: path), memoryBytes: Self.anonymousMemory(),
                 descriptors: Self.openDescriptors()))
+    }
+
+    /// Of a file, or of the files in a directory.
+    private static func bytes(of path: String) -> Int {
+        func size(_ path: String) -> Int {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : 0
+        }
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return size(path) + names.reduce(0) { $0 + size("\(path)/\($1)") }
     }
 
     private static func anonymousMemory() -> Int {

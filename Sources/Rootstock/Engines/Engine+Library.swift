@@ -32,30 +32,41 @@ extension Engine {
         public let engine: Engine
         /// The version of the library underneath, as it reports itself.
         public let version: String
-        /// Whether a store is a file at its path. Otherwise it is in memory, or wherever the engine keeps it.
-        public let keepsFile: Bool
+        /// What a store is at its path.
+        public let place: Place
         /// Whether a commit can survive the process.
         public let isDurable: Bool
         /// Whether a store can be copied while it is in use.
         public let copies: Bool
         /// Whether `VACUUM` gives space back.
         public let compacts: Bool
+        /// Whether several processes can have a store open.
+        public let sharesProcesses: Bool
+
+        /// Where an engine keeps a store.
+        public enum Place: String, Sendable {
+            case file, directory
+            /// In no file: in memory, or elsewhere.
+            case memory
+        }
     }
 
     /// Every engine that stores can be opened with, ``sqlite`` first, in the order in which they were made known.
     public static var descriptions: [Description] {
         var result = [
             Description(
-                engine: .sqlite, version: Version.sqlite, keepsFile: true, isDurable: true, copies: true, compacts: true)
+                engine: .sqlite, version: Version.sqlite, place: .file, isDurable: true, copies: true, compacts: true,
+                sharesProcesses: true)
         ]
         for engine in registered {
             guard let table = rootstock_engine_find(engine.name)?.pointee else { continue }
+            let can = EngineCapabilities(rawValue: table.capabilities)
             result.append(
                 Description(
                     engine: engine, version: String(cString: table.version),
-                    keepsFile: table.capabilities & UInt32(ROOTSTOCK_CAPABILITY_FILE) != 0,
-                    isDurable: table.capabilities & UInt32(ROOTSTOCK_CAPABILITY_DURABLE) != 0,
-                    copies: table.copy != nil, compacts: table.compact != nil))
+                    place: can.contains(.file) ? .file : can.contains(.directory) ? .directory : .memory,
+                    isDurable: can.contains(.durable), copies: table.copy != nil, compacts: table.compact != nil,
+                    sharesProcesses: !can.isDisjoint(with: [.file, .directory]) && !can.contains(.oneProcess)))
         }
         return result
     }

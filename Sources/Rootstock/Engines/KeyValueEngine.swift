@@ -61,6 +61,10 @@ public struct EngineCapabilities: OptionSet, Sendable {
     public static let threadBoundWriter = EngineCapabilities(rawValue: 0x04)
     /// A commit can survive the process.
     public static let durable = EngineCapabilities(rawValue: 0x10)
+    /// An environment is a directory at its path. With neither this nor ``file`` the engine keeps no files.
+    public static let directory = EngineCapabilities(rawValue: 0x20)
+    /// While one process has an environment open, no other can open it.
+    public static let oneProcess = EngineCapabilities(rawValue: 0x40)
 }
 
 /// What the user asked of an environment. Zero asks for the engine's default.
