@@ -61,12 +61,17 @@ static const rootstock_engine *const forms[] = {&plain,       &none_sealed, &rea
                                                 &read_sealed, &write_plain, &rootstock_engine_lmdb};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* One library serves a process. */
-static pthread_once_t layout_once = PTHREAD_ONCE_INIT;
+/* One library serves a process: what is found of it for certain stays so. */
+static pthread_mutex_t layout_mutex = PTHREAD_MUTEX_INITIALIZER;
+static int layout_is_certain;
 static const char *layout_fault;
 
-static void check_layout(void) {
-    layout_fault = rootstock_lmdb_layout_fault();
+static const char *check_layout(void) {
+    pthread_mutex_lock(&layout_mutex);
+    if (!layout_is_certain) layout_fault = rootstock_lmdb_layout_fault(&layout_is_certain);
+    const char *fault = layout_fault;
+    pthread_mutex_unlock(&layout_mutex);
+    return fault;
 }
 
 static const rootstock_engine *choose(const rootstock_engine *engine, const rootstock_options *options,
@@ -75,13 +80,8 @@ static const rootstock_engine *choose(const rootstock_engine *engine, const root
     if (options->page_access != ROOTSTOCK_PAGE_ACCESS_AUTOMATIC) wanted.page_access = options->page_access;
     if (options->commit != ROOTSTOCK_COMMIT_AUTOMATIC) wanted.commit = options->commit;
     *notice = NULL;
-    if (wanted.page_access == ROOTSTOCK_PAGE_ACCESS_WRITE) {
-        pthread_once(&layout_once, check_layout);
-        if (layout_fault != NULL) {
-            wanted = (lmdb_layers){.page_access = ROOTSTOCK_PAGE_ACCESS_NONE, .commit = ROOTSTOCK_COMMIT_PLAIN};
-            *notice = layout_fault;
-        }
-    }
+    if (wanted.page_access == ROOTSTOCK_PAGE_ACCESS_WRITE && (*notice = check_layout()) != NULL)
+        wanted = (lmdb_layers){.page_access = ROOTSTOCK_PAGE_ACCESS_NONE, .commit = ROOTSTOCK_COMMIT_PLAIN};
     for (int i = 0; i < FORMS; i++)
         if (layers[i].page_access == wanted.page_access && layers[i].commit == wanted.commit) return forms[i];
     return engine;

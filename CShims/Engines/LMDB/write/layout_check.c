@@ -20,12 +20,14 @@
 #include "write/transaction_layout.h"
 
 /* A tree of three levels on few pages. */
-enum { PAGE = 4096, KEY = 400, KEYS = 120, SCRATCH_PAGES = 512, LARGE_VALUE = 8 * PAGE };
+enum { PAGE = 4096, KEY = 400, KEYS = 120, SCRATCH_PAGES = 512, LARGE_VALUE = 8 * PAGE, READABLE = 64 };
 
 typedef struct scratch {
     MDB_env *env;
     MDB_dbi tree;
     int file, pipe[2];
+    size_t readable; /* how many pages of memory could be read in this transaction */
+    uintptr_t pages[READABLE];
 } scratch;
 
 /* Each check returns null, or what was not as expected. */
@@ -40,16 +42,32 @@ typedef struct scratch {
     } while (0)
 #define LIKE_NONE_KNOWN "this liblmdb is not as engine lmdb knows it: "
 #define INSTEAD "; the store is served by its public functions alone (pageAccess none, commit plain), which is slower"
-#define LIBRARY LIKE_NONE_KNOWN "its calls do not work on a scratch file" INSTEAD
+#define LIBRARY "this liblmdb could not be tried on a scratch file" INSTEAD
 #define CURSOR LIKE_NONE_KNOWN "its cursors are laid out otherwise" INSTEAD
 #define TRANSACTION LIKE_NONE_KNOWN "its transactions are laid out otherwise" INSTEAD
 #define PAGES LIKE_NONE_KNOWN "its pages are marked otherwise" INSTEAD
 #define EDITS LIKE_NONE_KNOWN "what is edited in its pages does not read back" INSTEAD
 
-/* 0: these bytes cannot be read. */
-static int fetch(const scratch *s, const void *from, void *to, size_t size) {
-    return size <= PAGE && write(s->pipe[1], from, size) == (ssize_t)size &&
-           read(s->pipe[0], to, size) == (ssize_t)size;
+static int was_read(const scratch *s, uintptr_t address) {
+    for (size_t i = 0; i < s->readable; i++)
+        if (s->pages[i] == address / PAGE) return 1;
+    return 0;
+}
+
+/* 0: these bytes cannot be read. A page of memory takes a system call the first time. */
+static int fetch(scratch *s, const void *from, void *to, size_t size) {
+    uintptr_t first = (uintptr_t)from, last = first + size - 1;
+    if (size > PAGE || last < first) return 0;
+    if (!was_read(s, first) || !was_read(s, last)) {
+        if (write(s->pipe[1], from, size) != (ssize_t)size || read(s->pipe[0], to, size) != (ssize_t)size) return 0;
+        if (s->readable + 2 <= READABLE) {
+            s->pages[s->readable++] = first / PAGE;
+            s->pages[s->readable++] = last / PAGE;
+        }
+        return 1;
+    }
+    memcpy(to, from, size);
+    return 1;
 }
 
 static void make_key(unsigned char bytes[KEY], unsigned number) {
@@ -75,8 +93,7 @@ static int put_number(MDB_cursor *cursor, unsigned number, uint32_t value, unsig
 ** WHAT STANDS IN A CURSOR
 */
 
-static const char *check_record(const scratch *s, MDB_txn *txn, const lmdb_cursor_layout *path,
-                                lmdb_tree_record *record) {
+static const char *check_record(scratch *s, MDB_txn *txn, const lmdb_cursor_layout *path, lmdb_tree_record *record) {
     MDB_stat says;
     EXPECT(mdb_stat(txn, s->tree, &says) == MDB_SUCCESS, LIBRARY);
     EXPECT(fetch(s, path->record, record, sizeof *record), CURSOR);
@@ -88,7 +105,7 @@ static const char *check_record(const scratch *s, MDB_txn *txn, const lmdb_curso
 }
 
 /* The cursor stands on that entry: pages and places from the root on lead there. */
-static const char *check_path(const scratch *s, MDB_txn *txn, MDB_cursor *cursor, const MDB_val *value,
+static const char *check_path(scratch *s, MDB_txn *txn, MDB_cursor *cursor, const MDB_val *value,
                               lmdb_cursor_layout *path) {
     lmdb_tree_record record;
     unsigned char page[PAGE];
@@ -112,7 +129,7 @@ static const char *check_path(const scratch *s, MDB_txn *txn, MDB_cursor *cursor
     return NULL;
 }
 
-static const char *check_steps(const scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
+static const char *check_steps(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     lmdb_cursor_layout path;
     MDB_val key, value;
     EXPECT(fetch(s, cursor, &path, sizeof path), CURSOR);
@@ -137,7 +154,7 @@ static const char *check_steps(const scratch *s, MDB_txn *txn, MDB_cursor *curso
 ** WHAT A CHANGE DOES
 */
 
-static const char *check_transaction(const scratch *s, MDB_txn *txn, lmdb_transaction_layout *layout) {
+static const char *check_transaction(scratch *s, MDB_txn *txn, lmdb_transaction_layout *layout) {
     MDB_envinfo info;
     EXPECT(mdb_env_info(s->env, &info) == MDB_SUCCESS, LIBRARY);
     EXPECT(fetch(s, txn, layout, sizeof *layout), TRANSACTION);
@@ -147,7 +164,7 @@ static const char *check_transaction(const scratch *s, MDB_txn *txn, lmdb_transa
 }
 
 /* Is the page among those that the transaction has freed? -1: that is not to be read. */
-static int is_freed(const scratch *s, const lmdb_transaction_layout *layout, uint64_t page) {
+static int is_freed(scratch *s, const lmdb_transaction_layout *layout, uint64_t page) {
     size_t count, numbers[PAGE / sizeof(size_t)];
     if (!fetch(s, layout->freed, &count, sizeof count) || count >= PAGE / sizeof(size_t)) return -1;
     if (!fetch(s, layout->freed, numbers, (count + 1) * sizeof *numbers)) return -1;
@@ -156,7 +173,7 @@ static int is_freed(const scratch *s, const lmdb_transaction_layout *layout, uin
     return 0;
 }
 
-static const char *check_change(const scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
+static const char *check_change(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     static const unsigned char large[LARGE_VALUE];
     lmdb_transaction_layout before, after;
     lmdb_cursor_layout path;
@@ -204,7 +221,7 @@ static const char *check_change(const scratch *s, MDB_txn *txn, MDB_cursor *curs
 }
 
 /* Pages that a transaction has changed and given up again are marked: some of the leaves, when most entries go. */
-static const char *check_loose(const scratch *s, MDB_cursor *cursor) {
+static const char *check_loose(scratch *s, MDB_cursor *cursor) {
     const unsigned char *leaves[KEYS];
     lmdb_cursor_layout path;
     unsigned char header[PAGE_HEADER];
@@ -317,6 +334,7 @@ static const char *in_transaction(scratch *s, unsigned flags,
     MDB_cursor *cursor;
     EXPECT(mdb_txn_begin(s->env, NULL, flags, &txn) == MDB_SUCCESS, LIBRARY);
     const char *fault = LIBRARY;
+    s->readable = 0;
     if (mdb_cursor_open(txn, s->tree, &cursor) == MDB_SUCCESS) {
         fault = check(s, txn, cursor);
         mdb_cursor_close(cursor);
@@ -371,9 +389,10 @@ static const char *edit(scratch *s) {
     return fault;
 }
 
-const char *rootstock_lmdb_layout_fault(void) {
+const char *rootstock_lmdb_layout_fault(int *certain) {
     scratch s = {.file = -1, .pipe = {-1, -1}};
     int major, minor, patch;
+    *certain = 1;
     mdb_version(&major, &minor, &patch);
     if (major != 0 || minor != 9) return LIKE_NONE_KNOWN "it is not of version 0.9" INSTEAD;
     const char *fault =
@@ -387,5 +406,7 @@ const char *rootstock_lmdb_layout_fault(void) {
     if (s.file >= 0) close(s.file);
     for (int end = 0; end < 2; end++)
         if (s.pipe[end] >= 0) close(s.pipe[end]);
+    /* There may have been no memory, or no descriptor. */
+    *certain = fault == NULL || strcmp(fault, LIBRARY) != 0;
     return fault;
 }
