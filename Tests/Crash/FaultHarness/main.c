@@ -3,7 +3,7 @@
 **
 **   rootstock-fault-harness allocations|calls|kills|chances|disk FOLDER SECONDS SEED [OPTIONS]
 **   rootstock-fault-harness group|later|processes|seals FOLDER SECONDS SEED
-**   rootstock-fault-harness power FOLDER SECONDS SEED off|normal|full|normal-map|full-map
+**   rootstock-fault-harness power FOLDER SECONDS SEED off|normal|full|normal-map|full-map|off-plain|normal-plain|full-plain
 ** FOLDER is an empty directory. Prints figures; status 1 and a line `WRONG: ...` when a promise is broken. Each moment
 ** is tried in turn; when SECONDS are over, the rest are left out and the figures say so.
 */

@@ -14,6 +14,7 @@
 **   normal  the content is whole, one that the store had, and at most the last 32 commits are missing (run_later.c says
 **     more)
 **   normal-map  at most the last one
+**   full-plain, normal-plain and off-plain: as full, normal-map and off, with LMDB's public calls and commits alone
 **   full-map, and that one: the same with the write map, where the pages stored since the last msync are what may be
 **     missing
 **   off     without the write map, ordered: as full. Otherwise nothing is promised: the file may be refused, found
@@ -97,11 +98,11 @@ static void record(const char *path, const char *options) {
 }
 
 /* The lowest content that is allowed where unit `acknowledged` was the last acknowledged one. */
-static int lowest(const expectation *expected, const char *durability, bool mapped, int acknowledged) {
+static int lowest(const expectation *expected, const char *durability, bool sealed, int acknowledged) {
     if (strcmp(durability, "normal") != 0 || acknowledged < 0) return acknowledged;
     /* Some commits may be missing; units that changed nothing made none. Each unit makes one commit at most. */
     int least = acknowledged;
-    for (int missing = mapped ? 1 : MOST_LOST; missing > 0; missing--) {
+    for (int missing = sealed ? MOST_LOST : 1; missing > 0; missing--) {
         int before = least;
         while (before > 0 && expected->content[before] == expected->content[least]) before--;
         if (before == least) return -1;
@@ -118,15 +119,16 @@ static bool reaches(const expectation *expected, int number, int least) {
 }
 
 int run_power(const settings *how, const expectation *expected, const char *class) {
-    char path[4096], tried[4096], options[96];
+    char path[4096], tried[4096], options[128];
     snprintf(path, sizeof path, "%s/recorded", how->folder);
     snprintf(tried, sizeof tried, "%s/tried", how->folder);
     /* With a write map what is stored is seen when it is synced: nothing of class off is. */
-    bool mapped = strstr(class, "-map") != NULL;
+    bool mapped = strstr(class, "-map") != NULL, plain = strstr(class, "-plain") != NULL;
     char durability[16];
     snprintf(durability, sizeof durability, "%.*s", (int)strcspn(class, "-"), class);
-    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":%s}", durability,
-             mapped ? "true,\"mapSize\":2097152" : "false");
+    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":%s%s}", durability,
+             mapped ? "true,\"mapSize\":2097152" : "false",
+             plain ? ",\"pageAccess\":\"none\",\"commit\":\"plain\"" : "");
     uint64_t seed = how->seed;
     double start = seconds_now();
     bool off = strcmp(durability, "off") == 0;
@@ -147,7 +149,7 @@ int run_power(const settings *how, const expectation *expected, const char *clas
                 for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++) {
                     image_make(&trial, &disk, moment, (variant)kind, &seed);
                     int found = ask_child(tried, &trial, expected, off);
-                    int least = lowest(expected, durability, mapped, acknowledged);
+                    int least = lowest(expected, durability, !mapped && !plain, acknowledged);
                     bool promised = !off || kind == ORDERED;
                     files[kind]++;
                     if (found < 0) {

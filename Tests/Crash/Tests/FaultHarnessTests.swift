@@ -72,15 +72,21 @@
             try harness("kills", part: 0.1, [#"{"durability":"\#(durability)"}"#])
         }
 
+        @Test func theProcessIsKilledOnPublicCallsAlone() throws {
+            for mode in ["calls", "kills", "chances"] {
+                try harness(mode, part: 0.05, [#"{"durability":"full","pageAccess":"none","commit":"plain"}"#])
+            }
+        }
+
         @Test(arguments: ["full", "normal", "off"]) func theProcessIsKilledAtAnyCallAgainAndAgain(_ durability: String)
             throws
         {
             try harness("chances", part: 0.3, [#"{"durability":"\#(durability)"}"#])
         }
 
-        @Test(arguments: ["full", "normal", "off", "full-map", "normal-map"]) func thePowerFails(_ durability: String)
-            throws
-        {
+        @Test(arguments: [
+            "full", "normal", "off", "full-map", "normal-map", "full-plain", "normal-plain", "off-plain",
+        ]) func thePowerFails(_ durability: String) throws {
             try harness("power", part: 0.1, [durability])
         }
 
