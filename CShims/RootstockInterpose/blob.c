@@ -24,6 +24,8 @@ struct rsti_blob {
     sqlite3_int64 rowid;
     unsigned char *data;
     int size, type;
+    bool
+        internal; /* SQLite's own: FTS and R-Tree look at it anew before each use, and the connection knows nothing of it */
     bool writable;
     bool stale;   /* the row is another one: the next use fails */
     bool expired; /* one has failed */
@@ -188,6 +190,22 @@ static int seek(rsti_blob *blob, sqlite3_int64 rowid, char **message) {
     return code;
 }
 
+/* A handle of SQLite's own: its holder reads the value. */
+static int seek_internal(rsti_blob *blob, sqlite3_int64 rowid) {
+    char *message = NULL;
+    int code = sqlite3_bind_int64(blob->holder, 1, rowid);
+    if (code == SQLITE_OK) code = sqlite3_step(blob->holder);
+    if (code == SQLITE_ROW)
+        code = take_value(blob, blob->holder, &message);
+    else if (code == SQLITE_DONE)
+        code = SQLITE_ERROR;
+    sqlite3_free(message);
+    (void)sqlite3_reset(blob->holder);
+    blob->rowid = rowid;
+    blob->expired = code != SQLITE_OK;
+    return code;
+}
+
 /* The connection knows the handle no more. */
 static void forget(rsti_blob *blob) {
     rsti_blob **link = &blob->database->blobs;
@@ -198,7 +216,7 @@ static void forget(rsti_blob *blob) {
 static void release(rsti_blob *blob) {
     sqlite3_stmt *holder = blob->holder;
     rsti_database *d = blob->database;
-    const bool known = !blob->expired; /* the connection of an expired handle may be closed */
+    const bool known = !blob->expired && !blob->internal; /* the connection of an expired handle may be closed */
     rsti_blob **link;
     (void)pthread_mutex_lock(&lock);
     for (link = &all; *link != NULL && *link != blob; link = &(*link)->next) {
@@ -217,6 +235,13 @@ static void release(rsti_blob *blob) {
     if (known) rsti_close_zombie(d);
 }
 
+static void list(rsti_blob *blob) {
+    (void)pthread_mutex_lock(&lock);
+    blob->next = all;
+    __atomic_store_n(&all, blob, __ATOMIC_RELEASE);
+    (void)pthread_mutex_unlock(&lock);
+}
+
 static int open_ours(rsti_database *d, const char *table, const char *column, sqlite3_int64 rowid, bool writable,
                      sqlite3_blob **out) {
     char *message = NULL;
@@ -233,10 +258,7 @@ static int open_ours(rsti_database *d, const char *table, const char *column, sq
         if (code == SQLITE_OK) {
             blob->sibling = d->blobs;
             d->blobs = blob;
-            (void)pthread_mutex_lock(&lock);
-            blob->next = all;
-            __atomic_store_n(&all, blob, __ATOMIC_RELEASE);
-            (void)pthread_mutex_unlock(&lock);
+            list(blob);
             code = rsti_watch_rows(d);
         }
         if (code != SQLITE_OK) release(blob);
@@ -247,12 +269,42 @@ static int open_ours(rsti_database *d, const char *table, const char *column, sq
     return code;
 }
 
+static int open_internal(rsti_database *d, const char *table, const char *column, sqlite3_int64 rowid, bool writable,
+                         sqlite3_blob **out) {
+    rsti_blob *blob = calloc(1, sizeof *blob);
+    char *sql = sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE _rowid_=?1", column, table);
+    int code = blob == NULL || sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK) code = sqlite3_prepare_v3(d->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &blob->holder, NULL);
+    sqlite3_free(sql);
+    if (blob == NULL) return code;
+    blob->database = d;
+    blob->internal = true;
+    blob->writable = writable;
+    blob->rowid = rowid;
+    blob->table = sqlite3_mprintf("%s", table);
+    blob->column = sqlite3_mprintf("%s", column);
+    if (code == SQLITE_OK && (blob->table == NULL || blob->column == NULL)) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = seek_internal(blob, rowid);
+    list(blob);
+    if (code == SQLITE_OK)
+        *out = (sqlite3_blob *)blob;
+    else
+        release(blob);
+    return code;
+}
+
 INTERPOSED(int, blob_open,
            (sqlite3 * db, const char *schema, const char *table, const char *column, sqlite3_int64 rowid, int writable,
             sqlite3_blob **out)) {
     static const char is_virtual[] = "cannot open virtual table";
-    rsti_database *d = RSTI_FIND(db);
-    int code = sqlite3_blob_open(db, schema, table, column, rowid, writable, out);
+    rsti_database *d = rsti_find(db);
+    int code;
+    if (d != NULL && RSTI_INTERNAL() && strcmp(schema, "main") == 0) {
+        *out = NULL;
+        return open_internal(d, table, column, rowid, writable != 0, out);
+    }
+    if (RSTI_INTERNAL()) d = NULL;
+    code = sqlite3_blob_open(db, schema, table, column, rowid, writable, out);
     if (d == NULL || code == SQLITE_OK || table == NULL || column == NULL || out == NULL) return code;
     if (schema != NULL && sqlite3_stricmp(schema, "main") != 0) return code;
     rsti_enter(d);
@@ -276,6 +328,7 @@ INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {
     char *message = NULL;
     int code;
     if (blob == NULL) return sqlite3_blob_reopen(handle, rowid);
+    if (blob->internal) return blob->expired ? SQLITE_ABORT : seek_internal(blob, rowid);
     rsti_enter(blob->database);
     if (blob->expired) {
         code = rsti_fail(blob->database, SQLITE_ABORT, NULL);
@@ -303,6 +356,11 @@ INTERPOSED(int, blob_read, (sqlite3_blob * handle, void *to, int count, int offs
     rsti_blob *blob = ours(handle);
     int code;
     if (blob == NULL) return sqlite3_blob_read(handle, to, count, offset);
+    if (blob->internal) {
+        code = within(blob, count, offset);
+        if (code == SQLITE_OK && count > 0) memcpy(to, blob->data + offset, (size_t)count);
+        return code;
+    }
     rsti_enter(blob->database);
     code = within(blob, count, offset);
     if (code == SQLITE_OK && count > 0) memcpy(to, blob->data + offset, (size_t)count);

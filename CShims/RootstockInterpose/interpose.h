@@ -39,6 +39,7 @@ typedef struct rsti_database rsti_database;
 typedef struct rsti_statement rsti_statement;
 typedef struct rsti_temporary rsti_temporary;
 typedef struct rsti_twin rsti_twin;
+typedef struct rsti_module rsti_module;
 
 /* A connection to a store. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
 struct rsti_database {
@@ -64,6 +65,12 @@ struct rsti_database {
     int error_offset;        /* of the text last refused; -1: unknown or none */
     int error_for;           /* the code with which it was refused */
     struct rsti_blob *blobs; /* open handles on its values */
+    /* modules.c */
+    rsti_module *modules;
+    int in_module;   /* calls of a module's methods that write */
+    bool holds_back; /* a module does */
+    bool has_module_tables;
+    bool runs_itself; /* SQLite runs the program's statement of the moment, a change */
     /* authorizer.c */
     int (*authorize)(void *, int, const char *, const char *, const char *, const char *);
     void *authorize_context;
@@ -172,6 +179,16 @@ static inline void rsti_leave(rsti_database *d) {
 ** statement: so a connection that the program has closed stays open until nothing of it is left. Called whenever
 ** something of it has gone. */
 void rsti_close_zombie(rsti_database *d);
+
+/* ---- modules.c ---- */
+/* A `:memory:` connection whose own modules of the kind are ours, too; *modules: these, owned by the connection. */
+int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules);
+/* Before the store is opened on it. */
+int rsti_modules_host(rsti_database *d, rsti_module *modules);
+/* Whether the text, a change, is one of a table of these modules. */
+bool rsti_changes_module(const rsti_database *d, const char *text, int bytes);
+/* What FTS holds back in memory goes into its tables. */
+int rsti_write_back(rsti_database *d);
 
 /* ---- choose.c ---- */
 typedef struct rsti_choice {

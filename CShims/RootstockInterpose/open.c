@@ -45,7 +45,7 @@ static rsti_database *record_of(sqlite3 *db, const rsti_choice *choice, int flag
 }
 
 /* The connection is given to the program whatever happens from here on. */
-static int open_on(sqlite3 *db, const rsti_choice *choice, int flags) {
+static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice, int flags) {
     rsti_database *d = record_of(db, choice, flags);
     char *message = NULL;
     int code;
@@ -61,6 +61,7 @@ static int open_on(sqlite3 *db, const rsti_choice *choice, int flags) {
     code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, fail, NULL, NULL,
                                       NULL);
     if (code == SQLITE_OK && d->path == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = rsti_modules_host(d, modules);
     if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, &message);
     if (code == SQLITE_OK) {
         d->file_name = file_name_of(choice);
@@ -73,9 +74,10 @@ static int open_on(sqlite3 *db, const rsti_choice *choice, int flags) {
 }
 
 static int open_store(const rsti_choice *choice, sqlite3 **db, int flags) {
-    int code = sqlite3_open_v2(":memory:", db, OPEN_DEFAULT | (flags & OPEN_THREADING), NULL);
+    rsti_module *modules;
+    int code = rsti_open_with_modules(db, OPEN_DEFAULT | (flags & OPEN_THREADING), &modules);
     if (code != SQLITE_OK) return code;
-    code = open_on(*db, choice, flags);
+    code = open_on(*db, modules, choice, flags);
     rsti_say("%s: %s, engine %s%s", choice->path, code == SQLITE_OK ? "a store" : sqlite3_errmsg(*db), choice->engine,
              choice->in_memory ? " (in memory)" : "");
     return code;

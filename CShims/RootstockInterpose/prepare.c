@@ -184,9 +184,27 @@ INTERPOSED(int, prepare_v2, (sqlite3 * db, const char *text, int bytes, sqlite3_
     return prepare(db, text, bytes, 0, false, out, tail);
 }
 
+/* A statement of FTS or R-Tree on a store. SQLite runs it on their tables, which are virtual ones there, but for what
+** only the store can do or tell: UPSERT, PRAGMA data_version and page_size. */
+static int prepare_internal(sqlite3 *db, const char *text, int bytes, unsigned flags, sqlite3_stmt **out,
+                            const char **tail) {
+    char *rewritten = NULL;
+    int code;
+    if (rsti_find(db) == NULL) return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
+    flags &= ~(unsigned)SQLITE_PREPARE_NO_VTAB;
+    if (strncmp(text, "PRAGMA ", 7) != 0 && strstr(text, ")ON CONFLICT(") == NULL)
+        return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
+    code = rootstock_rewrite(db, text, bytes, &rewritten, tail, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(db, rewritten != NULL ? rewritten : text, rewritten != NULL ? -1 : bytes, flags, out,
+                                  NULL);
+    sqlite3_free(rewritten);
+    return code;
+}
+
 INTERPOSED(int, prepare_v3,
            (sqlite3 * db, const char *text, int bytes, unsigned flags, sqlite3_stmt **out, const char **tail)) {
-    if (RSTI_INTERNAL()) return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
+    if (RSTI_INTERNAL()) return prepare_internal(db, text, bytes, flags, out, tail);
     return prepare(db, text, bytes, flags, false, out, tail);
 }
 

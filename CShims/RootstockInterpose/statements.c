@@ -27,10 +27,23 @@ static int renew(rsti_statement *s) {
     return code;
 }
 
+/* Before the statement sets a savepoint, or commits. */
+static int write_back(rsti_statement *s) {
+    rsti_database *d = s->database;
+    int code;
+    if (rsti_is_rollback(s->text, s->length)) return SQLITE_OK; /* what is held back goes with it, or is told to go */
+    code = rsti_write_back(d);
+    return code == SQLITE_OK ? SQLITE_OK : rsti_failed(d, rsti_fail(d, code, NULL));
+}
+
 static int begin(rsti_statement *s) {
     rsti_database *d = s->database;
     rsti_clear_error(d);
     s->failed = 0;
+    if (__builtin_expect(d->holds_back, 0) && s->kind != RSTI_QUERY) {
+        int code = write_back(s);
+        if (code != SQLITE_OK) return code;
+    }
     /* Outside a transaction the first cursor of a plain query compares the schema in its own snapshot. */
     if (s->kind != RSTI_QUERY || s->rewritten || s->definitions != d->definitions || !sqlite3_get_autocommit(d->db)) {
         int code = renew(s);
@@ -39,6 +52,8 @@ static int begin(rsti_statement *s) {
     d->serial++;
     if (s->kind == RSTI_CHANGE) d->counted_at = -1;
     s->running = true;
+    if (d->has_module_tables)
+        d->runs_itself = s->kind == RSTI_CHANGE && !s->rewritten && rsti_changes_module(d, s->text, s->length);
     s->fresh = false;
     if (d->observes && s->kind == RSTI_CHANGE) rsti_watch_clears(d, s->clears_singly);
     if (rsti_is_traced(d)) rsti_trace_begin(s);

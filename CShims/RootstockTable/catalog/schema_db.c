@@ -7,6 +7,7 @@
 ** for that STRICT.
 */
 #include "catalog/catalog.h"
+#include "catalog/hosted.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_sandbox.h"
 #include "parser/tokens.h"
@@ -41,6 +42,17 @@ static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->name, "sqlite_stat1") == 0) code = rst_schema_db_execute(schema_db, "ANALYZE", message);
         if (!rst_schema_sandbox_is_made(object)) continue;
+        if (rst_object_is_virtual(object)) {
+            rst_token module;
+            code = rst_virtual_is_plain(object, &module) ? rst_hosted_list(schema_db, object) : SQLITE_CORRUPT_VTAB;
+            if (code == SQLITE_CORRUPT_VTAB)
+                rst_set_message(message,
+                                "malformed catalog: the text of table %s is not the one CREATE VIRTUAL TABLE "
+                                "that it should be",
+                                object->name);
+            *made = i;
+            continue;
+        }
         do {
             code = rst_schema_sandbox_create(schema_db, object, message);
         } while (code != SQLITE_OK &&
@@ -141,6 +153,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
                  struct rst_function_proxy **function_proxies, char **message) {
     int made = 0, code = open_mirror(checks, out, message);
     bool touched = false;
+    if (code == SQLITE_OK) code = rst_hosted_register(c, *out, catalog);
     if (code != SQLITE_OK) return code;
     if (rst_schema_db_load(c, *out, function_proxies, catalog, &touched) != SQLITE_OK) {
         if (touched) {
@@ -148,6 +161,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
             *out = NULL;
             rst_function_proxies_free(function_proxies);
             code = open_mirror(checks, out, message);
+            if (code == SQLITE_OK) code = rst_hosted_register(c, *out, catalog);
             if (code != SQLITE_OK) return code;
         }
         code = build_by_texts(c, catalog, *out, function_proxies, &made, message);

@@ -11,6 +11,7 @@
 ** not plainly so, or is refused, leaves the whole schema database to be made by the texts.
 */
 #include "catalog/catalog.h"
+#include "catalog/hosted.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_image.h"
 #include "parser/tokens.h"
@@ -106,8 +107,12 @@ static rst_image_row *make_rows(const rst_catalog *catalog, int *count) {
     for (int i = 0; i < catalog->count; i++) {
         const rst_object *object = &catalog->objects[i];
         unsigned char tree = IMAGE_INDEX;
+        rst_token module;
         bool plain;
-        if (is_table(object))
+        if (rst_object_is_virtual(object)) {
+            plain = rst_virtual_is_plain(object, &module);
+            tree = 0;
+        } else if (is_table(object))
             plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &tree);
         else if (is_index(object))
             plain = is_plain_index(object) && has_table(catalog, i);
@@ -196,7 +201,7 @@ static int insert_rows(sqlite3 *schema_db, const rst_catalog *catalog) {
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->type, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 3, object->name, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 4, object->table_name, -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) code = sqlite3_bind_int64(insert, 5, ++page);
+        if (code == SQLITE_OK) code = sqlite3_bind_int64(insert, 5, rst_object_is_virtual(object) ? 0 : ++page);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 6, object->sql, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
         if (code == SQLITE_OK) code = sqlite3_reset(insert);

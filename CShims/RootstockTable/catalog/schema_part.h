@@ -32,6 +32,7 @@ typedef struct rst_schema {
     struct rst_program *program;    /* the front-door statement being run, innermost; null where it must not be asked */
     uint64_t triggers_epoch;        /* the schema they were made for */
     struct rst_expression_column *shown; /* see expression_column.c */
+    struct rst_hosted_module *hosted;    /* see hosted.c */
 } rst_schema;
 
 static inline rst_schema *schema_of(const rst_connection *c) {

@@ -10,6 +10,7 @@
 #include "ddl/declare.h"
 
 #include "catalog/describe.h"
+#include "catalog/hosted.h"
 #include "executor/foreign.h"
 #include "planner/plan_migrate.h"
 #include "catalog/partial_predicate.h"
@@ -29,7 +30,7 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool c
     int known = 0, code = carry ? rst_changed_tables_find(&schema->loaded, catalog, &changed) : SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
-        if (strcmp(object->type, "table") != 0) continue;
+        if (strcmp(object->type, "table") != 0 || rst_object_is_virtual(object)) continue;
         /* Both are in the order of the catalog. */
         while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
         if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
@@ -219,14 +220,17 @@ static bool find_declared(const rst_connection *c, const char *type, const char 
     return false;
 }
 
-static const char *declared_type(const rst_object *object) {
+static const char *declared_type(const rst_connection *c, const rst_object *object) {
+    rst_token module;
+    if (rst_object_is_virtual(object))
+        return rst_virtual_is_plain(object, &module) && rst_hosted_is(c, &module) ? "table" : "view";
     if (strcmp(object->type, "view") == 0) return "view";
     return "trigger";
 }
 
-/* Views, and INSTEAD OF triggers on them, are native objects of the connection. */
+/* Views, INSTEAD OF triggers on them, and virtual tables of SQLite's modules are native objects of the connection. */
 static bool is_native(rst_connection *c, const rst_object *object) {
-    if (strcmp(object->type, "view") == 0) return true;
+    if (strcmp(object->type, "view") == 0 || rst_object_is_virtual(object)) return true;
     if (strcmp(object->type, "trigger") != 0) return false;
     return rst_table_find(c, object->table_name) == NULL;
 }
@@ -236,15 +240,17 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
     *shown = false;
     if (strcmp(declared->type, "table") == 0) {
         const rst_table *table = rst_table_find(c, declared->name);
-        if (table == NULL || !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
+        if (table != NULL && !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
             return false;
-        *shown = rst_expression_column_stale(c, table);
-        return true;
+        if (table != NULL) {
+            *shown = rst_expression_column_stale(c, table);
+            return true;
+        }
     }
     for (int o = 0; o < schema_of(c)->loaded.count; o++) {
         const rst_object *object = &schema_of(c)->loaded.objects[o];
         if (is_native(c, object) &&
-            declared_same(declared, declared_type(object), object->name, object->sql, object->identifier))
+            declared_same(declared, declared_type(c, object), object->name, object->sql, object->identifier))
             return true;
     }
     return false;
@@ -339,10 +345,16 @@ static int declare(rst_connection *c, char **message) {
     for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
         const rst_object *object = &schema->loaded.objects[o];
         char *sql = NULL;
-        if (!is_native(c, object) || find_declared(c, declared_type(object), object->name, &next)) continue;
-        rewriter_of(c)->names_in_main = true;
-        code = rst_transform_object(c, object->sql, &sql, message);
-        rewriter_of(c)->names_in_main = false;
+        if (!is_native(c, object) || find_declared(c, declared_type(c, object), object->name, &next)) continue;
+        if (rst_object_is_virtual(object)) {
+            code = rst_hosted_fill(c, object, message);
+            if (code == SQLITE_OK) sql = rst_hosted_declaration(c, object);
+            if (code == SQLITE_OK && sql == NULL) code = SQLITE_NOMEM;
+        } else {
+            rewriter_of(c)->names_in_main = true;
+            code = rst_transform_object(c, object->sql, &sql, message);
+            rewriter_of(c)->names_in_main = false;
+        }
         if (code == SQLITE_OK) {
             char *text = in_main(sql == NULL ? object->sql : sql);
             code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
@@ -350,7 +362,7 @@ static int declare(rst_connection *c, char **message) {
         }
         sqlite3_free(sql);
         if (code == SQLITE_OK)
-            code = note_declared(c, declared_type(object), object->name, object->sql, object->identifier);
+            code = note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier);
     }
     if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
     rst_kept_triggers_free(&kept);

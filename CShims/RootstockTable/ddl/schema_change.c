@@ -9,6 +9,7 @@
 #include "ddl/ddl.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
+#include "catalog/hosted.h"
 #include "ddl/declare.h"
 #include "catalog/describe.h"
 #include "ddl/temporary.h"
@@ -112,7 +113,8 @@ static rst_object *object_find(rst_catalog *catalog, const char *type, const cha
 }
 
 static bool has_tree(const snapshot_row *row) {
-    return strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0;
+    const rst_object object = {.type = row->type, .sql = row->sql};
+    return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
 }
 
 static bool same_text(const char *a, const char *b) {

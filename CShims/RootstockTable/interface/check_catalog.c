@@ -5,6 +5,7 @@
 ** catalog lists is what SQLite made of its texts (the schema database), object for object.
 */
 #include "interface/interface.h"
+#include "catalog/hosted.h"
 #include "interface/check.h"
 
 #include <string.h>
@@ -116,6 +117,10 @@ static void check_object(rst_check *check, const rst_catalog *catalog, const rst
             rst_check_fault(check, "catalog: %s is of unknown type %s", object->name, object->type);
         }
         if (object->tree != 0) rst_check_fault(check, "catalog: %s %s has a tree", object->type, object->name);
+        return;
+    }
+    if (rst_object_is_virtual(object)) {
+        if (object->tree != 0) rst_check_fault(check, "catalog: virtual table %s has a tree", object->name);
         return;
     }
     if (is_index && find_object(catalog, "table", object->table_name) == NULL) {

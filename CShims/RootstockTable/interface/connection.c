@@ -5,12 +5,14 @@
 ** remembers of the connection it asked about last is void once any store of this process has been closed.
 */
 #include "interface/interface.h"
+#include "interface/hosting.h"
 #include "rootstock_kv_module.h"
 #include "executor/native_fk_table.h"
 #include "ddl/declare.h"
 #include "planner/affinity_probe.h"
 #include "rewriter/expressions.h"
 #include "catalog/expression_column.h"
+#include "catalog/hosted.h"
 #include "ddl/temporary.h"
 #include "executor/text_arena.h"
 #include "executor/trigger.h"
@@ -63,6 +65,7 @@ static void connection_free(rst_connection *c) {
     rst_statements_finalize(c);
     rst_retired_vtabs_free(c);
     rst_store_close(c);
+    rst_hosted_free(c);
     rootstock_buffer_free(&store->undo);
     rootstock_buffer_free(&executor->key_scratch);
     rootstock_buffer_free(&executor->row_scratch);
@@ -185,6 +188,13 @@ int rootstock_register(sqlite3 *db) {
         code = rst_module(c, engine->name, &rst_table_module);
     }
     return code;
+}
+
+int rootstock_host_module(sqlite3 *db, const char *name, const sqlite3_module *module, void *context) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    return rst_hosted_add(c, name, module, context);
 }
 
 int rootstock_refresh(sqlite3 *db) {

@@ -5,6 +5,7 @@
 #include "interface/interface.h"
 #include "interface/frontdoor.h"
 
+#include "catalog/hosted.h"
 #include "ddl/declare.h"
 #include "program/argument_pack.h"
 #include "program/runner.h"
@@ -57,9 +58,9 @@ int rst_quoted_call(const char *function, const char *start, const char *end, ch
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv. Another module's table would be gone with the
-** connection. */
-static int check_virtual(rst_connection *c, const char *p, const char *end, char **message) {
+/* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv, or *hosted. Another module's table would be
+** gone with the connection. */
+static int check_virtual(rst_connection *c, const char *p, const char *end, bool *hosted, char **message) {
     rst_token token = rst_token_next(&p, end), schema; /* TABLE */
     (void)rst_token_object(&p, end, &schema);
     if (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main")) return SQLITE_OK;
@@ -67,6 +68,8 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, char
         token = rst_token_next(&p, end);
     } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
     token = rst_token_next(&p, end);
+    *hosted = rst_hosted_is(c, &token);
+    if (*hosted) return SQLITE_OK;
     if (rst_token_same_name(&token, store_of(c)->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
     {
         char *module = rst_token_name(&token);
@@ -193,7 +196,12 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
         store_of(c)->temporary_watched = rewriter_of(c)->temporary_trigger_count > 0;
     }
     if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
-    if (rst_token_is(&what, "VIRTUAL")) return create && !temporary ? check_virtual(c, p, end, message) : SQLITE_OK;
+    if (rst_token_is(&what, "VIRTUAL")) {
+        bool hosted = false;
+        code = create && !temporary ? check_virtual(c, p, end, &hosted, message) : SQLITE_OK;
+        if (!hosted) return code;
+        what = rst_token_next(&p, end);
+    }
     trigger = rst_token_is(&what, "TRIGGER");
     index = rst_token_is(&what, "INDEX");
     name = rst_token_object(&p, end, &schema);

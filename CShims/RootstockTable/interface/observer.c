@@ -3,6 +3,7 @@
 */
 #include "executor/change.h"
 #include "interface/interface.h"
+#include "interface/hosting.h"
 
 #include <string.h>
 
@@ -24,6 +25,50 @@ int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
     store_of(c)->observer.commit = hook;
     store_of(c)->observer.commit_context = context;
     return SQLITE_OK;
+}
+
+int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *), void *context) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    store_of(c)->observer.undone = hook;
+    store_of(c)->observer.undone_context = context;
+    return SQLITE_OK;
+}
+
+void rootstock_aside_begin(sqlite3 *db, rootstock_aside *aside) {
+    rst_connection *c = rst_connection_of(db);
+    rst_executor *executor = executor_of(c);
+    if (c == NULL) return;
+    aside->program = schema_of(c)->program;
+    aside->numbers[0] = executor->override_conflict;
+    aside->numbers[1] = executor->settling;
+    aside->numbers[2] = executor->before_fired;
+    aside->numbers[3] = executor->upsert_updated;
+    aside->numbers[4] = executor->last_mode;
+    aside->numbers[5] = executor->row_written;
+    aside->numbers[6] = executor->raised;
+    aside->numbers[7] = executor->nested_error;
+    schema_of(c)->program = NULL;
+    executor->override_conflict = CONFLICT_DEFAULT;
+    executor->settling = 0;
+    executor->before_fired = executor->upsert_updated = false;
+    executor->nested_error = 0;
+}
+
+void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside) {
+    rst_connection *c = rst_connection_of(db);
+    rst_executor *executor = executor_of(c);
+    if (c == NULL) return;
+    schema_of(c)->program = aside->program;
+    executor->override_conflict = aside->numbers[0];
+    executor->settling = aside->numbers[1];
+    executor->before_fired = aside->numbers[2] != 0;
+    executor->upsert_updated = aside->numbers[3] != 0;
+    executor->last_mode = aside->numbers[4];
+    executor->row_written = aside->numbers[5] != 0;
+    executor->raised = aside->numbers[6];
+    executor->nested_error = aside->numbers[7];
 }
 
 /* A name of the rowid that no column has. */

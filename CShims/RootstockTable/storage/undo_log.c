@@ -122,6 +122,8 @@ typedef struct undo_trailer {
 int rst_mark_undo(rst_connection *c, rst_mark mark) {
     rst_store *store = store_of(c);
     const rootstock_engine *engine = store->engine;
+    if (store->undo.size > mark && store->observer.undone != NULL)
+        store->observer.undone(store->observer.undone_context);
     if (store->undo.size > mark && store->schema_changed) {
         /* The schema as of the mark is in the catalog again; what we hold in memory is not. */
         store->schema_stale = true;

@@ -1,0 +1,34 @@
+/*
+** hosted.h - virtual tables of SQLite's own modules (FTS5, FTS3 and 4, R-Tree) in a store's schema.
+**
+** What such a module keeps are rows of its shadow tables. On a store these are the store's own tables, listed in its
+** catalog as SQLite lists them; the virtual table itself is an object of the catalog without a tree. A connection can
+** use it if its modules were handed over (rootstock_host_module). Invariant: on a schema database no method of such a
+** module is called but xCreate; what stands there is a table without rows that knows columns and shadow tables.
+*/
+#ifndef ROOTSTOCK_CATALOG_HOSTED_H
+#define ROOTSTOCK_CATALOG_HOSTED_H
+
+#include "catalog/catalog.h"
+#include "parser/tokens.h"
+
+/* Makes the module's tables possible in the store of the connection. SQLITE_OK, SQLITE_NOMEM. */
+int rst_hosted_add(rst_connection *c, const char *name, const sqlite3_module *module, void *context);
+void rst_hosted_free(rst_connection *c);
+bool rst_hosted_is(const rst_connection *c, const rst_token *module);
+
+/* Whether a catalog's object is a virtual table. */
+bool rst_object_is_virtual(const rst_object *object);
+/* Whether its text is the one CREATE VIRTUAL TABLE of its name. *module: its module's name. */
+bool rst_virtual_is_plain(const rst_object *object, rst_token *module);
+/* Gives a schema database that is being made the modules of the catalog's tables. */
+int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog *catalog);
+/* Puts the object into the list of a schema database as it stands. */
+int rst_hosted_list(sqlite3 *schema_db, const rst_object *object);
+/* The rows that the module gave its shadow tables when it made them, moved from the schema database to the store. */
+int rst_hosted_fill(rst_connection *c, const rst_object *object, char **message);
+/* What declares it to SQLite, from sqlite3_malloc: its text where the connection has its module, else a view that says
+** what is missing. */
+char *rst_hosted_declaration(const rst_connection *c, const rst_object *object);
+
+#endif

@@ -1,0 +1,23 @@
+-- A full-text table with its own rows: rows, ranks, savepoints, maintenance.
+CREATE VIRTUAL TABLE ft USING fts5(a, b);
+INSERT INTO ft VALUES('hello world','one'),('goodbye world','two');
+INSERT INTO ft(rowid,a,b) VALUES(10,'the quick brown fox','three');
+SELECT rowid, a, b FROM ft WHERE ft MATCH 'world' ORDER BY rank;
+SELECT name, sql FROM sqlite_schema;
+SELECT snippet(ft,0,'[',']','..',5), highlight(ft,0,'<','>'), bm25(ft) FROM ft WHERE ft MATCH 'fox OR hello';
+UPDATE ft SET a='changed text' WHERE rowid=2;
+DELETE FROM ft WHERE rowid=1;
+SELECT * FROM ft;
+SELECT rowid FROM ft WHERE ft MATCH 'world';
+INSERT INTO ft(ft) VALUES('integrity-check');
+INSERT INTO ft(ft) VALUES('optimize');
+INSERT INTO ft(ft) VALUES('rebuild');
+SELECT * FROM ft('text');
+BEGIN; INSERT INTO ft VALUES('tx one','x'); INSERT INTO ft VALUES('tx two','x'); COMMIT;
+SELECT rowid,* FROM ft('tx');
+BEGIN; INSERT INTO ft VALUES('gone one','x'); SAVEPOINT s; INSERT INTO ft VALUES('gone two','x'); ROLLBACK TO s; SELECT rowid,* FROM ft('gone'); COMMIT;
+SELECT rowid,* FROM ft('gone');
+BEGIN; INSERT INTO ft VALUES('never','x'); ROLLBACK;
+SELECT count(*) FROM ft('never');
+INSERT INTO ft(ft) VALUES('integrity-check');
+PRAGMA table_info(ft);
