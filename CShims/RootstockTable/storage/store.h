@@ -79,6 +79,7 @@ typedef struct rst_store {
     rootstock_transaction *writer;
     struct rst_cursor *writer_cursors; /* open cursors in the write transaction */
     bool writer_broken;
+    int begin_failure;  /* the engine's code of the last begin of a write transaction */
     bool writer_unseen; /* it shows another schema than the one declared, which no statement has been told yet */
     bool writer_told;   /* begun for a table, by a statement alone: its xSync or xRollback ends it (transaction.c) */
     bool writer_locked;

@@ -57,6 +57,7 @@ int rst_write_try(rst_connection *c) {
     for (int follows = 0;; follows++) {
         code = rst_writer_take(c);
         if (code == ROOTSTOCK_OK) break;
+        store->begin_failure = code;
         if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_code(c, code);
         /* What this connection is reading lies in the old file, whose commits cannot be told from the new one's. */
         if (store->reader_live) return SQLITE_BUSY_SNAPSHOT;
@@ -128,8 +129,7 @@ int rst_write_begin(rst_connection *c, char **message) {
         if ((code & 0xFF) == SQLITE_BUSY)
             rst_set_message(message, "database is locked");
         else
-            rst_set_message(message, "%s: %s", store->shared->path,
-                            store->engine->describe(store->shared->environment, 0));
+            rst_set_message(message, "%s: %s", store->shared->path, rst_words(c, store->begin_failure));
         return code;
     }
     /* Between statements of an explicit transaction, learn of its end even if nothing is written. */
