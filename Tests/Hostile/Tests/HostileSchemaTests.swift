@@ -25,7 +25,8 @@ import Testing
         "VACUUM INTO 'PATH'", "PRAGMA journal_mode=WAL", "CREATE TEMP TABLE t(a)", "CREATE TABLE temp.t(a)",
         "CREATE TABLE main.t(a)", "CREATE TABLE IF NOT EXISTS t(a)",
         "CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i FROM n",
-        "SELECT writefile('PATH', 'x')", "DROP TABLE t", "BEGIN", "COMMIT", "CREATE VIRTUAL TABLE t USING rtree(a,b,c)",
+        "SELECT writefile('PATH', 'x')", "DROP TABLE t", "BEGIN", "COMMIT",
+        "CREATE VIRTUAL TABLE t USING rtree(a,b,c); SELECT 1", "CREATE VIRTUAL TABLE u USING rtree(a,b,c)",
         "CREATE TABLE t(a) -- and", "CREATE TABLE t(a); SELECT 1", "CREATE TABLE u(a)", "", " ", "nonsense",
         "CREATE TABLE t(a", "CREATE VIEW t AS SELECT 1", "INSERT INTO sqlite_master VALUES(1,2,3,4,5)",
     ])
@@ -35,6 +36,17 @@ import Testing
         let failure = #expect(throws: Refused.self) { try Session(store: folder.path("s")) }
         #expect(failure?.code == SQLITE_CORRUPT | 1 << 8, "\(failure?.description ?? "")")
         #expect(failure?.message.contains("malformed catalog") == true, "\(failure?.description ?? "")")
+        #expect(!folder.names.contains { $0.hasPrefix("victim") })
+    }
+
+    /// Tables of modules that no interposer brought are in the schema and cannot be used, whatever the module.
+    @Test(arguments: ["rtree(a,b,c)", "fts5(a)", "kv('PATH')", "csv(filename='PATH')", "nosuch"])
+    func aModulesTableIsRefusedByName(_ module: String) throws {
+        let sql = "CREATE VIRTUAL TABLE t USING " + module.replacingOccurrences(of: "PATH", with: folder.path("victim"))
+        try writeCatalog(folder.path("s"), [("table", "t", "t", sql, 0)])
+        guard let session = try? Session(store: folder.path("s")) else { return }
+        #expect(throws: Refused.self) { try session.run("SELECT * FROM t") }
+        #expect(throws: Refused.self) { try session.run("INSERT INTO t VALUES (1)") }
         #expect(!folder.names.contains { $0.hasPrefix("victim") })
     }
 

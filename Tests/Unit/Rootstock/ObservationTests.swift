@@ -23,15 +23,20 @@ import Testing
         return store
     }
 
-    /// How many elements `changes` gives up to the end of `body`.
-    func told(_ store: Store, of tables: Set<String>?, _ body: () async throws -> Void) async throws -> Int {
+    /// How many elements `changes` gives up to the end of `body`, and a while after it: until there are as many as `wanted`, at most a
+    /// minute on a busy machine.
+    func told(_ store: Store, of tables: Set<String>?, wanted: Int = 0, _ body: () async throws -> Void) async throws
+        -> Int
+    {
         let changes = store.changes(of: tables)
         let counter = Counter()
         let task = Task { for await _ in changes { counter.add() } }
         while counter.count == 0 { try await Task.sleep(for: .milliseconds(5)) }
         try await body()
+        let deadline = ContinuousClock.now + .seconds(60)
+        while counter.count - 1 < wanted, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
         // Longer than the store waits between two looks for commits of others.
-        try await Task.sleep(for: .milliseconds(700))
+        if wanted == 0 { try await Task.sleep(for: .milliseconds(700)) }
         task.cancel()
         return counter.count - 1
     }
@@ -70,7 +75,7 @@ import Testing
 
     @Test(arguments: apiEngines) func commitsOfOtherStoresAreFound(engine: Engine) async throws {
         let (store, other) = try (store(engine), store(engine))
-        let found = try await told(store, of: ["book"]) {
+        let found = try await told(store, of: ["book"], wanted: 1) {
             try await other.write { try $0.execute("INSERT INTO book (title) VALUES ('a')") }
         }
         #expect(found >= 1)
