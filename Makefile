@@ -28,7 +28,10 @@ C_INCLUDES = $(C_TARGETS:%=-I$(CURDIR)/CShims/%/include) $(patsubst %,-I$(CURDIR
 EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE \
 	$(C_INCLUDES)
 
-.PHONY: help deps build test test-report test-long test-grdb results results-table conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines layers lint format asan tsan ubsan \
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines static layers lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -174,6 +177,48 @@ engines: ## build/engines: engines as shared libraries, for --load-engine
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(MAKE) --no-print-directory -s -C CShims/Engines/RocksDB BUILD=$(CURDIR)/build/engines; \
 		else echo "engines: no rocksdb: install librocksdb-dev"; fi
 
+# The C library for programs that call rootstock.h: the extension's objects, and SQLite's functions as the linker finds them.
+LIBRARY = build/librootstock.so
+LIBRARY_OBJECTS = $(C_SOURCES:%.c=build/library/%.o) build/library/CShims/RootstockSQLite/linked.o
+
+library: $(LIBRARY) ## build/librootstock.so, for C programs
+
+build/library/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@$(CC) $(filter-out -fvisibility=hidden,$(EXTENSION_FLAGS)) -ICShims/RootstockSQLite/include $(CFLAGS) -MMD -MP -c $< -o $@
+
+PUBLIC_HEADERS = CShims/RootstockTable/include/rootstock.h CShims/RootstockEngine/include/rootstock_engine.h
+
+# It exports what the public headers declare, and nothing else.
+build/exports.map: $(PUBLIC_HEADERS)
+	@(echo '{ global:'; sed -n 's/^[a-z].*[ *]\(rootstock_[a-z_]*\)(.*/\1;/p' $(PUBLIC_HEADERS) | sort -u; echo 'local: *; };') > $@
+
+$(LIBRARY): $(LIBRARY_OBJECTS) build/exports.map
+	@echo "linking $@"
+	@$(CC) -shared -Wl,-soname,librootstock.so.0 -Wl,--version-script=build/exports.map $(CFLAGS) $(LIBRARY_OBJECTS) \
+		-o $@ $(LDFLAGS) -lsqlite3 -llmdb -lpthread
+
+-include $(LIBRARY_OBJECTS:.o=.d)
+
+# A build of its own: the command carries Swift's runtime, so that it runs where no Swift is.
+STATIC = --scratch-path .build-static -c release --static-swift-stdlib
+STATIC_COMMAND = $$($(SWIFT) build $(SWIFTFLAGS) $(STATIC) --show-bin-path)/rootstock
+
+static: extension interpose library
+	$(SWIFT) build $(SWIFTFLAGS) $(STATIC) --product rootstock
+
+install: static ## the command, the extension, the interposer, the C library, manual pages and completions below PREFIX
+	CShims/Packaging/install.sh install "$(DESTDIR)" "$(PREFIX)" $(STATIC_COMMAND)
+
+uninstall: ## remove what `make install` put below PREFIX
+	CShims/Packaging/install.sh uninstall "$(DESTDIR)" "$(PREFIX)" "$(DESTDIR)$(PREFIX)/bin/rootstock"
+
+deb: static ## build/rootstock_VERSION_ARCHITECTURE.deb, a Debian package
+	CShims/Packaging/deb.sh $(STATIC_COMMAND)
+
+test-install: static ## what `make install` and `make deb` make: used by a C and a Python program, and in a clean root
+	Tests/Clients/Install/run.sh $(STATIC_COMMAND)
+
 INTERPOSE = build/librootstock_interpose.so
 INTERPOSE_OBJECTS = $(patsubst %.c,build/objects/%.o,$(wildcard CShims/RootstockInterpose/*.c)) \
 	$(C_SOURCES:%.c=build/objects/%.o)
@@ -234,4 +279,4 @@ docs: ## the documentation of the Swift API, into build/docs
 
 clean: ## remove what was built
 	$(SWIFT) package clean
-	rm -rf build .build-asan .build-tsan .build-ubsan .build-docs .build-grdb
+	rm -rf build .build-asan .build-tsan .build-ubsan .build-docs .build-grdb .build-static

@@ -15,9 +15,24 @@ package struct SystemFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Standard output, written in large pieces.
+/// Standard output or a new file, written in large pieces.
 package final class StandardOutput {
-    package init() {}
+    private let descriptor: Int32
+
+    package init() { descriptor = STDOUT_FILENO }
+
+    /// Makes a file, which `close` puts on the disk.
+    package init(path: String) throws {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        if descriptor < 0 { throw SystemFailure("cannot make \(path)") }
+    }
+
+    package func close() throws {
+        try flush()
+        guard fsync(descriptor) == 0, posixClose(descriptor) == 0 else {
+            throw SystemFailure("cannot write the output")
+        }
+    }
 
     private static let pieceSize = 1 << 16
     private var buffer: [UInt8] = []
@@ -36,7 +51,7 @@ package final class StandardOutput {
         try buffer.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
-                let count = posixWrite(bytes[written...])
+                let count = posixWrite(descriptor, bytes[written...])
                 if count < 0 && errno != EINTR { throw SystemFailure("cannot write the output") }
                 written += max(0, count)
             }
@@ -44,11 +59,13 @@ package final class StandardOutput {
     }
 }
 
-/// `write`, whose name the methods above hide.
-private func posixWrite(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
+/// `write` and `close`, whose names the methods above hide.
+private func posixWrite(_ descriptor: Int32, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
     let rest = UnsafeRawBufferPointer(rebasing: bytes)
-    return write(STDOUT_FILENO, rest.baseAddress!, rest.count)
+    return write(descriptor, rest.baseAddress!, rest.count)
 }
+
+private func posixClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 /// Standard input.
 package enum StandardInput {

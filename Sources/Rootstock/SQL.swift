@@ -74,7 +74,7 @@ extension SQL: ExpressibleByStringInterpolation {
     }
 
     /// `name` as an identifier in double quotes.
-    static func quoted(_ name: String) -> String {
+    package static func quoted(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 }

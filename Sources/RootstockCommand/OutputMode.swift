@@ -61,9 +61,13 @@ struct ListPrinter: ResultPrinter {
 /// `a,"b ""quoted""",c`
 struct CSVPrinter: ResultPrinter {
     let header: Bool
+    /// Whether the header stands alone, too, where there are no rows: the shell prints nothing then.
+    var printsEmpty = false
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
-        try printLines(of: statement, to: output, header: header, separator: ",", end: "\n", field: Self.field)
+        try printLines(
+            of: statement, to: output, header: header, printsEmpty: printsEmpty, separator: ",", end: "\n",
+            field: Self.field)
     }
 
     /// NULL is nothing at all and the empty text is `""`, so that the two can be told apart.
@@ -82,8 +86,8 @@ struct CSVPrinter: ResultPrinter {
 
 /// A line a row: what `list` and `csv` have in common. `field` gets `nil` for NULL.
 private func printLines(
-    of statement: Statement, to output: StandardOutput, header: Bool, separator: StaticString, end: StaticString,
-    field: ([UInt8]?) -> [UInt8]?
+    of statement: Statement, to output: StandardOutput, header: Bool, printsEmpty: Bool = false,
+    separator: StaticString, end: StaticString, field: ([UInt8]?) -> [UInt8]?
 ) throws {
     func printLine(_ fields: some Sequence<[UInt8]?>) throws {
         for (index, text) in fields.enumerated() {
@@ -93,12 +97,14 @@ private func printLines(
         try output.write(end)
     }
     var isFirst = true
+    func printHeader() throws { try printLine(statement.columnNames.map { Array($0.utf8) }) }
     while try statement.step() {
-        if isFirst && header { try printLine(statement.columnNames.map { Array($0.utf8) }) }
+        if isFirst && header { try printHeader() }
         isFirst = false
         try printLine(
             (0..<statement.columnCount).lazy.map { statement.isNull(at: $0) ? nil : statement.shellText(at: $0) })
     }
+    if isFirst && header && printsEmpty { try printHeader() }
 }
 
 /// `  a = 1`, and an empty line between rows.

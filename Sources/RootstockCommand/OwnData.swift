@@ -1,4 +1,4 @@
-// The user's own data: the options of `compare` for it, `rootstock suggest` and `rootstock import`.
+// The user's own data: the options of `compare` for it and `rootstock suggest`.
 
 import ArgumentParser
 import CommandSupport
@@ -100,91 +100,6 @@ struct Suggest: ParsableCommand {
             try output.flush()
         } catch {
             progress.clear()
-            throw CommandFailure(error)
-        }
-    }
-}
-
-/// `rootstock import`: a SQLite database into a new store, and a store into a database.
-struct Import: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Copy a SQLite database into a new store, or back, and compare the two.",
-        discussion: """
-            DATABASE may be a store of any engine with files as well: one is recognised by its first bytes, or named with \
-            --from. A new store of engine sqlite is an ordinary SQLite database: so what was imported can be had back.
-
-            rootstock import app.sqlite app.lmdb
-            rootstock import app.lmdb back.sqlite
-
-            Tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id come over; \
-            then every row is read on both sides and compared. Virtual tables of other modules (full-text search, R-trees) \
-            are not kept in a store: they, and what uses them, are named and left out. The database is only read. An import \
-            that is interrupted leaves no store.
-            """)
-
-    @Option(help: "The engine of DATABASE, where its first bytes are not to decide.")
-    var from: Engine?
-
-    @Option(help: "The engine of the new store; sqlite if its name ends in .sqlite, .sqlite3 or .db, and else lmdb.")
-    var engine: Engine?
-
-    @Option(help: "What the import survives once it has ended: off, normal or full.")
-    var durability: StoreOptions.Durability = .full
-
-    @Flag(help: "Keep a checksum with every entry of the new store.")
-    var checksum = false
-
-    @Argument(help: "A SQLite database, or a store.", completion: .file())
-    var database: String
-
-    @Argument(help: "The store to make; it must not exist.", completion: .file())
-    var store: String
-
-    func run() throws {
-        let files = FileManager.default
-        guard !files.fileExists(atPath: store) else {
-            throw CommandFailure(OwnDataError("\(store) exists: an import makes a new store"))
-        }
-        let place = files.temporaryDirectory.appendingPathComponent("rootstock-import-\(UUID().uuidString)")
-        let progress = Progress()
-        defer {
-            progress.clear()
-            try? files.removeItem(at: place)
-        }
-        do {
-            let engine = engine ?? Engine.usual(for: store)
-            let source = try SourceDatabase(path: database, engine: from, scratch: place)
-            let schema = try SourceSchema(of: source)
-            var options = StoreOptions(durability: durability)
-            options.checksum = checksum
-            // Half an import is none.
-            let file = PartialFile(for: store)
-            let takeBack: @Sendable () -> Void = {
-                file.remove()
-                try? FileManager.default.removeItem(at: place)
-            }
-            let report = try Interruption.takingBack(takeBack) { [options] in
-                do {
-                    let connection = try Connection(path: file.path, engine: engine, options: options)
-                    defer { connection.close() }
-                    let report = try Importer(source: source, schema: schema)
-                        .run(into: connection, progress: progress.show)
-                    try source.checkUnchanged()
-                    connection.close()
-                    // Engine memory keeps no file.
-                    if engine != .memory { try file.publish() }
-                    return report
-                } catch {
-                    file.remove()
-                    throw (error as? DatabaseError).map(file.named) ?? error
-                }
-            }
-            progress.clear()
-            let output = StandardOutput()
-            for line in report.skipped { try output.write("not imported: \(line)\n".utf8) }
-            try output.write("\(report.rows) rows in \(report.tables.count) tables, equal to the original's\n".utf8)
-            try output.flush()
-        } catch {
             throw CommandFailure(error)
         }
     }

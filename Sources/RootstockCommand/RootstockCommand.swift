@@ -11,8 +11,7 @@ struct RootstockCommand: ParsableCommand {
         version: Version.summary,
         subcommands: [
             SQLCommand.self, Run.self, Check.self, Info.self, Backup.self, Trees.self, Engines.self, EngineTest.self,
-            Compare.self,
-            ReportCommand.self, Suggest.self, Import.self,
+            Import.self, Export.self, DumpCommand.self, Compare.self, ReportCommand.self, Suggest.self,
             MeasureTurn.self,
         ]
     )

@@ -41,9 +41,15 @@ public struct Importer {
         // Rows come in an order that knows nothing of parents; whether they agree was the original's to see to.
         try target.execute("PRAGMA foreign_keys = OFF")
         for table in schema.tables { try step("table \(table.name)") { try target.execute(table.sql) } }
+        var meter = RowMeter("\(target.engine): importing", of: schema.rows)
+        var before = 0
         for table in schema.tables {
-            progress("\(target.engine): importing \(table.name), \(table.rows) rows")
-            try step("rows of table \(table.name)") { try copy(table, into: target) }
+            try step("rows of table \(table.name)") {
+                try copy(table, into: target) { count in
+                    if let line = meter.line(after: before + count) { progress("\(line), table \(table.name)") }
+                }
+            }
+            before += table.rows
         }
         for part in schema.indexes {
             progress("\(target.engine): index \(part.name)")
@@ -56,8 +62,7 @@ public struct Importer {
         if schema.userVersion != 0 { try target.execute("PRAGMA user_version = \(schema.userVersion)") }
         if schema.applicationID != 0 { try target.execute("PRAGMA application_id = \(schema.applicationID)") }
         if schema.isAnalysed { try step("statistics") { try target.execute("ANALYZE") } }
-        progress("\(target.engine): comparing")
-        report.tables = try compare(with: target)
+        report.tables = try compare(with: target, progress: progress)
         return report
     }
 
@@ -80,7 +85,7 @@ public struct Importer {
         }
     }
 
-    private func copy(_ table: SourceSchema.Table, into target: Connection) throws {
+    private func copy(_ table: SourceSchema.Table, into target: Connection, copied: (Int) -> Void) throws {
         guard table.rows > 0 else { return }
         var names = table.storedColumns.map { quoted($0.name) }
         if let rowid = table.rowidName, table.rowidAlias == nil { names.insert(rowid, at: 0) }
@@ -100,6 +105,7 @@ public struct Importer {
                     }
                     try insert.run()
                     count += 1
+                    copied(count)
                     if count % Self.batch == 0 {
                         try target.execute("COMMIT")
                         try target.execute("BEGIN")
@@ -135,8 +141,10 @@ public struct Importer {
     // MARK: Comparing
 
     /// Reads every table on both sides in one order and compares row by row, then the names of everything else.
-    func compare(with target: Connection) throws -> [(name: String, rows: Int)] {
+    func compare(with target: Connection, progress: (String) -> Void = { _ in }) throws -> [(name: String, rows: Int)] {
         var tables: [(name: String, rows: Int)] = []
+        var meter = RowMeter("\(target.engine): comparing", of: schema.rows)
+        var before = 0
         for table in schema.tables {
             let columns = table.columns.map { quoted($0.name) }
             let names = (table.rowidName.map { [$0] } ?? []) + columns
@@ -155,6 +163,7 @@ public struct Importer {
                     }
                     guard more else { break }
                     count += 1
+                    if let line = meter.line(after: before + count) { progress("\(line), table \(table.name)") }
                     for column in 0..<Int32(names.count) where !Self.same(left, right, column) {
                         throw OwnDataError(
                             "the import differs: table \(table.name), row \(count), column \(names[Int(column)]) on "
@@ -163,6 +172,7 @@ public struct Importer {
                 }
             }
             tables.append((table.name, count))
+            before += count
         }
         try compareSchema(with: target)
         return tables

@@ -98,6 +98,8 @@ public struct SourceSchema: Sendable, Codable {
     public var isAnalysed: Bool
     public var hasSequence: Bool
 
+    public var rows: Int { tables.reduce(0) { $0 + $1.rows } }
+
     public func table(_ name: String) -> Table? { tables.first { $0.name.lowercased() == name.lowercased() } }
 }
 

@@ -1,0 +1,65 @@
+// DatabaseCopy.swift - a database or store of any engine into a new one of any engine: what `import` and `export` have in common.
+//
+// Invariant: the new file has its name only when it is whole and every row has been compared; interrupted, nothing is left.
+
+import CommandSupport
+import Foundation
+import OwnData
+import Rootstock
+
+struct DatabaseCopy {
+    var from: String
+    var fromEngine: Engine?
+    var to: String
+    var engine: Engine
+    var options: StoreOptions
+
+    /// Makes the copy and prints what was brought over, and by name what was not.
+    func run() throws {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: to) else {
+            throw CommandFailure("\(to) exists: a copy is a new file. Remove it, or give another name")
+        }
+        let scratch = files.temporaryDirectory.appendingPathComponent("rootstock-import-\(UUID().uuidString)")
+        let progress = Progress()
+        defer {
+            progress.clear()
+            try? files.removeItem(at: scratch)
+        }
+        do {
+            let report = try copied(scratch: scratch, progress: progress.show)
+            progress.clear()
+            let output = StandardOutput()
+            for line in report.skipped { try output.write("not copied: \(line)\n".utf8) }
+            try output.write("\(report.rows) rows in \(report.tables.count) tables, equal to the original's\n".utf8)
+            try output.flush()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func copied(scratch: URL, progress: (String) -> Void) throws -> ImportReport {
+        let source = try SourceDatabase(path: from, engine: fromEngine, scratch: scratch)
+        let schema = try SourceSchema(of: source)
+        let file = PartialFile(for: to)
+        let takeBack: @Sendable () -> Void = {
+            file.remove()
+            try? FileManager.default.removeItem(at: scratch)
+        }
+        return try Interruption.takingBack(takeBack) {
+            do {
+                let connection = try Connection(path: file.path, engine: engine, options: options)
+                defer { connection.close() }
+                let report = try Importer(source: source, schema: schema).run(into: connection, progress: progress)
+                try source.checkUnchanged()
+                connection.close()
+                // Engine memory keeps no file.
+                if engine != .memory { try file.publish() }
+                return report
+            } catch {
+                file.remove()
+                throw (error as? DatabaseError).map(file.named) ?? error
+            }
+        }
+    }
+}

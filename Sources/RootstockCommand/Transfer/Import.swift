@@ -1,0 +1,82 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Rootstock
+
+/// `rootstock import`: a database into a new store, or the rows of a CSV file into a table.
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy a SQLite database into a new store, or a CSV file into a table.",
+        discussion: """
+            A database: tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id \
+            come over. Then every row is read on both sides and compared. Virtual tables of other modules (full-text search, \
+            R-trees), and what uses them, are named and left out. The database is only read. An import that is interrupted \
+            leaves no store. DATABASE may be a store of any engine: so one is copied to another engine.
+
+            rootstock import app.sqlite app.lmdb
+            rootstock import app.lmdb other.store --engine sqlite-btree
+
+            A CSV file (RFC 4180, UTF-8): --table names the table. A new table gets the names of the file's first line, and \
+            columns of type TEXT; into a table that exists every line goes as a row (--skip 1 leaves out a heading). All rows \
+            arrive, or none.
+
+            rootstock import books.csv app.lmdb --table book
+            """,
+        aliases: ["copy"])
+
+    @Option(help: "The engine of DATABASE, where its first bytes are not to decide.")
+    var from: Engine?
+
+    @OptionGroup var engineOption: EngineOption
+
+    @Option(help: "What the import survives once it has ended: off, normal or full.")
+    var durability: StoreOptions.Durability = .full
+
+    @Flag(help: "Keep a checksum with every entry of the new store.")
+    var checksum = false
+
+    @Option(help: "The table that a CSV file's rows go into.")
+    var table: String?
+
+    @Option(help: "Lines at the start of a CSV file that are no rows.")
+    var skip = 0
+
+    @Argument(help: "A SQLite database, a store, or a CSV file.", completion: .file())
+    var source: String
+
+    @Argument(help: "The store: a new one, or for a CSV file one that may exist.", completion: .file())
+    var store: String
+
+    func validate() throws {
+        if table == nil && skip != 0 { throw ValidationError("--skip is for a CSV file, and goes with --table.") }
+        if skip < 0 { throw ValidationError("--skip takes a number of lines, 0 or more.") }
+        if table == nil && source.lowercased().hasSuffix(".csv") {
+            throw ValidationError("A CSV file's rows need a table: --table NAME.")
+        }
+        if table != nil && from != nil {
+            throw ValidationError("--from is the engine of a database, and no CSV file has one.")
+        }
+    }
+
+    func run() throws {
+        var options = StoreOptions(durability: durability)
+        options.checksum = checksum
+        guard let table else {
+            let engine = engineOption.engine ?? Engine.usual(for: store)
+            return try DatabaseCopy(from: source, fromEngine: from, to: store, engine: engine, options: options).run()
+        }
+        let progress = Progress()
+        defer { progress.clear() }
+        do {
+            // Only then is a store made.
+            _ = try CSVReader(path: source)
+            let connection = try Connection(
+                path: store, engine: try engineOption.engine(for: store), options: options)
+            let count = try CSVImport(connection).read(source, into: table, skip: skip, progress: progress.show)
+            progress.clear()
+            print("\(count) rows into \(table)")
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
