@@ -31,11 +31,11 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werro
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines static layers lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines static layers lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 deps: ## install the Debian packages that are missing, with apt
 	@missing=$$(for package in $(PACKAGES); do \
@@ -69,6 +69,7 @@ test: extension interpose layers ## every test that ends in minutes
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Engine/run.sh $(EXTENSION)
+	@$(MAKE) --no-print-directory first-hour
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
@@ -78,6 +79,9 @@ test: extension interpose layers ## every test that ends in minutes
 	Tests/Concurrency/Snapshots/run.sh 3
 	@$(MAKE) --no-print-directory conformance
 	@ROOTSTOCK_ENGINE=lmdb:plain $(MAKE) --no-print-directory conformance
+
+first-hour: ## the sessions of the README and of articles, as they are written
+	Tests/FirstHour/run.py $$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/rootstock
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
 test-report: ## the HTML report in headless Chromium, with screenshots in build/page
@@ -141,9 +145,9 @@ results: ## every suite into Vendor-notes/results, in MINUTES=45; wants a quiet 
 
 # The newest of each name.
 RESULTS = $(foreach name,engine-full engine queries objects,$(lastword $(sort $(wildcard Vendor-notes/results/????-??-??-$(name).json))))
-results-table: ## what `make results` found for suites engine, queries and objects, as the README's table
-	@[ -n "$(strip $(RESULTS))" ] || { echo "results-table: no Vendor-notes/results/DATE-engine.json: make results" >&2; exit 1; }
-	@$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock report --table $(RESULTS)
+results-table results-chart: results-%: ## what `make results` found for suites engine, queries and objects: a table, an SVG
+	@[ -n "$(strip $(RESULTS))" ] || { echo "results-$*: no Vendor-notes/results/DATE-engine.json: make results" >&2; exit 1; }
+	@$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock report --$* $(RESULTS)
 
 extension: $(EXTENSION) ## build/rootstock.so, for SQLite's .load
 

@@ -11,7 +11,7 @@ extension ComparisonReport {
     ///
     /// - Parameter reports: comparisons, whose suites and cases may overlap: then each has its row.
     public static func headlineTable(_ reports: [ComparisonReport], engine: String = "lmdb") -> String {
-        let rows = reports.flatMap { $0.headlineRows(engine) }
+        let rows = headlineRows(reports, engine)
         let hasSuites = Set(rows.map(\.summary.suite)).count > 1
         let hasControl = rows.contains { $0.control != nil }
         let hasFloor = rows.contains { $0.summary.floor != nil }
@@ -29,7 +29,7 @@ extension ComparisonReport {
         if hasPublished { columns.append(.init(title: "published", alignment: .right)) }
         let table = Table(
             columns: columns,
-            rows: rows.sorted { $0.rank < $1.rank }.map { row in
+            rows: rows.map { row in
                 let (summary, rival) = (row.summary, row.rival)
                 var cells = hasSuites ? [summary.suite] : []
                 cells += [
@@ -50,7 +50,7 @@ extension ComparisonReport {
         return table.markdown() + "\n" + reports.map { $0.headlineSource(engine) }.joined()
     }
 
-    private struct HeadlineRow {
+    struct HeadlineRow {
         var summary: CaseSummary
         var rival: CaseSummary.Rival
         var control: CaseSummary.Rival?
@@ -68,6 +68,11 @@ extension ComparisonReport {
             if !rival.ratio.isDifferent { return (1, ratio) }
             return ratio < 1 ? (0, ratio) : (2, -ratio)
         }
+    }
+
+    /// The rows of all, in the table's order.
+    static func headlineRows(_ reports: [ComparisonReport], _ engine: String) -> [HeadlineRow] {
+        reports.flatMap { $0.headlineRows(engine) }.sorted { $0.rank < $1.rank }
     }
 
     private func headlineRows(_ engine: String) -> [HeadlineRow] {

@@ -19,6 +19,8 @@ struct ReportCommand: ParsableCommand {
             --table takes several and prints their headline ratios as one Markdown table, rows where native wins first:
 
             rootstock report --table results/*.json
+
+            --chart draws the same ratios as one SVG.
             """)
 
     @Argument(help: "What compare --json wrote.", completion: .file())
@@ -27,7 +29,10 @@ struct ReportCommand: ParsableCommand {
     @Flag(help: "Print the headline ratios of all as one Markdown table.")
     var table = false
 
-    @Option(help: "With --table: the engine that native SQLite is held against.")
+    @Flag(help: "Print the headline ratios of all as one drawing, in SVG.")
+    var chart = false
+
+    @Option(help: "With --table or --chart: the engine that native SQLite is held against.")
     var engine = "lmdb"
 
     @Flag(help: "Print what each contender costs too.")
@@ -36,7 +41,10 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var files: ReportFiles
 
     func validate() throws {
-        if table && !files.isEmpty { throw ValidationError("--table prints; it writes no files.") }
+        if table && chart { throw ValidationError("--table and --chart exclude each other.") }
+        if (table || chart) && !files.isEmpty {
+            throw ValidationError("--table and --chart print; they write no files.")
+        }
         if !files.isEmpty && reports.count > 1 { throw ValidationError("A file is written from one report.") }
     }
 
@@ -45,6 +53,10 @@ struct ReportCommand: ParsableCommand {
             let reports = try reports.map { try ComparisonReport.read($0) }
             if table {
                 print(ComparisonReport.headlineTable(reports, engine: engine), terminator: "")
+                return
+            }
+            if chart {
+                print(ComparisonReport.headlineChart(reports, engine: engine), terminator: "")
                 return
             }
             for report in reports {

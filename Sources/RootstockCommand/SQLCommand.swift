@@ -15,7 +15,7 @@ struct SQLCommand: ParsableCommand {
             its effect. A store that does not exist is made at the prompt, where one of the statements writes, or with --create.
 
             The output is that of the sqlite3 shell in the mode of the same name. Commands of the shell (.tables, .dump, .mode ...) \
-            are taken from standard input.
+            may stand between the statements, as arguments of their own or on lines of their own.
             """
     )
 
@@ -53,8 +53,6 @@ struct SQLCommand: ParsableCommand {
         var options = StoreOptions(durability: durability)
         options.readOnly = readOnly
         options.checksum = checksum
-        var script = ""
-        var position = 0
         var shell: Shell?
         do {
             let engine = try engineOption.engine(for: path)
@@ -68,19 +66,16 @@ struct SQLCommand: ParsableCommand {
             if statements.isEmpty {
                 let text = try StandardInput.readAll()
                 try checkExists([Self.withoutCommands(text)], engine)
-                return try open().run(script: text)
+                try open().run(script: text)
+                return
             }
-            try checkExists(statements, engine)
+            try checkExists(statements.map(Self.withoutCommands), engine)
             let opened = try open()
-            for text in statements {
-                script = text
-                try opened.run(text, position: &position)
-            }
-            try opened.output.flush()
+            for text in statements where try !opened.run(script: text) { break }
         } catch {
             // What was printed belongs before the error; if it cannot be, the first error is still the one to tell.
             try? shell?.output.flush()
-            throw Self.failure(error, in: script, at: position)
+            throw CommandFailure(error)
         }
     }
 
@@ -122,7 +117,7 @@ struct SQLCommand: ParsableCommand {
         throw CommandFailure(missing)
     }
 
-    /// The error with the line of a longer script at which the statement begins, and what a newcomer from the shell may miss.
+    /// The error with the line of a longer script at which the statement begins.
     static func failure(_ error: any Error, in script: String, at position: Int) -> CommandFailure {
         if let told = error as? CommandFailure { return told }
         guard error is DatabaseError, !script.isEmpty else { return CommandFailure(error) }
@@ -130,12 +125,7 @@ struct SQLCommand: ParsableCommand {
         let start =
             position
             + text[position...].withUnsafeBytes { SQLText.firstWord($0.bindMemory(to: CChar.self)) }
-        var message = CommandFailure(error).description
-        if text[start...].first == UInt8(ascii: ".") {
-            let name = String(decoding: text[start...].prefix { $0 > 0x20 }, as: UTF8.self)
-            message =
-                "\(name) is a command of the shell and not SQL: it is taken from standard input"
-        }
+        let message = CommandFailure(error).description
         let newline = UInt8(ascii: "\n")
         let line = text[..<start].count { $0 == newline } + 1
         let isLong = text.dropLast(text.last == newline ? 1 : 0).contains(newline)

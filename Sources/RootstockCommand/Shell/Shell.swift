@@ -39,8 +39,8 @@ final class Shell {
 
     // MARK: Scripts
 
-    /// Runs a script to its end; the first error ends it.
-    func run(script: String) throws {
+    /// Runs a script to its end; the first error ends it. False: it said `.quit`.
+    @discardableResult func run(script: String) throws -> Bool {
         var pieces = Pieces()
         var line = 0
         for text in Pieces.lines(of: script) {
@@ -49,7 +49,10 @@ final class Shell {
             case .nothing: continue
             case .command(let words):
                 do {
-                    guard try perform(words) else { return try output.flush() }
+                    guard try perform(words) else {
+                        try output.flush()
+                        return false
+                    }
                 } catch {
                     let isLong = script.dropLast(script.last == "\n" ? 1 : 0).contains("\n")
                     throw CommandFailure(isLong ? "line \(line): \(CommandFailure(error))" : "\(CommandFailure(error))")
@@ -59,6 +62,7 @@ final class Shell {
         }
         if case .statements(let sql, let first) = pieces.rest() { try run(sql, in: script, firstLine: first) }
         try output.flush()
+        return true
     }
 
     private func run(_ sql: String, in script: String, firstLine: Int) throws {

@@ -24,7 +24,7 @@ import Testing
         ("PRAGMA user_version = 3", "has no table with rows to suggest statements for"),
         ("CREATE VIEW v AS SELECT 1 AS a", ", only views"),
         ("CREATE TABLE t (a); CREATE TABLE u (a)", "t, u are empty; fill it"),
-        ("CREATE VIRTUAL TABLE f USING fts5 (t)", "not copied: table f: a virtual table of module fts5"),
+        ("CREATE VIRTUAL TABLE f USING fts5 (t)", "not imported: table f: a virtual table of module fts5"),
     ])
     func aDatabaseWithNothingToSuggestIsToldSo(schema: String, words: String) throws {
         let error = #expect(throws: OwnDataError.self) { try suggest(schema) }
