@@ -65,7 +65,8 @@ extension ComparisonReport {
             }
             text +=
                 "<text class=\"figure\" x=\"\(number(right + 10))\" y=\"\(number(y + 13))\">\(Format.figure(ratio.ratio))</text>"
-            text += "<text x=\"\(number(right + 55))\" y=\"\(number(y + 13))\">\(ratio.interval.map { Format.bounds($0, "-") } ?? "")</text>\n"
+            let bounds = ratio.interval.map { Format.bounds($0, "-") } ?? ""
+            text += "<text x=\"\(number(right + 55))\" y=\"\(number(y + 13))\">\(bounds)</text>\n"
         }
         return text + "</svg>\n"
     }
