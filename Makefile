@@ -238,7 +238,7 @@ $(INTERPOSE): $(INTERPOSE_OBJECTS)
 # Files that git knows or would add: build products never count.
 OURS = git ls-files --cached --others --exclude-standard --deduplicate --
 
-layers: extension ## what each layer of the C code includes and calls
+layers: extension interpose ## what each layer of the C code includes and calls
 	Tests/Layers/check.py --self-test
 	Tests/Layers/check.py
 

@@ -1,5 +1,8 @@
 /*
 ** writer_queue.h - the queue of an environment's writers, between the registry that keeps it and writer_queue.c.
+**
+** Circle: registry.c writer_queue.c
+**   (the registry keeps the queue, which finds its environment there).
 */
 #ifndef ROOTSTOCK_WRITER_QUEUE_H
 #define ROOTSTOCK_WRITER_QUEUE_H

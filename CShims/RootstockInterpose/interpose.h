@@ -19,6 +19,9 @@
 ** by their return address: RSTI_INTERNAL.
 **
 ** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
+**
+** Circle: authorizer.c blob.c errors.c execute.c hooks.c open.c pragma.c prepare.c registry.c statements.c trace.c
+**   (a function of SQLite's is written by others: sqlite3_exec prepares and steps, a statement asks the authorizer).
 */
 #ifndef ROOTSTOCK_INTERPOSE_H
 #define ROOTSTOCK_INTERPOSE_H

@@ -5,6 +5,9 @@
 **
 ** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection; it has a kv_file for
 ** each key-value file in use, counted by the tables that use it. Tables of one file share its transaction.
+**
+** Circle: kv.c kv_cursor.c kv_file.c kv_plan.c kv_transaction.c kv_update.c
+**   (a table, its file and its transaction know each other).
 */
 #ifndef ROOTSTOCK_TABLE_KV_H
 #define ROOTSTOCK_TABLE_KV_H

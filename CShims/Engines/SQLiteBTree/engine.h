@@ -14,6 +14,9 @@
 **  1. A connection belongs to one transaction object from begin to its end, and to the pool in between.
 **  2. What get and cursors return is copied into the transaction's arena, because SQLite's pointers live to the next
 **     step only and the plug's to the end of the snapshot. Reset, the end and each change empty the arena.
+**
+** Circle: cursors.c transactions.c
+**   (a transaction closes its cursors).
 */
 #ifndef ROOTSTOCK_ENGINE_SQLITE_H
 #define ROOTSTOCK_ENGINE_SQLITE_H

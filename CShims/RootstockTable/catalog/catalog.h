@@ -3,6 +3,11 @@
 **
 ** A connection owns its tables (counted: a declared virtual table holds one reference, the connection another), a table
 ** owns its columns, indexes and plans.
+**
+** Circle: row_validator.c schema_db.c schema_db_image.c
+**   (the schema database is filled from an image, and its rows are judged there).
+** Circle: defaults.c schema.c schema_clauses.c
+**   (a DEFAULT is read with the schema, and judged by it).
 */
 #ifndef ROOTSTOCK_CATALOG_CATALOG_H
 #define ROOTSTOCK_CATALOG_CATALOG_H

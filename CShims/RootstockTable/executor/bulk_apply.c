@@ -21,7 +21,8 @@ typedef struct place {
     size_t at;
 } place;
 
-size_t rst_bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row) {
+/* Unpacks the row at `place`; the place of the next one. */
+static size_t bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row) {
     const unsigned char *at = bulk->rows.data + place;
     row->rowid = 0;
     if (bulk->table->without_rowid) {
@@ -69,7 +70,7 @@ static size_t *sorted_places(const rst_bulk_change *bulk) {
     for (uint64_t i = 0; i < bulk->gathered; i++) {
         rst_bulk_row row;
         places[i].at = at;
-        at = rst_bulk_unpack(bulk, at, &row);
+        at = bulk_unpack(bulk, at, &row);
         places[i].key = row.key.data;
         places[i].size = row.key.size;
         places[i].rowid = row.rowid;
@@ -184,7 +185,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
     for (uint64_t i = 0; i < bulk->gathered && code == SQLITE_OK; i++) {
         rst_bulk_row row;
         if (places != NULL) at = places[i];
-        at = rst_bulk_unpack(bulk, at, &row);
+        at = bulk_unpack(bulk, at, &row);
         executor->last_mode = 0;
         executor->row_written = false;
         if (rewriter_of(c)->trigger_depth == 0) executor->raised = 0;

@@ -47,8 +47,6 @@ static inline const unsigned char *rst_bulk_unpack_sized(const unsigned char *at
     *bytes = at + sizeof count;
     return at + sizeof count + count;
 }
-/* Unpacks the row at `place`; the place of the next one. */
-size_t rst_bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row);
 /* Changes the rows that were gathered. SQLITE_OK, or an extended code with *message; what was changed before it is the
 ** statement's to undo. */
 int rst_bulk_apply(rst_bulk_change *bulk, char **message);

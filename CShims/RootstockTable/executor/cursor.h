@@ -278,8 +278,6 @@ int rst_cursor_list(rst_cursor *k, sqlite3_value *whole);
 int rst_cursor_list_next(rst_cursor *k);
 
 /* ---- cursor_entry.c ---- */
-/* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
-int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key);
 /* A column of the primary key WITHOUT ROWID, from the row's key behind the entry's columns. SQLITE_NOTFOUND if only the
 ** row can tell. */
 int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value);

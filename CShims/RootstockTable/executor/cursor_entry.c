@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-int rst_cursor_split_entry(rst_cursor *k, rootstock_slice *row_key) {
+/* Splits an index entry: bytes of its columns, bytes that reach the row, exact values if the key does not give them. */
+static int cursor_split_entry(rst_cursor *k, rootstock_slice *row_key) {
     const unsigned char *bytes = k->entry_value.data;
     size_t offset = 0;
     k->entry_exact = true;
@@ -86,7 +87,7 @@ int rst_cursor_locate(rst_cursor *k) {
         }
         return code == SQLITE_DONE ? rst_cursor_corrupt(k, "an index entry without its row") : code;
     }
-    code = rst_cursor_split_entry(k, k->row_key);
+    code = cursor_split_entry(k, k->row_key);
     if (code != SQLITE_OK) return code;
     if (k->detached) return locate_detached(k);
     code = rst_tree_get(k->connection, k->transaction, &k->table->tree, k->row_key, k->row_value, &k->hold);
@@ -108,7 +109,7 @@ int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value) {
     const rst_index *index = &k->table->indexes[k->plan->index];
     rootstock_slice row_key;
     size_t offset = 0;
-    int code = rst_cursor_split_entry(k, &row_key);
+    int code = cursor_split_entry(k, &row_key);
     if (code != SQLITE_OK) return code;
     if (!k->entry_exact) return rootstock_row_column(&k->entry_row, part, value, NULL);
     for (int i = 0; i < part; i++) {
@@ -142,7 +143,7 @@ int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value) {
     int code, part;
     if (!table->without_rowid || table->slot[column] >= 0) return SQLITE_NOTFOUND;
     part = -1 - table->slot[column];
-    code = rst_cursor_split_entry(k, &row_key);
+    code = cursor_split_entry(k, &row_key);
     for (int i = 0; i < part && code == SQLITE_OK; i++)
         code = rootstock_key_skip(row_key.data, row_key.size, &offset, &table->key[i].key);
     k->scratch.size = 0;

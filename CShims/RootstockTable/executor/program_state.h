@@ -100,8 +100,6 @@ int rst_nested_error_take(rst_connection *c, char **message);
 ** (rst_statement_done) before they go. */
 void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement);
 /* upsert.c */
-int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old, int conflict,
-                      const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message);
 /* A clause set that a trigger's INSERT ... ON CONFLICT carries in its operation column (rootstock_upsert). */
 typedef struct rst_upsert {
     struct rst_upsert *next;

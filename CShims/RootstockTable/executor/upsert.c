@@ -149,8 +149,8 @@ done:
     return code;
 }
 
-int rst_clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old, int conflict,
-                      const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
+static int clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old, int conflict,
+                         const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
     return do_update(c, table, clause, old, NULL, NULL, conflict, parameters, values, value_count, message);
 }
 
@@ -309,6 +309,6 @@ done:
 
 int rst_clause_update_row(rst_table *table, rst_row_slot *old, char **message) {
     rst_program *program = schema_of(table->connection)->program;
-    return rst_clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
-                             &program->code->parameters, program->values, program->value_count, message);
+    return clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
+                         &program->code->parameters, program->values, program->value_count, message);
 }

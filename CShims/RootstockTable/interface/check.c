@@ -35,7 +35,8 @@ const char *rst_check_words(const rst_check *check, int code) {
     return rst_words(c, code);
 }
 
-void rst_check_failed(rst_check *check, int code, const char *where, char *message) {
+/* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. Takes message. */
+static void check_failed(rst_check *check, int code, const char *where, char *message) {
     if (code == SQLITE_NOMEM)
         check->code = code;
     else
@@ -63,7 +64,7 @@ static int entry_of(rst_table_check *s, int number, size_t *prefix, bool *has_nu
     if (s->table->indexes[number].evaluated && !s->twin) return -1;
     code = rst_index_entry(s->table, number, &s->hand, &s->key, &s->value, prefix, has_null, &included, &message);
     if (code != SQLITE_OK) {
-        rst_check_failed(s->check, code, s->table->indexes[number].name, message);
+        check_failed(s->check, code, s->table->indexes[number].name, message);
         return -1;
     }
     return included;
@@ -227,8 +228,8 @@ static void walk_table(rst_table_check *s) {
     rootstock_slice key, value;
     int code = rst_walker_open(c, check->transaction, &s->table->tree, &walker);
     if (code != SQLITE_OK) {
-        rst_check_failed(check, code, s->table->name,
-                         sqlite3_mprintf("its tree t%d cannot be opened", s->table->tree.number));
+        check_failed(check, code, s->table->name,
+                     sqlite3_mprintf("its tree t%d cannot be opened", s->table->tree.number));
         return;
     }
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value);
@@ -283,8 +284,8 @@ static void check_table(rst_check *check, rst_table *table) {
         int code = rst_walker_open(check->connection, check->transaction, &index->tree, &s.indexes[i].walker);
         s.indexes[i].open = code == SQLITE_OK;
         if (code != SQLITE_OK) {
-            rst_check_failed(check, code, index->name,
-                             sqlite3_mprintf("its tree t%d cannot be opened", index->tree.number));
+            check_failed(check, code, index->name,
+                         sqlite3_mprintf("its tree t%d cannot be opened", index->tree.number));
         }
     }
     if (check->code == SQLITE_OK) walk_table(&s);

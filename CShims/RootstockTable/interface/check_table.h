@@ -27,8 +27,6 @@ typedef struct rst_table_check {
     uint64_t row; /* its number */
 } rst_table_check;
 
-/* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. Takes message. */
-void rst_check_failed(rst_check *check, int code, const char *where, char *message);
 /* One value of the row in hand: NOT NULL, STRICT, affinity. */
 void rst_check_value(rst_table_check *s, int number);
 /* Puts the row into the row validator, which judges it; `judge` false: only for the indexes' expressions. */

@@ -1,5 +1,10 @@
 /*
 ** interface.h - the front door, opening and closing, the SQL functions, PRAGMAs and table-valued functions.
+**
+** Circle: check.c check_catalog.c check_rows.c explain.c foreign_check.c listing.c
+**   (table-valued functions share their frame with what they list).
+** Circle: connection.c frontdoor.c functions.c module.c open.c rewrite_cache.c sidecar.c
+**   (a connection is opened by the functions that it registers).
 */
 #ifndef ROOTSTOCK_INTERFACE_INTERFACE_H
 #define ROOTSTOCK_INTERFACE_INTERFACE_H

@@ -1,5 +1,8 @@
 /*
 ** program.h - statements that the front door runs itself: UPSERT, RETURNING, triggers, changes of many rows.
+**
+** Circle: returning.c runner.c
+**   (a program returns rows while it runs).
 */
 #ifndef ROOTSTOCK_PROGRAM_PROGRAM_H
 #define ROOTSTOCK_PROGRAM_PROGRAM_H
@@ -9,6 +12,5 @@
 
 void rst_programs_free(rst_connection *c);
 int rst_runner_register(rst_connection *c);
-void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values);
 
 #endif

@@ -323,23 +323,9 @@ static void refused_function(sqlite3_context *context, int count, sqlite3_value 
     rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("%s", sqlite3_value_text(values[0])));
 }
 
-int rst_runner_register(rst_connection *c) {
-    int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, SQLITE_INNOCUOUS, rst_upsert_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
-    if (code == SQLITE_OK) code = rst_changes_register(c);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
-    if (code == SQLITE_OK)
-        code = rst_function(c, "rootstock_init_subquery", 2, SQLITE_DIRECTONLY, rst_init_subquery_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
-    return code;
-}
-
 /* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation
 ** column. */
-void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
+static void upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
     rst_upsert *upsert;
@@ -367,4 +353,18 @@ void rst_upsert_function(sqlite3_context *context, int count, sqlite3_value **va
     upsert->next = executor_of(c)->upserts;
     executor_of(c)->upserts = upsert;
     sqlite3_result_int64(context, upsert->identifier);
+}
+
+int rst_runner_register(rst_connection *c) {
+    int code = rst_function(c, "rootstock_run", -1, SQLITE_DIRECTONLY, run_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_upsert", -1, SQLITE_INNOCUOUS, upsert_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
+    if (code == SQLITE_OK) code = rst_changes_register(c);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_init_subquery", 2, SQLITE_DIRECTONLY, rst_init_subquery_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
+    return code;
 }

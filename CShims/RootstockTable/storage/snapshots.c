@@ -42,6 +42,14 @@ int rst_generation_check(rst_connection *c, rootstock_transaction *transaction, 
     return SQLITE_OK;
 }
 
+/* Gives c->reader up, which is not live. */
+static void reader_drop(rst_connection *c) {
+    rst_store *store = store_of(c);
+    store->hooks->drop_spare_cursors(c);
+    if (store->reader != NULL) store->engine->abort(store->reader);
+    store->reader = NULL;
+}
+
 /* What the connection reads with, begun anew or renewed. */
 static int reader_begin(rst_connection *c) {
     rst_store *store = store_of(c);
@@ -53,7 +61,7 @@ static int reader_begin(rst_connection *c) {
         return code;
     }
     code = engine->renew(store->reader);
-    if (code != ROOTSTOCK_OK) rst_reader_drop(c);
+    if (code != ROOTSTOCK_OK) reader_drop(c);
     return code;
 }
 
@@ -236,13 +244,6 @@ void rst_read_end(rst_connection *c, bool was_writer) {
     reader_rest(c);
 }
 
-void rst_reader_drop(rst_connection *c) {
-    rst_store *store = store_of(c);
-    store->hooks->drop_spare_cursors(c);
-    if (store->reader != NULL) store->engine->abort(store->reader);
-    store->reader = NULL;
-}
-
 int rst_store_follow(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
     char *text = NULL;
@@ -252,7 +253,7 @@ int rst_store_follow(rst_connection *c, char **message) {
                         "database is locked"); /* a statement of ours goes on reading the old file: let it end */
         return SQLITE_BUSY;
     }
-    rst_reader_drop(c);
+    reader_drop(c);
     code = rootstock_environment_follow(&store->shared, &text);
     if (code != ROOTSTOCK_OK) {
         rst_set_message(message, "%s", text != NULL ? text : rootstock_code_name(code));

@@ -1,5 +1,8 @@
 /*
 ** storage.h - one store's transactions over the plug: snapshots, the writer, savepoints, long keys, checksums.
+**
+** Circle: catalog_tree.c pragmas.c snapshots.c statements.c transaction.c txn_hook_vfs.c txn_module.c undo_log.c
+**   (a transaction is asked for by the statements that it counts).
 */
 #ifndef ROOTSTOCK_STORAGE_STORAGE_H
 #define ROOTSTOCK_STORAGE_STORAGE_H

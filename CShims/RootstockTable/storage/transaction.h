@@ -33,8 +33,6 @@ void rst_read_unhold(rst_connection *c);
 int rst_reader_begin(rst_connection *c, char **message);
 /* Between transactions, makes sure that c->shared is the file that is the store by now; inside one it is left alone. */
 int rst_store_now(rst_connection *c, char **message);
-/* Gives c->reader up, which is not live. */
-void rst_reader_drop(rst_connection *c);
 /* The store is in another file (ROOTSTOCK_MOVED): uses that one from here on. Nothing is being read or written. */
 int rst_store_follow(rst_connection *c, char **message);
 /* The schema a snapshot shows must be the one that is declared: SQLITE_SCHEMA if it is not. */

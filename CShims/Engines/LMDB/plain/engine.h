@@ -32,6 +32,9 @@
 **     snapshot. LMDB gives a transaction no handle that was opened after it began.
 **  3. mdb_dbi_open never runs in two transactions at once: it runs under trees_mutex, and in a private read transaction
 **     only for trees that are committed, in a write transaction only for trees that are not.
+**
+** Circle: compact.c open.c reopen.c repack.c transactions.c trees.c
+**   (opening, ending and rewriting a file ask each other for the environment's state).
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_H
 #define ROOTSTOCK_ENGINE_LMDB_H

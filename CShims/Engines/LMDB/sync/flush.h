@@ -1,6 +1,9 @@
 /*
 ** flush.h - which commits of an environment are on the disk, and who flushes those that are not: sync/flush.c,
 ** sync/background_sync.c; what it asks of callers stands in these files.
+**
+** Circle: background_sync.c commit_record.c flush.c recovery.c
+**   (a flush confirms commits, and a commit may have to flush).
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_FLUSH_H
 #define ROOTSTOCK_ENGINE_LMDB_FLUSH_H
