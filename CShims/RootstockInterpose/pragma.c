@@ -2,16 +2,15 @@
 ** pragma.c - PRAGMAs that ask for the file under a connection, which SQLite would answer of the empty in-memory
 ** database.
 **
-** | PRAGMA        | answers                                                                                        |
-** |---------------|------------------------------------------------------------------------------------------------|
-** | journal_mode  | the mode that was set last in this process on the store, "delete" before that. It changes nothing:
-**   a store |
-** |               | always commits atomically, and readers and the writer never block each other, as in WAL mode
-**   |
-** | locking_mode  | what was set on the connection, which changes nothing                                            |
-** | auto_vacuum   | what was set in this process on the store before it had tables; page_count and freelist_count then
-**   leave out free pages |
-** | mmap_size     | what was set on the connection; a store is mapped anyway                                          |
+** | PRAGMA       | answers                                                                                          |
+** |--------------|--------------------------------------------------------------------------------------------------|
+** | journal_mode | what was set last in this process on the store, "delete" before that. It changes nothing         |
+** | locking_mode | what was set on the connection. It changes nothing                                               |
+** | auto_vacuum  | what was set in this process before the store had tables; page_count and freelist_count then     |
+** |              | leave out free pages                                                                             |
+** | mmap_size    | what was set on the connection; a store is mapped anyway                                         |
+**
+** A store commits atomically in every journal mode. Readers and the writer never block each other, as in WAL mode.
 ** The rest is the front door's (front_pragma.c) or SQLite's.
 */
 #define _GNU_SOURCE

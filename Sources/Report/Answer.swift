@@ -7,9 +7,9 @@ import Comparison
 import Foundation
 
 extension ComparisonReport {
-    /// Paragraphs for a comparison on the user's own data; empty for any other.
+    /// Paragraphs for a comparison on the user's own data; for any other a sentence an engine.
     public var answer: [String] {
-        guard let own = ownData else { return [] }
+        guard let own = ownData else { return summarySentences }
         var text: [String] = []
         let found = summaries.filter { $0.suite == own.database }
         let engines = results.filter { $0.suite == own.database }.map(\.engine).reduce(into: [String]()) {
@@ -40,6 +40,36 @@ extension ComparisonReport {
         let weights = own.operations.map { "\($0.name) \($0.weight)" }.joined(separator: ", ")
         text.append("The mix, by weight: \(weights).")
         return text
+    }
+
+    /// "lmdb is faster than native SQLite in 5 of 8 cases (median 2.4x), slower in 1 ...": all suites of the report together.
+    private var summarySentences: [String] {
+        let rivals = summaries.flatMap { summary in summary.rivals.map { (summary.baseline, $0) } }
+        let names = rivals.map { Self.name($0.1) }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return names.map { name in
+            let mine = rivals.filter { Self.name($0.1) == name }
+            let baseline = mine[0].0.engine == "sqlite" ? "native SQLite at its best" : mine[0].0.engine
+            let ratios = mine.map(\.1.ratio)
+            func part(_ chosen: [Ratio], _ factor: (Double) -> Double = { $0 }) -> String {
+                let factors = chosen.map { factor($0.ratio) }.sorted()
+                return factors.isEmpty ? "0" : "\(factors.count) (median \(Format.ratio(factors[factors.count / 2])))"
+            }
+            let slower = ratios.filter { $0.isDifferent && $0.ratio < 1 }
+            let undecided = ratios.filter { $0.interval == nil }.count
+            let same = ratios.filter { !$0.isDifferent && $0.interval != nil }.count
+            var text = "\(name) against \(baseline), \(ratios.count) case\(ratios.count == 1 ? "" : "s"): faster in "
+            text += part(ratios.filter { $0.isDifferent && $0.ratio > 1 }) + ", slower in \(part(slower) { 1 / $0 })"
+            if same > 0 { text += ", no difference in \(same)" }
+            if undecided > 0 { text += ", too few turns in \(undecided)" }
+            let sizes = mine.compactMap { pair -> Double? in
+                guard let native = pair.0.cost.storeBytes, let other = pair.1.result.cost.storeBytes, native > 0 else {
+                    return nil
+                }
+                return Double(other) / Double(native)
+            }.sorted()
+            if !sizes.isEmpty { text += "; disk \(Format.ratio(sizes[sizes.count / 2]))" }
+            return text + "."
+        }
     }
 
     static let mixName = "mix"

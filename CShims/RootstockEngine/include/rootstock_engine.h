@@ -9,8 +9,8 @@
 **  1. Opaque types. An engine defines the contents of rootstock_environment, rootstock_transaction and
 **     rootstock_cursor for itself; the table layer only passes pointers back.
 **  2. Every function that can fail returns a rootstock_code. ROOTSTOCK_OK is 0. ROOTSTOCK_NOT_FOUND and
-**    ROOTSTOCK_EXISTS
-**     are answers, not failures. On a failure out-parameters are unspecified, except where a contract below says so.
+**     ROOTSTOCK_EXISTS are answers, not failures. On a failure out-parameters are unspecified, except where a contract
+**     below says so.
 **  3. Keys and values are bytes. Keys compare as memcmp does, a proper prefix first. A key has at least 1 byte and at
 **     most maximum_key_size() bytes; a value has 0 to 2^31-1 bytes.
 **  4. Lifetime of slices. A slice returned by get or a cursor belongs to the engine. In a read transaction it stays

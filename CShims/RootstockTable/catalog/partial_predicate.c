@@ -7,17 +7,13 @@
 ** particular
 **   - a comparison that is not "column, operator, literal" makes the whole predicate unknown;
 **   - a value that arrives (a parameter, a column of another table) tells no more than that the column is not NULL, for
-**     a plan
-**     is used again with other values;
+**     a plan is used again with other values;
 **   - x <> 1, x IS NOT 1 and x IS NOT NULL tell nothing: unlike the other operators SQLite shows them of the left
-**     table, too, where
-**     they stand in the ON of a LEFT JOIN, and there they do not choose its rows, unless the front door has seen that
-**       no such ON is in
-**     the statement (partial_terms.c). Of the others, those that were relied on must be
-**     arguments of xFilter, so that SQLite sees what the plan rests on;
+**     table, too, where they stand in the ON of a LEFT JOIN, and there they do not choose its rows, unless the front
+**     door has seen that no such ON is in the statement (partial_terms.c). Of the others, those that were relied on
+**     must be arguments of xFilter, so that SQLite sees what the plan rests on;
 **   - against a column without numeric affinity a number tells nothing: CAST('5' AS INTEGER) looks like 5 here, and
-**     compares '05'
-**     as equal;
+**     compares '05' as equal;
 **   - texts are compared under one collation only;
 **   - an upper bound that is text says nothing of blobs: SQLite makes such bounds of LIKE and GLOB, and these hold for
 **     blobs too.

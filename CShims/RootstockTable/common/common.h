@@ -1,6 +1,6 @@
 /*
 ** common.h - what every layer uses: memory, values, keys, rows, messages, functions of a connection.
-** 
+**
 ** Everything here belongs to one sqlite3 connection and is used by one thread at a time.
 */
 #ifndef ROOTSTOCK_COMMON_COMMON_H

@@ -7,14 +7,11 @@
 ** Encoding of one column, ascending:
 **   NULL     05
 **   number   10, 8 bytes: the greatest double <= the number, big-endian, sign bit flipped (all bits flipped below
-**     zero);
-**            -0.0 as 0.0. If that double's magnitude is 2^53 or more, 2 more bytes: number - double, big-endian
-**              (0..1023 for an
-**            integer, 0 for a real or an infinity). NaN is NULL.
+**            zero); -0.0 as 0.0. If that double's magnitude is 2^53 or more, 2 more bytes: number - double, big-endian
+**            (0..1023 for an integer, 0 for a real or an infinity). NaN is NULL.
 **   text     20, the bytes under the collation (NOCASE: ASCII letters lowered; RTRIM: trailing spaces cut), each 00 as
-**     00 FF, end 00 01
-**            Under NOCASE SQLite compares what stands behind the first NUL by its length only: each of those bytes is
-**              written as a NUL.
+**            00 FF, end 00 01. Under NOCASE SQLite compares what stands behind the first NUL by its length only: each
+**            of those bytes is written as a NUL.
 **   blob     30, the bytes, each 00 as 00 FF, end 00 01
 ** The final column of a key that nothing follows may be written `final`: ascending text and blob then stand raw,
 ** without escapes and without an end, and can be read in place.

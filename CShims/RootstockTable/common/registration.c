@@ -1,6 +1,6 @@
 /*
 ** registration.c - SQL functions and modules of a connection, registered with SQLite.
-** 
+**
 ** Invariant: each holds a reference to the connection, which SQLite gives back when it drops the function or module.
 */
 #include "common/common.h"

@@ -7,21 +7,14 @@
 ** Invariant: the ranges made here hold every row that qualifies under ANY of these; SQLite checks each row again
 ** (plan.c leaves omit at 0).
 **
-** | column  | value        | =                              | > >=                         | < <=
-**   |
-** |---------|--------------|--------------------------------|------------------------------|-----------------------------|
-** | numeric | any          | the value made numeric         | the same                     | the same
-**   |
-** | TEXT    | text, blob   | exact                          | exact                        | at least all texts below
-**   ':'|
-** | TEXT    | number       | every text                     | from the first text on       | up to the last text
-**   |
-** | none    | blob         | exact                          | exact                        | exact
-**   |
-** | none    | text         | exact, and the number it spells| from the first number on     | at least texts below ':'
-**   |
-** | none    | number       | exact, and every text          | exact                        | up to the last text
-**   |
+** | column  | value      | =                               | > >=                     | < <=                     |
+** |---------|------------|---------------------------------|--------------------------|--------------------------|
+** | numeric | any        | the value made numeric          | the same                 | the same                 |
+** | TEXT    | text, blob | exact                           | exact                    | at least texts below ':' |
+** | TEXT    | number     | every text                      | from the first text on   | up to the last text      |
+** | none    | blob       | exact                           | exact                    | exact                    |
+** | none    | text       | exact, and the number it spells | from the first number on | at least texts below ':' |
+** | none    | number     | exact, and every text           | exact                    | up to the last text      |
 **
 ** Where no affinity but the column's has a say, a value means one key of a TEXT column or one without affinity, too: the
 ** statement says so (one_row.c), or, where a number arrives, SQLite's program does (affinity_probe.c). A text that

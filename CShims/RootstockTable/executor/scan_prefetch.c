@@ -9,8 +9,7 @@
 ** Invariants
 **  1. Only in a read snapshot, which does not change, of an engine that says which entries come next.
 **  2. Never more rows are asked for than about as many as have been used, so that a short walk costs no more than it
-**    did; a
-**     statement that leaves out most rows (it had enough of the index entry) has them one by one again.
+**     did; a statement that leaves out most rows (it had enough of the index entry) has them one by one again.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

@@ -7,9 +7,9 @@
 ** SQLite's: a number as the double that it is or is next to, of a text or blob 14 bytes. The second column stands there
 ** only where the first is held by its words in full. Invariants
 **  1. A row is put into the heap only if it is given to SQLite and SQLite keeps it for certain: all of WHERE is known
-**    (scan_topn_text.c).
+**     (scan_topn_text.c).
 **  2. A row is gone by only if its words stand behind those of all rows in the full heap. Equal ones are SQLite's to
-**    sort.
+**     sort.
 **  3. Words are a row's own: nothing in the heap points into the store.
 */
 #include "executor/executor.h"

@@ -6,11 +6,10 @@
 ** that SQLite then leaves out would hide those that it asks for, and nothing in xBestIndex or xFilter gives such a term
 ** away. So the text is read. Invariants
 **  1. SQLite does not say which statement runs a cursor: all that are under way have to be of this kind, or without a
-**    FROM.
+**     FROM.
 **  2. Of this kind is a statement with one SELECT and one FROM, of the table by its own name, behind which things are
-**    compared with literals and
-**     parameters alone. So neither a view nor a trigger has a part in it. Nothing is compared in its results, whose
-**       names WHERE may stand for.
+**     compared with literals and parameters alone. So neither a view nor a trigger has a part in it. Nothing is
+**     compared in its results, whose names WHERE may stand for.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

@@ -3,30 +3,23 @@
 **
 ** A connection (sqlite3*) is given the module with rootstock_register. Then either
 **   - rootstock_open(db, "data.store", ...) makes a store the content of a `:memory:` connection: its tables, indexes,
-**     views
-**     and triggers are declared from the store's own catalog, and every SQL statement that goes through
+**     views and triggers are declared from the store's own catalog, and every SQL statement that goes through
 **     rootstock_rewrite means on the store what it means on a native database; or
 **   - CREATE VIRTUAL TABLE t USING lmdb(...) in a native database file keeps t's rows in the sidecar `<database>-lmdb`.
-**     REFERENCES to a
-**     native table is enforced through the native foreign-key table table `t_foreign<n>`; native tables refer to t
-**       through `t_keys`, which the argument
-**     native_keys(column, ...) makes. Without the front door a statement is judged row by row: a foreign key between
-**       two tables of the
-**     sidecar is checked with each row instead of at the statement's end, and if it is deferred and violated, COMMIT
-**       rolls back.
+**     REFERENCES to a native table is enforced through the native foreign-key table table `t_foreign<n>`; native tables
+**     refer to t through `t_keys`, which the argument native_keys(column, ...) makes. Without the front door a
+**     statement is judged row by row: a foreign key between two tables of the sidecar is checked with each row instead
+**     of at the statement's end, and if it is deferred and violated, COMMIT rolls back.
 **
 ** Beside stores, the registered connection reads and writes LMDB files of other programs as they are:
 **   - CREATE VIRTUAL TABLE k USING kv('path', 'tree', key=blob|text|int, value=blob|text|json) makes a tree that exists
-**     a table with
-**     columns key and value: '' is the unnamed tree; one with several values a key (MDB_DUPSORT) is several rows a key;
-**       with integer
-**     keys (MDB_INTEGERKEY) key=int. Further arguments: engine=lmdb, readonly=yes, mapsize=BYTES, width=4|8. Its writes
-**       belong to the
-**     connection's transaction; a commit over several files is atomic in each, not over all. DROP TABLE leaves the tree
-**       alone.
+**     a table with columns key and value: '' is the unnamed tree; one with several values a key (MDB_DUPSORT) is
+**     several rows a key; with integer keys (MDB_INTEGERKEY) key=int. Further arguments: engine=lmdb, readonly=yes,
+**     mapsize=BYTES, width=4|8. Its writes belong to the connection's transaction; a commit over several files is
+**     atomic in each, not over all. DROP TABLE leaves the tree alone.
 **   - SELECT * FROM kv_trees('path') lists a file's trees: name, entries, flags, depth, pages.
 **   A table of kv that is found in a native file's schema is opened only if the application has named its path on this
-**     connection:
+**   connection:
 **   by running its CREATE, or SELECT rootstock_allow('path').
 **   Neither can be used from a view or trigger (SQLITE_VTAB_DIRECTONLY), and a store's own trees are refused by kv.
 **
@@ -38,12 +31,11 @@
 **  1. Results are SQLite codes (extended ones where SQLite has them). Out-parameters named `message` get text from
 **     sqlite3_malloc that the caller frees with sqlite3_free; they may be null.
 **  2. Threads: a connection and all that belongs to it is used by one thread at a time, as SQLite's multi-thread mode
-**    asks. A
-**     write transaction on engine `lmdb` is finished by the thread that began it; another thread gets SQLITE_MISUSE.
+**     asks. A write transaction on engine `lmdb` is finished by the thread that began it; another thread gets
+**     SQLITE_MISUSE.
 **  3. After fork, a child must not use the connection: SQLITE_MISUSE.
 **  4. Blobs and text that a SELECT returns outside a write transaction point into the engine's memory and follow
-**    SQLite's
-**     rule: valid until the next step, reset or finalize.
+**     SQLite's rule: valid until the next step, reset or finalize.
 */
 #ifndef ROOTSTOCK_H
 #define ROOTSTOCK_H

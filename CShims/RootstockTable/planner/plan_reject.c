@@ -6,16 +6,13 @@
 ** itself costs. So comparisons of a column with a literal or a parameter, or NULL, are given to xFilter as arguments
 ** besides, and scan_filter.c goes by the rows of which they are certainly false. Invariants
 **  1. SQLite checks each of these again (omit = 0), or, of the hint of a list, what stands beside it (among_hint.c): a
-**    row too many is no fault.
+**     row too many is no fault.
 **  2. They change neither the plan's cost nor its rows. A term whose value comes from another table makes SQLite ask
-**    once more for
-**     a plan without that table; that plan costs the same and asks for less, so SQLite takes it.
+**     once more for a plan without that table; that plan costs the same and asks for less, so SQLite takes it.
 **  3. Only columns with an affinity of numbers, or of TEXT with BINARY, by which the comparison's own affinity and
-**    collation are known; or
-**     tests for NULL, which have none.
+**     collation are known; or tests for NULL, which have none.
 **  4. A <> or IS NOT NULL may be one of an ON, which lets rows of the table on the left through all the same
-**    (partial_terms.c): it counts only where
-**     SQLite tells of a LIMIT, because then there is no other table.
+**     (partial_terms.c): it counts only where SQLite tells of a LIMIT, because then there is no other table.
 */
 #include "planner/planner.h"
 #include "rewriter/expressions.h"

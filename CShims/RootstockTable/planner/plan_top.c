@@ -7,10 +7,8 @@
 ** table, too: scan_topn_text.c sees to that. Where no tree has that order, SQLite puts every row into its sorter, which
 ** keeps as many as the LIMIT says; scan_topn.c goes by those that come behind as many as that. Invariants
 **  1. Each constraint is looked up and omitted, or is one of the plan's rejecting terms, by which the cursor can tell
-**    that SQLite lets a row
-**     through. A comparison of row values arrives as one of their first columns, <= for < and >= for >: such a one is
-**       as good as none where the
-**     columns are equal, unless its value is a literal.
+**     that SQLite lets a row through. A comparison of row values arrives as one of their first columns, <= for < and >=
+**     for >: such a one is as good as none where the columns are equal, unless its value is a literal.
 **  2. Of an index each entry's row is looked at, so it has to be one that SQLite would ask for anyway.
 **  3. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
 */

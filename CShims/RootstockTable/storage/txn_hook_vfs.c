@@ -6,13 +6,11 @@
 ** each connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one
 ** constant page, never written; its xLock and xUnlock calls are the notices:
 **   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file). Only inside a
-**     statement without BEGIN,
-**     which writes and does not read the file, it can mean less: SQLite looks at the schema after a prepare that
-**       failed;
+**     statement without BEGIN, which writes and does not read the file, it can mean less: SQLite looks at the schema
+**     after a prepare that failed;
 **   - xUnlock(SHARED): the same while a read statement is still open: the write lock is over, what is read goes on;
 **   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite
-**     ask
-**     the application's busy handler exactly as it does for a file of its own;
+**     ask the application's busy handler exactly as it does for a file of its own;
 **   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
 ** Invariant: nothing is ever stored, so the file cannot be corrupt, hot or stale.
 */

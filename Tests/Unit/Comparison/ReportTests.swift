@@ -203,6 +203,16 @@ private func sample() -> ComparisonReport {
         }
     }
 
+    /// One sentence an engine, with every case in it.
+    @Test func aSentenceSaysWhatTheReportComesTo() {
+        let sentence = sample().answer.joined()
+        #expect(
+            sentence.hasPrefix(
+                "lmdb against native SQLite at its best, 2 cases: faster in 1 (median 2.00x), slower in 0"))
+        #expect(sample().terminalText(colour: false).contains("lmdb against native SQLite"))
+        #expect(sample().markdown().contains("lmdb against native SQLite"))
+    }
+
     /// A row for each contender, and "-" for what was not counted.
     @Test func costsAreATable() {
         var report = sample()
@@ -246,6 +256,15 @@ private func sample() -> ComparisonReport {
             ComparisonReport.headlineTable([report, loss]).contains(
                 "native is faster in 1, lmdb in 0, 1 show no difference"))
         #expect(ComparisonReport.headlineTable([report], engine: "memory").contains("No row"))
+        // The chart has the same rows in the same order, each with its figure.
+        let chart = ComparisonReport.headlineChart([report, loss])
+        let bars = chart.split(separator: "\n").filter { $0.contains("class=\"figure\"") }
+        #expect(bars.count == 3)
+        #expect(
+            bars[0].contains("engine fillseq") && bars[0].contains("class=\"slower\"") && bars[0].contains(">0.50<"))
+        #expect(
+            bars[2].contains("engine readrandom") && bars[2].contains("class=\"faster\"") && bars[2].contains(">2.00<"))
+        #expect(chart.hasPrefix("<svg ") && chart.hasSuffix("</svg>\n"))
     }
 
     /// Every published figure belongs to a case, and the ones shown in the tables are the same.

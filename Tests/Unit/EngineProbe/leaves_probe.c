@@ -5,8 +5,7 @@
 ** Invariants
 **  1. A run is a function of its seed alone.
 **  2. The reference is a list of all keys that a tree can have, in order, with what each has now, and LMDB's own
-**    functions on a snapshot of its own; the
-**     pages are gone through here, by none of the engine's walks.
+**     functions on a snapshot of its own; the pages are gone through here, by none of the engine's walks.
 */
 #include "leaves_probe.h"
 

@@ -9,8 +9,7 @@
 **
 ** CONVENTIONS
 **  1. A tree that another program orders by a function of its own (mdb_set_compare) cannot be told from any other: the
-**    file
-**     does not say so. Such a tree must not be written, and is found by key only by chance.
+**     file does not say so. Such a tree must not be written, and is found by key only by chance.
 **  2. Keys and values of trees with INTEGER flags are passed in memory aligned to 8 bytes.
 **  3. Records in which LMDB keeps a named tree are no entries of the unnamed one: cursors pass over them, and
 **     they can be neither written nor removed.

@@ -6,8 +6,8 @@
 ** after each commit's meta page. Two things can go wrong with that, and each loses or mixes rows without a word:
 **
 **  - The lock file's number is too low: whoever was to set it was killed in between. Then commits begin to count anew,
-**    over the meta pages of others, and the slots of readers protect nothing. So a begin notes first which commits
-**    were shown; a lower number is refused, and nothing is written any more.
+**    over the meta pages of others, and the slots of readers protect nothing. So a begin notes first which commits were
+**    shown; a lower number is refused, and nothing is written any more.
 **  - A reader takes the number N, and is stopped before LMDB copies the roots of N out of its meta page. N+2 writes
 **    that page. So the copy counts only where N+2 cannot have begun before it was made: N+1's meta page was not there
 **    yet afterwards, or the lock file still said N, which a second begin tells. Otherwise the snapshot is taken anew.

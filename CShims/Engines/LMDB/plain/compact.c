@@ -9,11 +9,10 @@
 **
 ** Who keeps whom out
 **  - Writers: the compaction holds the writer's lock (flock) of the old file from before the copy to after the mark,
-**    and
-**    a writer looks for the mark once it has that lock. So no commit comes between the copy and the mark.
+**    and a writer looks for the mark once it has that lock. So no commit comes between the copy and the mark.
 **  - Openers: LMDB opens data and lock file by name, one after the other. An opener holds a shared lock on a byte of
-**    the
-**    data file meanwhile, and then makes sure that the path still names that file; the exchange holds it exclusively.
+**    the data file meanwhile, and then makes sure that the path still names that file; the exchange holds it
+**    exclusively.
 **
 ** Steps, and what a crash after each leaves (everything before the next is as it was):
 **   1. copy written and synced       the old store, and a copy that the next opener removes

@@ -11,7 +11,7 @@
 **
 ** Invariants
 **  1. Nothing here lives longer than the snapshot: what is remembered carries the snapshot's stamp, which tells commits
-**    and maps apart.
+**     and maps apart.
 **  2. No byte outside of [base, base + pages * page_bytes) is read, whatever the pages say.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_PAGES_H

@@ -14,7 +14,7 @@
 ** Invariants
 **  1. Where a chain of class normal is, the thread runs; where that cannot be started a commit makes its flush itself.
 **  2. The thread touches nothing of LMDB's but to let go of the pin, and inside a transaction, and nothing at all of an
-**    environment that is closed.
+**     environment that is closed.
 **  3. It waits for nobody who writes.
 */
 #define _GNU_SOURCE

@@ -7,13 +7,12 @@
 ** undone (sync/recovery.c). LMDB leaves the rest of a meta page's 4096 bytes alone; there stand, behind what it writes,
 **
 **   at 256       the announcement  the commit's number: it is to be believed by its seal only. And the meta page of the
-**     last durable commit, D
+**                                  last durable commit, D
 **   at 424       the confirmation  the number once more, when the commit is durable: that ends what the announcement
-**     says
-**     of it. And a checksum of the meta page
+**                                  says of it. And a checksum of the meta page
 **   at 440       what was undone   see sync/recovery.c
 **   512 to 4080  seals             the number again, the pages that it sees and D does not, with their checksums, and a
-**     checksum of all that
+**                                  checksum of all that
 **
 ** A commit of this kind, N:
 **   1. N is announced            in the page that its meta page is, in the same sector
@@ -32,27 +31,23 @@
 ** own seal, which stands in the other meta page: a process that was killed between 2 and 3 leaves that. If that is not,
 ** either, nothing since D was acknowledged, since no flush that began after a 3 ended well; and D is whole:
 **  - Its pages are not written to. LMDB gives transaction N pages that N-2 did not see any more, and none that a reader
-**    sees: one stands at D from the
-**    chain's second commit on.
+**    sees: one stands at D from the chain's second commit on.
 **  - D's meta page is written over by D+2. So it stands in the announcements.
 **  - Where D was itself sealed and nothing newer is there, its seal must be: that of D+2, in the same page, is put
 **    beside it.
 **
 ** Invariants
 **  1. A commit is sealed only on top of one that this environment knows durable, or of a chain that it has published on
-**    one, with nobody between.
+**     one, with nobody between.
 **  2. A commit that is not sealed is not announced: what an attempt that failed has announced is withdrawn before its
-**    number is used.
+**     number is used.
 **  3. Nobody writes to the file while the last commit is announced and not known to be durable, but for the chain's
-**    next one, and that one
-**     not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
+**     next one, and that one not before its commit, as LMDB does in large transactions (rootstock_lmdb_prepare_spill).
 **  4. No commit of a chain is published while a flush is under way: what that acknowledges would be undone with it.
 **  5. No commit is confirmed that is announced and not durable. A confirmation that comes late, when the page is
-**    another
-**    commit's, says nothing of that one.
+**     another commit's, says nothing of that one.
 **  6. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
-**    commit is believed; that this
-**     is due stands in the announcement, for other processes.
+**     commit is believed; that this is due stands in the announcement, for other processes.
 */
 #define _GNU_SOURCE
 #include <errno.h>

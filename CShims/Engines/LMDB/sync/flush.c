@@ -20,12 +20,11 @@
 **
 ** Invariants
 **  1. After any failure, and until a first commit of this environment with both flushes, there is doubt: a commit makes
-**    both flushes,
-**     whose meta page is written anew, and a flush of ours first makes both meta pages dirty again, by zeroes where
-**       LMDB keeps none.
+**     both flushes, whose meta page is written anew, and a flush of ours first makes both meta pages dirty again, by
+**     zeroes where LMDB keeps none.
 **  2. A ticket is settled only by a flush that began after its commit was published, ended well, and was honest by 1.
 **  3. What else a ticket stands on is durable before it: its pages by its own first flush, the commits before it by
-**    theirs.
+**     theirs.
 */
 #define _GNU_SOURCE
 #include <errno.h>

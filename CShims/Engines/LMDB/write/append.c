@@ -8,10 +8,9 @@
 **
 ** Invariants
 **  1. The leaf is known only between appends that follow each other in one tree: anything else that the tree's kept
-**    cursor does forgets it.
+**     cursor does forgets it.
 **  2. It is stored to only while it is marked as the transaction's own: LMDB keeps pages at which a cursor stands, and
-**    what it has taken back
-**     all the same (a transaction of very many pages) is no longer marked.
+**     what it has taken back all the same (a transaction of very many pages) is no longer marked.
 **  3. The entry is one that LMDB would have put into the leaf, too: of a tree without special flags, and small.
 */
 #include "write/layout.h"

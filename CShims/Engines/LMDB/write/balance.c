@@ -12,10 +12,9 @@
 **  1. Only pages that are marked as the transaction's own are stored to; a neighbour is made so by LMDB itself.
 **  2. Everything that may forbid the move is asked before the first byte is stored.
 **  3. The tree holds the same entries in the same order in the same number of pages; the key in the branch page is that
-**    of the right
-**     leaf's first entry.
+**     of the right leaf's first entry.
 **  4. No cursor is used afterwards at the place where it stood: the caller forgets the tree's kept one, all others seek
-**    anew (disturb).
+**     anew (disturb).
 */
 #include "write/write_layer.h"
 #include "write/layout.h"

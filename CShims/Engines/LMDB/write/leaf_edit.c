@@ -8,12 +8,11 @@
 **
 ** Invariants
 **  1. The page is what LMDB would make of it, but for the order in which entries lie: no gaps, offsets in the order of
-**    the keys, an entry
-**     of more than a page's half elsewhere, leaves as full as LMDB leaves them. Whatever would split or merge pages is
-**       LMDB's to do.
+**     the keys, an entry of more than a page's half elsewhere, leaves as full as LMDB leaves them. Whatever would split
+**     or merge pages is LMDB's to do.
 **  2. Only a page that is marked as the transaction's own is stored to (is_own), and only once nothing forbids the
-**    change any more. Of such a leaf the
-**     pages above, the tree's record and LMDB's marks for both are the transaction's own, too.
+**     change any more. Of such a leaf the pages above, the tree's record and LMDB's marks for both are the
+**     transaction's own, too.
 **  3. An entry with flags (a long value, a tree's record, duplicates) is left to LMDB.
 */
 #include "write/write_layer.h"

@@ -9,11 +9,9 @@
 **
 ** Invariants
 **  1. The cursor is left as LMDB would leave it: pages and places from the root to the leaf, in the tree as it is now.
-**    Only a kept cursor is moved, which
-**     alone changes its tree, so that its path is never of another time.
+**     Only a kept cursor is moved, which alone changes its tree, so that its path is never of another time.
 **  2. A key is said to be absent only if it lies between two entries of the leaf, or between one and the bound that the
-**    branch pages
-**     above set.
+**     branch pages above set.
 */
 #include "write/write_layer.h"
 #include "write/layout.h"

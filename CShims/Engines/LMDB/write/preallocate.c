@@ -16,7 +16,7 @@
 **
 ** Invariants
 **  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on
-**    disk.
+**     disk.
 **  2. The file is cut only under LMDB's write mutex, and never below what the last commit uses.
 **  3. Nothing is stored before the last commit is durable that another process announced (sync/commit_record.c).
 **  4. What is written as zeros lies behind every page that the live write transaction, or any commit, has taken.
