@@ -37,7 +37,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werro
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines static layers lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -81,7 +81,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Engine/run.sh $(EXTENSION)
-	@$(MAKE) --no-print-directory first-hour
+	@$(MAKE) --no-print-directory first-hour prose
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
@@ -254,7 +254,10 @@ layers: extension interpose ## what each layer of the C code includes and calls
 	Tests/Layers/check.py --self-test
 	Tests/Layers/check.py
 
-lint: layers ## check the formatting of Swift and C, and the layers
+prose: ## sentences of the README and the articles that are too long to read
+	Tests/Prose/check.py --self-test
+
+lint: layers prose ## check the formatting of Swift and C, the layers, and the sentences of the documents
 	$(OURS) '*.swift' | xargs $(SWIFT) format lint --strict
 	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
 	@echo "lint: clean"
