@@ -98,6 +98,9 @@ INTERPOSED(sqlite3_backup *, backup_init,
     rsti_database *from = RSTI_INTERNAL() ? NULL : rsti_find(source), *to = RSTI_FIND(destination);
     rsti_backup *b;
     int code;
+    if (!RSTI_INTERNAL() && (rsti_refuse_attached(source, source_schema, destination, "sqlite3_backup_init") ||
+                             rsti_refuse_attached(destination, schema, destination, "sqlite3_backup_init")))
+        return NULL;
     if (!is_main(source_schema)) from = NULL;
     if (!is_main(schema)) to = NULL;
     if ((from == NULL && to == NULL) || source == destination)
@@ -175,6 +178,7 @@ INTERPOSED(unsigned char *, serialize, (sqlite3 * db, const char *schema, sqlite
     rsti_database *d = RSTI_FIND(db);
     sqlite3 *image;
     unsigned char *bytes;
+    if (!RSTI_INTERNAL() && rsti_refuse_attached(db, schema, db, "sqlite3_serialize")) return NULL;
     if (d == NULL || !(schema == NULL || is_main(schema))) return sqlite3_serialize(db, schema, size, flags);
     if (size != NULL) *size = -1;
     if (rsti_image_of(d, &image) != SQLITE_OK) return NULL;
@@ -191,6 +195,10 @@ INTERPOSED(int, deserialize,
     rsti_database *d = RSTI_FIND(db);
     sqlite3 *image = NULL;
     int code;
+    if (!RSTI_INTERNAL() && rsti_refuse_attached(db, schema, db, "sqlite3_deserialize")) {
+        if ((flags & SQLITE_DESERIALIZE_FREEONCLOSE) != 0) sqlite3_free(bytes);
+        return SQLITE_ERROR;
+    }
     if (d == NULL || !(schema == NULL || is_main(schema)))
         return sqlite3_deserialize(db, schema, bytes, size, room, flags);
     if (d->temporary == NULL) {

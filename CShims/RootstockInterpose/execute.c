@@ -67,6 +67,8 @@ int rsti_execute(rsti_database *d, const char *sql, row_function row, void *cont
 INTERPOSED(int, exec, (sqlite3 * db, const char *sql, row_function row, void *context, char **message)) {
     rsti_database *d = RSTI_FIND(db);
     int code;
+    if (d == NULL && !RSTI_INTERNAL() && (rsti_is_guest(db) || rsti_names_attach(sql)))
+        return rsti_guest_execute(db, sql, row, context, message);
     if (d == NULL) return sqlite3_exec(db, sql, row, context, message);
     rsti_enter(d);
     code = rsti_execute(d, sql, row, context, message);

@@ -20,7 +20,8 @@
 **
 ** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
 **
-** Circle: authorizer.c blob.c errors.c execute.c hooks.c open.c pragma.c prepare.c registry.c statements.c trace.c
+** Circle: authorizer.c blob.c errors.c execute.c guest.c hooks.c open.c pragma.c prepare.c registry.c
+** statements.c trace.c
 **   (a function of SQLite's is written by others: sqlite3_exec prepares and steps, a statement asks the authorizer).
 */
 #ifndef ROOTSTOCK_INTERPOSE_H
@@ -53,6 +54,7 @@ struct rsti_database {
     char *path;            /* of the store */
     char engine[32];
     bool read_only;
+    bool attaches;             /* an ATTACH has run */
     bool extended;             /* codes are given whole: sqlite3_extended_result_codes */
     bool closed;               /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
     rsti_temporary *temporary; /* the file of a `:memory:` store, or null */
@@ -178,6 +180,8 @@ static inline void rsti_leave(rsti_database *d) {
 #define RSTI_FIND(db) (RSTI_INTERNAL() ? NULL : rsti_find(db))
 
 /* ---- open.c ---- */
+/* A function that fails as it is told: how an error of ours becomes the connection's. */
+void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **values);
 /* SQLite's sqlite3_close_v2 ends the transactions of virtual tables at once, and those of its own tables with the last
 ** statement: so a connection that the program has closed stays open until nothing of it is left. Called whenever
 ** something of it has gone. */
@@ -221,6 +225,24 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
 int rsti_prepare_again(rsti_statement *s);
 /* Whether real may not be what the text means now. SQLITE_OK, or the schema could not be read. */
 int rsti_outdated(rsti_statement *s, bool *outdated);
+
+/* ---- guest.c ---- */
+/* Whether the native connection goes through the front door, for stores that are attached to it. */
+bool rsti_is_guest(sqlite3 *db);
+/* For rootstock_host_attach. */
+int rsti_attach_choose(const char *name, char **path, char **engine, char **options, char **message);
+/* Whether the schema is an attached store's, which SQLite's functions on files cannot serve: then the error is told on
+** the connection `tell`. */
+bool rsti_refuse_attached(sqlite3 *db, const char *schema, sqlite3 *tell, const char *function);
+/* Before a statement of SQLite's begins to run: brings what is attached up to its stores' schemas. */
+void rsti_guest_refresh(sqlite3_stmt *statement);
+/* Whether the text has the word ATTACH somewhere. */
+bool rsti_names_attach(const char *sql);
+/* Prepares a text of such a connection, or an ATTACH that makes it one. False: it is SQLite's alone. */
+bool rsti_guest_prepare(sqlite3 *db, const char *text, int bytes, unsigned flags, bool legacy, sqlite3_stmt **out,
+                        const char **tail, int *code);
+int rsti_guest_execute(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char **), void *context,
+                       char **message);
 
 /* ---- statements.c ---- */
 int rsti_run_step(rsti_statement *s);

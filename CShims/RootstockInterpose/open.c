@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "interpose.h"
+#include "interface/hosting.h"
 
 enum {
     OPEN_THREADING = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE,
@@ -24,8 +25,7 @@ static const char *file_name_of(const rsti_choice *choice) {
     return sqlite3_create_filename(path, "", "", 0, NULL);
 }
 
-/* A function that fails as it is told: how an error of ours becomes the connection's. */
-static void fail(sqlite3_context *context, int count, sqlite3_value **values) {
+void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **values) {
     const char *message = (const char *)sqlite3_value_text(values[1]);
     (void)count;
     sqlite3_result_error(context, message == NULL ? "" : message, -1);
@@ -58,10 +58,11 @@ static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice,
     } else {
         d->path = sqlite3_mprintf("%s", choice->path);
     }
-    code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, fail, NULL, NULL,
-                                      NULL);
+    code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
+                                      rsti_fail_function, NULL, NULL, NULL);
     if (code == SQLITE_OK && d->path == NULL) code = SQLITE_NOMEM;
     if (code == SQLITE_OK) code = rsti_modules_host(d, modules);
+    if (code == SQLITE_OK) code = rootstock_host_attach(db, rsti_attach_choose);
     if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, &message);
     if (code == SQLITE_OK) {
         d->file_name = file_name_of(choice);

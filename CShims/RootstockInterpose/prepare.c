@@ -164,6 +164,7 @@ static int prepare(sqlite3 *db, const char *text, int bytes, unsigned flags, boo
     rsti_database *d = rsti_find(db);
     rsti_statement *s = NULL;
     int code;
+    if (d == NULL && rsti_guest_prepare(db, text, bytes, flags, legacy, out, tail, &code)) return code;
     if (d == NULL || text == NULL || out == NULL) /* native, or for SQLite to refuse */
         return legacy ? sqlite3_prepare(db, text, bytes, out, tail)
                       : sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
@@ -226,6 +227,16 @@ static int prepare16(sqlite3 *db, const void *text, int bytes, unsigned flags, b
     const char *tail8 = NULL;
     char *utf8;
     int code;
+    if (d == NULL && text != NULL && rsti_is_guest(db)) {
+        utf8 = rsti_utf8(text, bytes);
+        if (utf8 == NULL) return SQLITE_NOMEM;
+        if (rsti_guest_prepare(db, utf8, -1, flags, legacy, out, &tail8, &code)) {
+            if (tail != NULL) *tail = tail16(text, utf8, tail8 == NULL ? 0 : (int)(tail8 - utf8));
+            sqlite3_free(utf8);
+            return code;
+        }
+        sqlite3_free(utf8);
+    }
     if (d == NULL || text == NULL || out == NULL)
         return legacy ? sqlite3_prepare16(db, text, bytes, out, tail)
                       : sqlite3_prepare16_v3(db, text, bytes, flags, out, tail);

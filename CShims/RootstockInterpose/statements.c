@@ -45,7 +45,8 @@ static int begin(rsti_statement *s) {
         if (code != SQLITE_OK) return code;
     }
     /* Outside a transaction the first cursor of a plain query compares the schema in its own snapshot. */
-    if (s->kind != RSTI_QUERY || s->rewritten || s->definitions != d->definitions || !sqlite3_get_autocommit(d->db)) {
+    if (s->kind != RSTI_QUERY || s->rewritten || d->attaches || s->definitions != d->definitions ||
+        !sqlite3_get_autocommit(d->db)) {
         int code = renew(s);
         if (code != SQLITE_OK) return code;
     }
@@ -77,7 +78,10 @@ static inline void end(rsti_statement *s) {
     rsti_database *d = s->database;
     if (!s->running) return;
     s->running = false;
-    if (s->kind == RSTI_SCHEMA) d->definitions++;
+    if (s->kind == RSTI_SCHEMA) {
+        d->definitions++;
+        d->attaches |= rsti_names_attach(s->text);
+    }
     if (d->blobs != NULL && s->kind == RSTI_CONTROL && rsti_is_rollback(s->text, s->length))
         rsti_blobs_expire(d, NULL, NULL);
     s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
@@ -147,6 +151,7 @@ INTERPOSED(int, step, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
     if (s != NULL) return rsti_run_step(s);
     RSTI_START();
+    if (!RSTI_INTERNAL()) rsti_guest_refresh(statement);
     return sqlite3_step(statement);
 }
 

@@ -5,6 +5,7 @@
 ** remembers of the connection it asked about last is void once any store of this process has been closed.
 */
 #include "interface/interface.h"
+#include "interface/attached.h"
 #include "interface/hosting.h"
 #include "rootstock_kv_module.h"
 #include "executor/native_fk_table.h"
@@ -210,6 +211,7 @@ int rootstock_schema_state(sqlite3 *db, unsigned long long *state) {
     int code = rootstock_refresh(db);
     rst_connection *c = rst_connection_of(db);
     *state = c == NULL ? 0 : planner_of(c)->schema_state;
+    if (c != NULL && front_of(c)->attached != NULL && code == SQLITE_OK) code = rst_attached_state(c, state);
     return code;
 }
 

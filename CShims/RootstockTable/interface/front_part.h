@@ -11,6 +11,8 @@ typedef struct rst_front {
     char *declared_type;         /* what rootstock_column_decltype gave last, or null */
     /* texts that need no rewriting, see rewrite_cache.c; or null */
     struct rst_rewrite_cache *rewrite_cache;
+    int (*choose)(const char *name, char **path, char **engine, char **options, char **message); /* see hosting.h */
+    struct rst_attached *attached; /* the stores that ATTACH has attached */
 } rst_front;
 
 static inline rst_front *front_of(const rst_connection *c) {

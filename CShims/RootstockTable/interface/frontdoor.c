@@ -18,6 +18,7 @@
 ** object.
 */
 #include "interface/interface.h"
+#include "interface/attached.h"
 #include "interface/frontdoor.h"
 #include "rewriter/changes.h"
 
@@ -348,7 +349,8 @@ static int check_partial_hint(rst_connection *c, const char *sql, const char *en
     return code;
 }
 
-static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail,
+                        char **message) {
     rst_rewriter *rewriter = rewriter_of(c);
     rst_schema *schema = schema_of(c);
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
@@ -450,6 +452,36 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     plain |= rst_token_is(&token, "BEGIN") || rst_token_is(&token, "ROLLBACK") || rst_token_is(&token, "SAVEPOINT");
     if (plain && stop == end) rst_rewrite_cache_put(c, sql, end);
     return SQLITE_OK;
+}
+
+/* Attached stores first: what concerns them only is done then, and what is not goes on with what they made of it. */
+static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {
+    const char *p = sql, *end = bytes < 0 ? sql + strlen(sql) : sql + bytes, *stop;
+    char *text = NULL;
+    rst_token token;
+    bool done = false;
+    int code;
+    do {
+        sql = p;
+        token = rst_token_next(&p, end);
+    } while (rst_token_mark(&token, ";"));
+    if (!rst_attached_concerns(c, &token)) return rewrite_here(c, sql, (int)(end - sql), rewritten, tail, message);
+    stop = rst_statement_end(sql, end);
+    p = memchr(sql, 0, (size_t)(stop - sql));
+    if (p != NULL) stop = p;
+    code = rst_attached_rewrite(c, sql, stop, &text, &done, message);
+    if (code == SQLITE_OK && !done) {
+        const char *behind = NULL;
+        code = rewrite_here(c, text != NULL ? text : sql, text != NULL ? -1 : (int)(stop - sql), rewritten, &behind,
+                            message);
+        if (*rewritten != NULL) {
+            sqlite3_free(text);
+            text = NULL;
+        }
+    }
+    if (text != NULL) *rewritten = text;
+    if (tail != NULL) *tail = stop;
+    return code;
 }
 
 int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message) {

@@ -5,6 +5,7 @@
 ** file) cannot reach them.
 */
 #include "interface/interface.h"
+#include "interface/attached.h"
 #include "program/argument_pack.h"
 #include "program/bulk_change.h"
 #include "interface/check.h"
@@ -248,5 +249,6 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_check_register(c);
     if (code == SQLITE_OK) code = rst_native_fk_register(c);
     if (code == SQLITE_OK) code = rst_argument_pack_register(c);
+    if (code == SQLITE_OK) code = rst_attached_register(c);
     return code;
 }

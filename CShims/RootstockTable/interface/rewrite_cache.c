@@ -127,7 +127,7 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) 
     char *text;
     /* What is remembered is asked for first, and then no more than what rst_newest_is_checked asks. */
     if (size < 4 || size > LONGEST || store_of(c)->shared == NULL || schema_of(c)->sidecar ||
-        schema_of(c)->triggers_epoch != store_of(c)->epoch)
+        schema_of(c)->triggers_epoch != store_of(c)->epoch || front->attached != NULL)
         return;
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
     for (const char *p = sql; p < end; p++) {
@@ -220,6 +220,7 @@ static inline bool glance(rst_connection *c, const char *sql, const char *end) {
     rst_front *front = front_of(c);
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
+    if (__builtin_expect(front->attached != NULL, false)) return false;
     if (size < SHORTEST)
         return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
                is_short_remembered(front->rewrite_cache, sql, size);

@@ -1,0 +1,151 @@
+/*
+** attached.h - ATTACH of a store: its tables beside those of the connection, under a schema name.
+**
+** HOW IT WORKS. An attached store is opened on a connection of its own (inner), which nobody else sees. SQLite's
+** connection gets an in-memory database under the schema name, and in it a virtual table for each table and view of the
+** store. A scan of one is a query on inner, a changed row is an INSERT, UPDATE or DELETE on it: constraints, triggers,
+** foreign keys and indexes are inner's. What SQLite refuses on virtual tables runs on inner as a whole.
+**
+** | file                | holds                                                                  |
+** |---------------------|------------------------------------------------------------------------|
+** | attached_file.c     | the in-memory database's file, whose locks tell of transactions        |
+** | attached_inner.c    | inner's statements and transaction                                     |
+** | attached_declare.c  | which virtual tables there are, and what each knows of its table       |
+** | attached_table.c    | the virtual table                                                      |
+** | attached_plan.c     | its xBestIndex                                                         |
+** | attached_run.c      | ATTACH, and statements that run on inner as a whole                    |
+** | attached_text.c     | the front door                                                         |
+**
+** Invariants: inner's transaction lives no longer than SQLite's lock on the in-memory database. A commit over several
+** files is atomic in each, not over all.
+*/
+#ifndef ROOTSTOCK_INTERFACE_ATTACHED_H
+#define ROOTSTOCK_INTERFACE_ATTACHED_H
+
+#include "interface/interface.h"
+
+typedef struct rst_kept {
+    struct rst_kept *next;
+    char *text;
+    sqlite3_stmt *statement;
+    unsigned long long state; /* of inner's schema, when it was prepared */
+    bool lent;
+} rst_kept;
+
+typedef struct rst_attached {
+    struct rst_attached *next, **link; /* in front_of(c)->attached; link null: it is in no list */
+    rst_connection *c;                 /* whose connection it is attached to */
+    sqlite3 *inner;
+    char *schema, *path;
+    int references;              /* the file, and each virtual table */
+    int level;                   /* SQLite's lock on the in-memory database */
+    unsigned long long declared; /* the state of inner's schema that the virtual tables are declared for; 0: in doubt */
+    unsigned long long number;   /* of its declarations so far */
+    bool declaring;              /* the in-memory database is written, not the store */
+    bool read_only;
+    bool writing;    /* inner's transaction is one that writes, or is to */
+    bool moved;      /* declared inside a transaction, which may be rolled back */
+    int *savepoints; /* SQLite's numbers, each one on inner, too */
+    int savepoint_count, savepoint_capacity;
+    rst_kept *kept;
+    int kept_count;
+} rst_attached;
+
+/* ---- attached_file.c ---- */
+/* Makes the in-memory database of that schema name, and ties a to its file. */
+int rst_attached_file_open(rst_attached *a, char **message);
+
+/* ---- attached_inner.c ---- */
+void rst_attached_release(rst_attached *a);
+/* A statement of inner, kept prepared; give it back with rst_kept_done, which resets it. */
+int rst_kept_get(rst_attached *a, const char *text, rst_kept **kept, char **message);
+void rst_kept_done(rst_kept *kept);
+/* What inner's last call failed with, and its words. */
+int rst_inner_failed(rst_attached *a, int code, char **message);
+/* Runs a statement without rows. */
+int rst_inner_run(rst_attached *a, const char *text, char **message);
+/* Before inner is read: one snapshot for as long as SQLite's lock lasts. */
+int rst_inner_read(rst_attached *a, char **message);
+/* Before inner is written, and when SQLite takes its write lock. */
+int rst_inner_write(rst_attached *a, char **message);
+int rst_inner_commit(rst_attached *a, char **message);
+void rst_inner_rollback(rst_attached *a);
+/* SQLite's lock has gone. */
+void rst_inner_ended(rst_attached *a);
+int rst_inner_savepoint(rst_attached *a, int number, char **message);
+int rst_inner_savepoint_release(rst_attached *a, int number, char **message);
+int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message);
+
+/* ---- attached_declare.c ---- */
+typedef struct rst_attached_column {
+    char *name, *type, *collation;
+    char affinity;
+    bool generated;
+    bool hidden;
+} rst_attached_column;
+
+typedef struct rst_attached_index {
+    int *columns; /* -1: the rowid, or an expression */
+    int count;
+    bool unique;
+} rst_attached_index;
+
+/* What a virtual table knows of its table. */
+typedef struct rst_attached_shape {
+    char *name;
+    const char *rowid; /* the word for it; null: none */
+    bool without_rowid, view;
+    int rowid_column; /* INTEGER PRIMARY KEY, or -1 */
+    rst_attached_column *columns;
+    int count;
+    rst_attached_index *indexes;
+    int index_count;
+    sqlite3_int64 rows;
+    uint64_t stamp; /* of the columns' names */
+    char *broken;   /* why a view cannot be read; or null */
+} rst_attached_shape;
+
+int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shape *shape, char **message);
+void rst_attached_shape_free(rst_attached_shape *shape);
+/* Brings the virtual tables up to inner's schema. While statements run they stay as they are. */
+int rst_attached_refresh(rst_attached *a, char **message);
+/* Refreshes all of them, and makes the state another one where one of them has changed. */
+int rst_attached_state(rst_connection *c, unsigned long long *state);
+
+/* ---- attached_table.c ---- */
+/* An INSERT tells which columns it names: the shape's stamp in so many digits, then '1' or '0' for each column. */
+enum { NAMES_STAMP = 16 };
+extern const sqlite3_module rst_attached_module;
+typedef struct rst_attached_vtab {
+    sqlite3_vtab base; /* must be first */
+    rst_attached *attached;
+    rst_attached_shape shape;
+} rst_attached_vtab;
+
+/* ---- attached_plan.c ---- */
+/*
+** The plan's text is the query's, cut at bytes 1: head, then for each term a byte that says when it holds and the term,
+** then byte 2 and the tail. Each term but the last kind has one value.
+*/
+enum { TERM_ALWAYS = 'a', TERM_TEXT = 't', TERM_WITHOUT_VALUE = 'n' };
+int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
+
+/* ---- attached_run.c ---- */
+int rst_attached_register(rst_connection *c);
+/* The attached store of that schema name, or null. */
+rst_attached *rst_attached_find(rst_connection *c, const char *schema);
+/* The store that a file name means: its path and engine, and options as rootstock_open takes them, all from
+** sqlite3_malloc. SQLITE_NOTFOUND: it means no store. */
+int rst_attached_choose(rst_connection *c, const char *name, char **path, char **engine, char **options,
+                        char **message);
+
+/* ---- attached_text.c ---- */
+/* Whether the statement that begins with this word may concern attached stores. */
+static inline bool rst_attached_concerns(const rst_connection *c, const rst_token *first) {
+    return front_of(c)->attached != NULL || rst_token_is(first, "ATTACH");
+}
+/* *done: *rewritten is what is to run. Otherwise the statement goes on as it is, or, where *rewritten is set, as that. */
+int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
+                         char **message);
+
+#endif

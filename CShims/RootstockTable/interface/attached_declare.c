@@ -1,0 +1,394 @@
+/*
+** attached_declare.c - which virtual tables stand for an attached store's tables, and what each knows of its table.
+**
+** Invariant: the in-memory database lists a virtual table for each table and view of inner's schema as it was when
+** a->declared was its state, and two more: `rootstock_attached_schema` for sqlite_master, and `rootstock_attached_counter`, which keeps
+** no rows.
+*/
+#include "interface/attached.h"
+
+#include "common/values.h"
+
+#include <string.h>
+
+/* ---- one table ---- */
+
+/* A number of the text, so that another text is another virtual table. */
+static uint64_t stamp_of(const unsigned char *text) {
+    uint64_t stamp = 0xCBF29CE484222325u;
+    for (; text != NULL && *text != '\0'; text++) stamp = (stamp ^ *text) * 0x100000001B3u;
+    return stamp;
+}
+
+/* Names that no virtual table may have. */
+static const char *const own_names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
+                                           {"sqlite_sequence", "rootstock_attached_sequence"},
+                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
+
+static const char *declared_name(const char *name) {
+    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++) {
+        if (sqlite3_stricmp(name, own_names[i][0]) == 0) return own_names[i][1];
+    }
+    return sqlite3_strnicmp(name, "sqlite_", 7) == 0 ? NULL : name;
+}
+
+static const char *inner_name(const char *name) {
+    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++) {
+        if (sqlite3_stricmp(name, own_names[i][1]) == 0) return own_names[i][0];
+    }
+    return name;
+}
+
+static char affinity_of(const char *type) {
+    static const struct {
+        const char *part;
+        char affinity;
+    } rules[] = {{"INT", AFFINITY_INTEGER}, {"CHAR", AFFINITY_TEXT}, {"CLOB", AFFINITY_TEXT}, {"TEXT", AFFINITY_TEXT},
+                 {"BLOB", AFFINITY_BLOB},   {"REAL", AFFINITY_REAL}, {"FLOA", AFFINITY_REAL}, {"DOUB", AFFINITY_REAL}};
+    if (type[0] == '\0') return AFFINITY_BLOB;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        size_t size = strlen(rules[i].part);
+        for (const char *p = type; *p != '\0'; p++) {
+            if (sqlite3_strnicmp(p, rules[i].part, (int)size) == 0) return rules[i].affinity;
+        }
+    }
+    return AFFINITY_NUMERIC;
+}
+
+/* SQLite's own module of a hosted virtual table names types as it likes. */
+static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
+    rst_attached_column *columns =
+                            sqlite3_realloc64(shape->columns, ((sqlite3_uint64)shape->count + 1) * sizeof *columns),
+                        *column;
+    const char *name = (const char *)sqlite3_column_text(row, 1), *type = (const char *)sqlite3_column_text(row, 2);
+    const char *collation = NULL;
+    const int hidden = sqlite3_column_int(row, 6);
+    if (columns == NULL || name == NULL || type == NULL) {
+        if (columns != NULL) shape->columns = columns;
+        return SQLITE_NOMEM;
+    }
+    shape->columns = columns;
+    column = &columns[shape->count++];
+    memset(column, 0, sizeof *column);
+    column->generated = hidden >= 2;
+    column->hidden = hidden == 1;
+    column->affinity = affinity_of(type);
+    column->name = sqlite3_mprintf("%s", name);
+    column->type = sqlite3_mprintf("%s", type);
+    (void)rootstock_table_column_metadata(a->inner, "main", shape->name, name, NULL, &collation, NULL, NULL, NULL);
+    column->collation = sqlite3_mprintf("%s", collation == NULL ? "BINARY" : collation);
+    if (sqlite3_column_int(row, 5) == 1 && sqlite3_stricmp(type, "INTEGER") == 0 && shape->rowid_column == -1)
+        shape->rowid_column = shape->count - 1;
+    else if (sqlite3_column_int(row, 5) > 0)
+        shape->rowid_column = -2; /* a key of more columns, or of another type */
+    return column->name == NULL || column->type == NULL || column->collation == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int place_of(const rst_attached_shape *shape, const char *name) {
+    for (int i = 0; i < shape->count && name != NULL; i++) {
+        if (sqlite3_stricmp(shape->columns[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+/* Runs a query on inner and hands its rows to a function. */
+static int each_row(rst_attached *a, const char *text, rst_attached_shape *shape,
+                    int (*row)(rst_attached *, rst_attached_shape *, sqlite3_stmt *), char **message) {
+    rst_kept *kept;
+    int code = text == NULL ? SQLITE_NOMEM : rst_kept_get(a, text, &kept, message);
+    if (code != SQLITE_OK) return code;
+    while ((code = sqlite3_step(kept->statement)) == SQLITE_ROW) {
+        code = row(a, shape, kept->statement);
+        if (code != SQLITE_OK) break;
+    }
+    if (code == SQLITE_DONE)
+        code = SQLITE_OK;
+    else if (code != SQLITE_NOMEM)
+        code = rst_inner_failed(a, code, message);
+    rst_kept_done(kept);
+    return code;
+}
+
+static int each_row_of(rst_attached *a, char *text, rst_attached_shape *shape,
+                       int (*row)(rst_attached *, rst_attached_shape *, sqlite3_stmt *), char **message) {
+    int code = each_row(a, text, shape, row, message);
+    sqlite3_free(text);
+    return code;
+}
+
+static int read_index_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
+    rst_attached_index *index = &shape->indexes[shape->index_count - 1];
+    int *columns = sqlite3_realloc64(index->columns, ((sqlite3_uint64)index->count + 1) * sizeof *columns);
+    UNUSED(a);
+    if (columns == NULL) return SQLITE_NOMEM;
+    index->columns = columns;
+    columns[index->count++] = place_of(shape, (const char *)sqlite3_column_text(row, 2));
+    return SQLITE_OK;
+}
+
+/* Partial indexes are left to inner: whether they serve hangs on the whole WHERE. */
+static int read_index(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
+    rst_attached_index *indexes;
+    if (sqlite3_column_int(row, 4) != 0) return SQLITE_OK;
+    indexes = sqlite3_realloc64(shape->indexes, ((sqlite3_uint64)shape->index_count + 1) * sizeof *indexes);
+    if (indexes == NULL) return SQLITE_NOMEM;
+    shape->indexes = indexes;
+    indexes[shape->index_count++] = (rst_attached_index){.unique = sqlite3_column_int(row, 2) != 0};
+    return each_row_of(a, sqlite3_mprintf("PRAGMA index_info(\"%w\")", sqlite3_column_text(row, 1)), shape,
+                       read_index_column, NULL);
+}
+
+static int read_kind(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
+    const char *type = (const char *)sqlite3_column_text(row, 0);
+    UNUSED(a);
+    shape->view = type != NULL && strcmp(type, "view") == 0;
+    return SQLITE_OK;
+}
+
+static int read_count(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
+    UNUSED(a);
+    shape->rows = sqlite3_column_int64(row, 0);
+    return SQLITE_OK;
+}
+
+/* A view's column may have an affinity without a type (CAST): CREATE TABLE AS writes it down. */
+static int read_affinity(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
+    const char *type = (const char *)sqlite3_column_text(row, 2);
+    const int place = sqlite3_column_int(row, 0);
+    UNUSED(a);
+    if (type == NULL || place >= shape->count || type[0] == '\0' || shape->columns[place].type[0] != '\0')
+        return SQLITE_OK;
+    sqlite3_free(shape->columns[place].type);
+    shape->columns[place].type = sqlite3_mprintf("%s", type);
+    shape->columns[place].affinity = affinity_of(type);
+    return shape->columns[place].type == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int read_view(rst_attached *a, rst_attached_shape *shape, char **message) {
+    static const char drop[] = "DROP TABLE IF EXISTS temp.\"rootstock view\"";
+    char *text =
+        sqlite3_mprintf("CREATE TABLE temp.\"rootstock view\" AS SELECT * FROM main.\"%w\" WHERE 0", shape->name);
+    int code = text == NULL ? SQLITE_NOMEM : rst_inner_run(a, drop, message);
+    if (code == SQLITE_OK) code = rst_inner_run(a, text, message);
+    if (code == SQLITE_OK)
+        code = each_row(a, "PRAGMA temp.table_info(\"rootstock view\")", shape, read_affinity, message);
+    if (code == SQLITE_OK) code = rst_inner_run(a, drop, message);
+    sqlite3_free(text);
+    return code;
+}
+
+static int read_columns(rst_attached *a, rst_attached_shape *shape, char **message) {
+    int code =
+        each_row_of(a, sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", shape->name), shape, read_column, message);
+    if (shape->rowid_column < 0) shape->rowid_column = -1;
+    for (int i = 0; i < shape->count && code == SQLITE_OK; i++)
+        shape->stamp = shape->stamp * 31 + stamp_of((const unsigned char *)shape->columns[i].name);
+    return code;
+}
+
+int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shape *shape, char **message) {
+    static const char *const words[] = {"rowid", "_rowid_", "oid"};
+    int code;
+    memset(shape, 0, sizeof *shape);
+    shape->rowid_column = -1;
+    shape->name = sqlite3_mprintf("%s", inner_name(name));
+    if (shape->name == NULL) return SQLITE_NOMEM;
+    if (strcmp(shape->name, "sqlite_master") == 0) {
+        shape->view = true;
+        return read_columns(a, shape, message);
+    }
+    code = each_row_of(a,
+                       sqlite3_mprintf("SELECT type FROM sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN "
+                                       "('table','view')",
+                                       shape->name),
+                       shape, read_kind, message);
+    if (code == SQLITE_OK) code = read_columns(a, shape, message);
+    if (code == SQLITE_OK && shape->view) code = read_view(a, shape, message);
+    /* A view whose table is gone, a table of a module that inner has not: said when it is asked for. */
+    if (code != SQLITE_OK && code != SQLITE_NOMEM && message != NULL && *message != NULL) {
+        shape->broken = *message;
+        *message = NULL;
+        return SQLITE_OK;
+    }
+    if (code != SQLITE_OK || shape->view) return code;
+    if (shape->count == 0) {
+        rst_set_message(message, "no such table in the store %s: %s", a->path, name);
+        return SQLITE_ERROR;
+    }
+    shape->without_rowid = rootstock_table_column_metadata(a->inner, "main", shape->name, "rootstock key", NULL, NULL,
+                                                           NULL, NULL, NULL) == SQLITE_OK;
+    for (int i = 0; i < 3 && !shape->without_rowid && shape->rowid == NULL; i++) {
+        if (place_of(shape, words[i]) < 0) shape->rowid = words[i];
+    }
+    code = each_row_of(a, sqlite3_mprintf("PRAGMA main.index_list(\"%w\")", shape->name), shape, read_index, message);
+    if (code == SQLITE_OK)
+        code = each_row_of(a, sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", shape->name), shape, read_count,
+                           message);
+    return code;
+}
+
+void rst_attached_shape_free(rst_attached_shape *shape) {
+    for (int i = 0; i < shape->count; i++) {
+        sqlite3_free(shape->columns[i].name);
+        sqlite3_free(shape->columns[i].type);
+        sqlite3_free(shape->columns[i].collation);
+    }
+    for (int i = 0; i < shape->index_count; i++) sqlite3_free(shape->indexes[i].columns);
+    sqlite3_free(shape->columns);
+    sqlite3_free(shape->indexes);
+    sqlite3_free(shape->name);
+    sqlite3_free(shape->broken);
+    memset(shape, 0, sizeof *shape);
+}
+
+/* ---- all of them ---- */
+
+typedef struct text_list {
+    char **texts; /* name, then the CREATE */
+    int count;
+} text_list;
+
+static void list_free(text_list *list) {
+    for (int i = 0; i < list->count; i++) sqlite3_free(list->texts[i]);
+    sqlite3_free(list->texts);
+}
+
+static int list_add(text_list *list, const char *name, char *create) {
+    char **texts = sqlite3_realloc64(list->texts, ((sqlite3_uint64)list->count + 2) * sizeof *texts);
+    if (texts != NULL) list->texts = texts;
+    if (texts == NULL || create == NULL || name == NULL) {
+        sqlite3_free(create);
+        return SQLITE_NOMEM;
+    }
+    texts[list->count] = sqlite3_mprintf("%s", name);
+    if (texts[list->count] == NULL) {
+        sqlite3_free(create);
+        return SQLITE_NOMEM;
+    }
+    texts[list->count + 1] = create;
+    list->count += 2;
+    return SQLITE_OK;
+}
+
+static int list_place(const text_list *list, const char *name) {
+    for (int i = 0; i < list->count; i += 2) {
+        if (sqlite3_stricmp(list->texts[i], name) == 0) return i;
+    }
+    return -1;
+}
+
+/* The virtual tables as they are: of SQLite's own list, which the front door does not show. */
+static int list_declared(rst_attached *a, text_list *list, char **message) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT name,sql FROM \"%w\".sqlite_master", a->schema);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->c->db, sql, -1, &statement, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        code = list_add(list, (const char *)sqlite3_column_text(statement, 0),
+                        sqlite3_mprintf("%s", sqlite3_column_text(statement, 1)));
+    if (code == SQLITE_DONE) code = SQLITE_OK;
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* SQLite keeps the text of CREATE without the schema's name. */
+static bool is_same(const char *wanted, const char *declared) {
+    const char *a = strrchr(wanted, '('), *b = strrchr(declared, '(');
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+static int want(rst_attached *a, text_list *list, const char *name, uint64_t stamp) {
+    name = declared_name(name);
+    if (name == NULL) return SQLITE_OK;
+    return list_add(list, name,
+                    sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING rootstock_attached(%llu)", a->schema,
+                                    name, (unsigned long long)stamp));
+}
+
+/* A view's columns hang on other tables; a plan hangs on indexes. */
+static int list_wanted(rst_attached *a, text_list *list, char **message) {
+    rst_kept *kept = NULL;
+    uint64_t indexes = 0, all = 0;
+    int code = rst_kept_get(a, "SELECT type,name,sql FROM sqlite_master", &kept, message);
+    if (code != SQLITE_OK) return code;
+    for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
+        while (code == SQLITE_OK && (code = sqlite3_step(kept->statement)) == SQLITE_ROW) {
+            const char *type = (const char *)sqlite3_column_text(kept->statement, 0);
+            const char *name = (const char *)sqlite3_column_text(kept->statement, 1);
+            uint64_t stamp = stamp_of(sqlite3_column_text(kept->statement, 2));
+            code = type == NULL || name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+            if (code != SQLITE_OK) break;
+            if (pass == 0) {
+                all = all * 31 + stamp;
+                if (strcmp(type, "index") == 0) indexes = indexes * 31 + stamp;
+            } else if (strcmp(type, "view") == 0) {
+                code = want(a, list, name, stamp + all);
+            } else if (strcmp(type, "table") == 0) {
+                code = want(a, list, name, stamp + indexes);
+            }
+        }
+        if (code == SQLITE_DONE) code = SQLITE_OK;
+        if (code == SQLITE_OK) code = sqlite3_reset(kept->statement);
+    }
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) code = rst_inner_failed(a, code, message);
+    rst_kept_done(kept);
+    if (code == SQLITE_OK) code = want(a, list, "rootstock_attached_schema", 0);
+    return code == SQLITE_OK ? want(a, list, "rootstock_attached_counter", 0) : code;
+}
+
+static int declare(rst_attached *a, const text_list *wanted, const text_list *declared, char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < declared->count && code == SQLITE_OK; i += 2) {
+        int place = list_place(wanted, declared->texts[i]);
+        if (place < 0 || !is_same(wanted->texts[place + 1], declared->texts[i + 1]))
+            code = rst_execute(a->c, message, "DROP TABLE \"%w\".\"%w\"", a->schema, declared->texts[i]);
+    }
+    for (int i = 0; i < wanted->count && code == SQLITE_OK; i += 2) {
+        int place = list_place(declared, wanted->texts[i]);
+        if (place < 0 || !is_same(wanted->texts[i + 1], declared->texts[place + 1]))
+            code = rst_execute(a->c, message, "%s", wanted->texts[i + 1]);
+    }
+    return code;
+}
+
+int rst_attached_refresh(rst_attached *a, char **message) {
+    static const char mark[] = "rootstock attached";
+    text_list wanted = {0}, declared = {0};
+    unsigned long long state = 0;
+    const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->c->db);
+    int code = rootstock_schema_state(a->inner, &state);
+    if ((code & 0xff) == SQLITE_LOCKED || (code == SQLITE_OK && state == a->declared) || a->declaring) return SQLITE_OK;
+    if (code != SQLITE_OK) return rst_inner_failed(a, code, message);
+    a->declaring = true;
+    code = list_declared(a, &declared, message);
+    if (code == SQLITE_OK) code = list_wanted(a, &wanted, message);
+    if (code == SQLITE_OK) code = rst_execute(a->c, message, "SAVEPOINT \"%w\"", mark);
+    if (code == SQLITE_OK) {
+        code = declare(a, &wanted, &declared, message);
+        if (code != SQLITE_OK) (void)rst_execute(a->c, NULL, "ROLLBACK TO \"%w\"", mark);
+        if (rst_execute(a->c, NULL, "RELEASE \"%w\"", mark) != SQLITE_OK && code == SQLITE_OK) code = SQLITE_ERROR;
+    }
+    a->declaring = false;
+    list_free(&wanted);
+    list_free(&declared);
+    sqlite3_set_last_insert_rowid(a->c->db, rowid);
+    if ((code & 0xff) == SQLITE_LOCKED) { /* statements of the application run: they keep the schema they know */
+        rst_forget_message(message);
+        return SQLITE_OK;
+    }
+    if (code != SQLITE_OK) return code;
+    a->declared = state;
+    a->number++;
+    a->moved = !sqlite3_get_autocommit(a->c->db);
+    return SQLITE_OK;
+}
+
+int rst_attached_state(rst_connection *c, unsigned long long *state) {
+    int code = SQLITE_OK;
+    for (rst_attached *a = front_of(c)->attached; a != NULL && code == SQLITE_OK; a = a->next) {
+        code = rst_attached_refresh(a, NULL);
+        *state = *state * 0x100000001B3u + a->number + stamp_of((const unsigned char *)a->schema);
+    }
+    return code;
+}

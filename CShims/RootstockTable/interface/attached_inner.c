@@ -1,0 +1,211 @@
+/*
+** attached_inner.c - the connection that an attached store is open on: its statements, its transaction.
+**
+** SQLite's transaction is the one that counts: inner's begins with the first read or write under SQLite's lock,
+** commits when SQLite asks its virtual tables to (xSync), and ends with the lock. Invariant: the numbers of the
+** savepoints on inner are the last ones that SQLite announced, in their order.
+*/
+#include "interface/attached.h"
+
+#include <string.h>
+
+enum { KEPT = 100 };
+
+void rst_attached_release(rst_attached *a) {
+    if (--a->references > 0) return;
+    while (a->kept != NULL) {
+        rst_kept *kept = a->kept;
+        a->kept = kept->next;
+        sqlite3_finalize(kept->statement);
+        sqlite3_free(kept->text);
+        sqlite3_free(kept);
+    }
+    sqlite3_close_v2(a->inner);
+    sqlite3_free(a->savepoints);
+    sqlite3_free(a->schema);
+    sqlite3_free(a->path);
+    sqlite3_free(a);
+}
+
+int rst_inner_failed(rst_attached *a, int code, char **message) {
+    int finer = rootstock_last_error(a->inner);
+    rst_set_message(message, "%s", sqlite3_errmsg(a->inner));
+    if (finer != 0) return finer;
+    return code == SQLITE_OK ? SQLITE_ERROR : sqlite3_extended_errcode(a->inner);
+}
+
+static int prepare(rst_attached *a, const char *text, sqlite3_stmt **statement, char **message) {
+    char *rewritten = NULL;
+    int code = rootstock_rewrite(a->inner, text, -1, &rewritten, NULL, message);
+    *statement = NULL;
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v3(a->inner, rewritten != NULL ? rewritten : text, -1, SQLITE_PREPARE_PERSISTENT,
+                                  statement, NULL);
+        if (code != SQLITE_OK) code = rst_inner_failed(a, code, message);
+    }
+    sqlite3_free(rewritten);
+    return code;
+}
+
+static void drop_idle(rst_attached *a) {
+    for (rst_kept **link = &a->kept; *link != NULL;) {
+        rst_kept *kept = *link;
+        if (kept->lent) {
+            link = &kept->next;
+            continue;
+        }
+        *link = kept->next;
+        sqlite3_finalize(kept->statement);
+        sqlite3_free(kept->text);
+        sqlite3_free(kept);
+        a->kept_count--;
+    }
+}
+
+int rst_kept_get(rst_attached *a, const char *text, rst_kept **out, char **message) {
+    unsigned long long state = 0;
+    rst_kept *kept;
+    int code;
+    (void)rootstock_schema_state(a->inner, &state); /* what is wrong with it, the statement tells */
+    for (kept = a->kept; kept != NULL; kept = kept->next) {
+        if (!kept->lent && kept->state == state && strcmp(kept->text, text) == 0) {
+            kept->lent = true;
+            *out = kept;
+            return SQLITE_OK;
+        }
+    }
+    if (a->kept_count >= KEPT) drop_idle(a);
+    kept = sqlite3_malloc64(sizeof *kept);
+    if (kept == NULL) return SQLITE_NOMEM;
+    *kept = (rst_kept){.text = sqlite3_mprintf("%s", text), .state = state, .lent = true};
+    code = kept->text == NULL ? SQLITE_NOMEM : prepare(a, text, &kept->statement, message);
+    if (code != SQLITE_OK) {
+        sqlite3_free(kept->text);
+        sqlite3_free(kept);
+        return code;
+    }
+    kept->next = a->kept;
+    a->kept = kept;
+    a->kept_count++;
+    *out = kept;
+    return SQLITE_OK;
+}
+
+void rst_kept_done(rst_kept *kept) {
+    if (kept == NULL) return;
+    (void)sqlite3_reset(kept->statement);
+    (void)sqlite3_clear_bindings(kept->statement);
+    kept->lent = false;
+}
+
+int rst_inner_run(rst_attached *a, const char *text, char **message) {
+    rst_kept *kept;
+    int code = rst_kept_get(a, text, &kept, message);
+    if (code != SQLITE_OK) return code;
+    do {
+        code = sqlite3_step(kept->statement);
+    } while (code == SQLITE_ROW);
+    code = code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
+    rst_kept_done(kept);
+    return code;
+}
+
+int rst_inner_read(rst_attached *a, char **message) {
+    if (a->level == SQLITE_LOCK_NONE || !sqlite3_get_autocommit(a->inner)) return SQLITE_OK;
+    return rst_inner_run(a, "BEGIN", message);
+}
+
+/* What the application has switched on its connection holds for the attached store, too. */
+static int follow_settings(rst_attached *a) {
+    static const int settings[] = {SQLITE_DBCONFIG_ENABLE_FKEY, SQLITE_DBCONFIG_ENABLE_TRIGGER};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        int outer = 0, inner = 0;
+        int code = sqlite3_db_config(a->c->db, settings[i], -1, &outer);
+        if (code == SQLITE_OK) code = sqlite3_db_config(a->inner, settings[i], -1, &inner);
+        if (code == SQLITE_OK && inner != outer) code = sqlite3_db_config(a->inner, settings[i], outer, NULL);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+static int mark(rst_attached *a, int number, char **message) {
+    char text[32];
+    sqlite3_snprintf(sizeof text, text, "SAVEPOINT s%d", number);
+    return rst_inner_run(a, text, message);
+}
+
+int rst_inner_write(rst_attached *a, char **message) {
+    int code;
+    if (a->writing || a->read_only) return SQLITE_OK;
+    code = follow_settings(a);
+    /* A transaction that has read becomes one that writes with its first change, if its snapshot is still the newest. */
+    if (code == SQLITE_OK && sqlite3_get_autocommit(a->inner)) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
+    for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, a->savepoints[i], message);
+    a->writing = code == SQLITE_OK;
+    return code;
+}
+
+int rst_inner_commit(rst_attached *a, char **message) {
+    int code;
+    if (!a->writing) return SQLITE_OK;
+    code = sqlite3_get_autocommit(a->inner) ? SQLITE_OK : rst_inner_run(a, "COMMIT", message);
+    if (code != SQLITE_OK) return code;
+    a->writing = false;
+    a->savepoint_count = 0;
+    return SQLITE_OK;
+}
+
+void rst_inner_rollback(rst_attached *a) {
+    if (!sqlite3_get_autocommit(a->inner)) (void)rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", NULL);
+    a->writing = false;
+    a->savepoint_count = 0;
+    if (a->moved) a->declared = 0;
+    a->moved = false;
+}
+
+void rst_inner_ended(rst_attached *a) {
+    rst_inner_rollback(a);
+}
+
+int rst_inner_savepoint(rst_attached *a, int number, char **message) {
+    int code = SQLITE_OK;
+    if (a->savepoint_count > 0 && a->savepoints[a->savepoint_count - 1] >= number) return SQLITE_OK;
+    if (a->savepoint_count == a->savepoint_capacity) {
+        int capacity = a->savepoint_capacity == 0 ? 16 : 2 * a->savepoint_capacity;
+        int *more = sqlite3_realloc64(a->savepoints, (sqlite3_uint64)capacity * sizeof *more);
+        if (more == NULL) return SQLITE_NOMEM;
+        a->savepoints = more;
+        a->savepoint_capacity = capacity;
+    }
+    if (a->writing) code = mark(a, number, message); /* otherwise when it begins to write */
+    if (code == SQLITE_OK) a->savepoints[a->savepoint_count++] = number;
+    return code;
+}
+
+/* The place of the first savepoint of that number or a higher one; savepoint_count: there is none. */
+static int place_of(const rst_attached *a, int number) {
+    int place = 0;
+    while (place < a->savepoint_count && a->savepoints[place] < number) place++;
+    return place;
+}
+
+int rst_inner_savepoint_release(rst_attached *a, int number, char **message) {
+    int place = place_of(a, number), code = SQLITE_OK;
+    char text[32];
+    if (place == a->savepoint_count) return SQLITE_OK;
+    sqlite3_snprintf(sizeof text, text, "RELEASE s%d", a->savepoints[place]);
+    if (a->writing) code = rst_inner_run(a, text, message);
+    if (code == SQLITE_OK) a->savepoint_count = place;
+    return code;
+}
+
+int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message) {
+    int place = place_of(a, number), code = SQLITE_OK;
+    char text[32];
+    if (a->moved) a->declared = 0;
+    if (place == a->savepoint_count) return SQLITE_OK;
+    sqlite3_snprintf(sizeof text, text, "ROLLBACK TO s%d", a->savepoints[place]);
+    if (a->writing) code = rst_inner_run(a, text, message);
+    if (code == SQLITE_OK) a->savepoint_count = place + 1;
+    return code;
+}

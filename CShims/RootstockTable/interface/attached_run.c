@@ -1,0 +1,398 @@
+/*
+** attached_run.c - the SQL functions behind ATTACH of a store, and behind statements that run on it as a whole.
+**
+** | rootstock_attach(file, schema)                     | ATTACH: a store's own way, or SQLite's               |
+** | rootstock_attached_run(schema, text, values ...)   | a statement without rows; always 0                   |
+** | rootstock_attached_rows(schema, text, values ...)  | one with rows: PRAGMA, RETURNING                     |
+** Invariant: such a statement belongs to SQLite's transaction, as a change of a row does.
+*/
+#include "interface/attached.h"
+#include "interface/hosting.h"
+#include "common/eponymous.h"
+#include "program/argument_pack.h"
+
+#include <string.h>
+
+enum { ROWS_COLUMNS = 64, ROWS_ARGUMENTS = 13 };
+
+rst_attached *rst_attached_find(rst_connection *c, const char *schema) {
+    rst_attached *a = front_of(c)->attached;
+    while (a != NULL && sqlite3_stricmp(a->schema, schema) != 0) a = a->next;
+    return a;
+}
+
+/* ---- ATTACH ---- */
+
+int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    front_of(c)->choose = choose;
+    return SQLITE_OK;
+}
+
+int rootstock_is_attached(sqlite3 *db, const char *schema) {
+    rst_connection *c = rst_connection_of(db);
+    return c != NULL && schema != NULL && rst_attached_find(c, schema) != NULL;
+}
+
+int rst_attached_choose(rst_connection *c, const char *name, char **path, char **engine, char **options,
+                        char **message) {
+    const char *known, *query = NULL;
+    char *plain;
+    int code = SQLITE_OK;
+    if (front_of(c)->choose != NULL) return front_of(c)->choose(name, path, engine, options, message);
+    if (strncmp(name, "file:", 5) == 0) {
+        name += 5;
+        if (strncmp(name, "//", 2) == 0) name = strchr(name + 2, '/') != NULL ? strchr(name + 2, '/') : name;
+        query = strchr(name, '?');
+    }
+    plain = query == NULL ? sqlite3_mprintf("%s", name) : sqlite3_mprintf("%.*s", (int)(query - name), name);
+    if (plain == NULL) return SQLITE_NOMEM;
+    known = plain[0] == '\0' || strcmp(plain, ":memory:") == 0 ? "sqlite" : rootstock_recognize(plain);
+    *engine = *options = NULL;
+    if (known == NULL || strcmp(known, "sqlite") == 0) code = SQLITE_NOTFOUND;
+    if (code == SQLITE_OK && known[0] != '\0') *engine = sqlite3_mprintf("%s", known);
+    for (const char *p = query; code == SQLITE_OK && p != NULL; p = strchr(p + 1, '&')) {
+        const int size = (int)strcspn(p + 1, "&#");
+        if (size > 7 && strncmp(p + 1, "engine=", 7) == 0 && *engine == NULL)
+            *engine = sqlite3_mprintf("%.*s", size - 7, p + 8);
+        if (size == 7 && strncmp(p + 1, "mode=ro", 7) == 0 && *options == NULL)
+            *options = sqlite3_mprintf("{\"readOnly\":true}");
+        if (size > 11 && strncmp(p + 1, "durability=", 11) == 0 && *options == NULL)
+            *options = sqlite3_mprintf("{\"durability\":\"%.*s\"}", size - 11, p + 12);
+    }
+    if (code == SQLITE_OK && (*engine == NULL || strcmp(*engine, "sqlite") == 0)) code = SQLITE_NOTFOUND;
+    if (code == SQLITE_OK) {
+        *path = plain;
+        return SQLITE_OK;
+    }
+    sqlite3_free(plain);
+    sqlite3_free(*engine);
+    sqlite3_free(*options);
+    return code;
+}
+
+/* As SQLite tells a file's path. From sqlite3_malloc. */
+static char *full_path(const char *path) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    char *full = sqlite3_malloc64((sqlite3_uint64)vfs->mxPathname + 1), *out = NULL;
+    if (full != NULL && (vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, full) & 0xff) == SQLITE_OK)
+        out = sqlite3_mprintf("%s", full);
+    else
+        out = sqlite3_mprintf("%s", path);
+    sqlite3_free(full);
+    return out;
+}
+
+static int attach_store(rst_connection *c, const char *path, const char *engine, const char *options,
+                        const char *schema, char **message) {
+    rst_attached *a = sqlite3_malloc64(sizeof *a);
+    int code;
+    if (a == NULL) return SQLITE_NOMEM;
+    memset(a, 0, sizeof *a);
+    a->c = c;
+    a->references = 1; /* this call's */
+    a->path = full_path(path);
+    a->schema = sqlite3_mprintf("%s", schema);
+    a->read_only = options != NULL && strstr(options, "\"readOnly\":true") != NULL;
+    code = a->path == NULL || a->schema == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK && sqlite3_db_filename(c->db, schema) != NULL) {
+        rst_set_message(message, "database %s is already in use", schema);
+        code = SQLITE_ERROR;
+    }
+    if (code == SQLITE_OK)
+        code =
+            sqlite3_open_v2(":memory:", &a->inner, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+    if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
+    if (code == SQLITE_OK) code = rst_attached_file_open(a, message);
+    if (code == SQLITE_OK) {
+        code = rst_attached_refresh(a, message);
+        if (code != SQLITE_OK) (void)rst_execute(c, NULL, "DETACH \"%w\"", schema);
+    }
+    rst_attached_release(a);
+    rst_rewrite_cache_free(c);
+    return code;
+}
+
+static int attach_native(rst_connection *c, sqlite3_value **values, char **message) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(c->db, "ATTACH ?1 AS ?2", -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_value(statement, 1, values[0]);
+    if (code == SQLITE_OK) code = sqlite3_bind_value(statement, 2, values[1]);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+    }
+    if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+        code = sqlite3_extended_errcode(c->db);
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static void attach_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    const char *schema = (const char *)sqlite3_value_text(values[1]);
+    char *path = NULL, *engine = NULL, *options = NULL, *message = NULL;
+    int code = SQLITE_NOTFOUND;
+    UNUSED(count);
+    if (name != NULL && schema != NULL) code = rst_attached_choose(c, name, &path, &engine, &options, &message);
+    if (code == SQLITE_NOTFOUND)
+        code = attach_native(c, values, &message);
+    else if (code == SQLITE_OK)
+        code = attach_store(c, path, engine, options, schema, &message);
+    sqlite3_free(path);
+    sqlite3_free(engine);
+    sqlite3_free(options);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+        return;
+    }
+    sqlite3_free(message);
+    sqlite3_result_int(context, 0);
+}
+
+/* ---- statements as a whole ---- */
+
+/* SQLite's count of changes becomes that of the statement. */
+static int count_changes(rst_attached *a, int changes, char **message) {
+    return rst_execute(
+        a->c, message,
+        "INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS (SELECT 1 "
+        "WHERE %d>0 UNION ALL SELECT i+1 FROM n WHERE i<%d) SELECT NULL FROM n",
+        a->schema, changes, changes);
+}
+
+typedef struct whole_row {
+    struct whole_row *next;
+    int count;
+    sqlite3_value *values[];
+} whole_row;
+
+static void rows_free(whole_row *row) {
+    while (row != NULL) {
+        whole_row *next = row->next;
+        for (int i = 0; i < row->count; i++) sqlite3_value_free(row->values[i]);
+        sqlite3_free(row);
+        row = next;
+    }
+}
+
+static int take_row(sqlite3_stmt *statement, whole_row ***link) {
+    const int count = sqlite3_column_count(statement);
+    whole_row *row = sqlite3_malloc64(sizeof *row + (sqlite3_uint64)count * sizeof(sqlite3_value *));
+    if (row == NULL) return SQLITE_NOMEM;
+    *row = (whole_row){.count = 0};
+    **link = row;
+    *link = &row->next;
+    for (int i = 0; i < count; i++) {
+        row->values[row->count] = sqlite3_value_dup(sqlite3_column_value(statement, i));
+        if (row->values[row->count++] == NULL) return SQLITE_NOMEM;
+    }
+    return SQLITE_OK;
+}
+
+static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value **values, whole_row **rows,
+                     char **message) {
+    rst_kept *kept;
+    int code = rst_kept_get(a, text, &kept, message);
+    if (code != SQLITE_OK) return code;
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
+        if (i < sqlite3_bind_parameter_count(kept->statement))
+            code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
+    }
+    while (code == SQLITE_OK && (code = sqlite3_step(kept->statement)) == SQLITE_ROW)
+        code = rows == NULL ? SQLITE_OK : take_row(kept->statement, &rows);
+    if (code == SQLITE_DONE)
+        code = SQLITE_OK;
+    else if (code != SQLITE_NOMEM)
+        code = rst_inner_failed(a, code, message);
+    rst_kept_done(kept);
+    return code;
+}
+
+static bool begins_with(const char *text, const char *word) {
+    const char *p = text;
+    rst_token token = rst_token_next(&p, text + strlen(text));
+    return rst_token_is(&token, word);
+}
+
+/* Runs the text on inner inside SQLite's transaction. */
+static int run_whole(rst_connection *c, const char *schema, const char *text, int count, sqlite3_value **values,
+                     whole_row **rows, char **message) {
+    static const char mark[] = "rootstock attached";
+    rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
+    const bool pragma = text != NULL && begins_with(text, "PRAGMA");
+    const bool outside = text != NULL && begins_with(text, "VACUUM");
+    const bool counts = text != NULL && (begins_with(text, "INSERT") || begins_with(text, "UPDATE") ||
+                                         begins_with(text, "DELETE") || begins_with(text, "REPLACE"));
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(c->db);
+    int code;
+    if (a == NULL) {
+        rst_set_message(message, "unknown database %s", schema == NULL ? "" : schema);
+        return SQLITE_ERROR;
+    }
+    if (pragma) return run_inner(a, text, count, values, rows, message);
+    if (outside) {
+        if (!sqlite3_get_autocommit(c->db)) {
+            rst_set_message(message, "cannot VACUUM from within a transaction");
+            return SQLITE_ERROR;
+        }
+        return run_inner(a, text, count, values, rows, message);
+    }
+    code = rst_execute(c, message, "SAVEPOINT \"%w\"", mark);
+    if (code != SQLITE_OK) return code;
+    code = count_changes(a, 0, message); /* joins the transaction */
+    if (code == SQLITE_OK) code = rst_inner_write(a, message);
+    if (code == SQLITE_OK) code = run_inner(a, text, count, values, rows, message);
+    if (code == SQLITE_OK && counts) {
+        code = count_changes(a, sqlite3_changes(a->inner), message);
+        if (begins_with(text, "INSERT") || begins_with(text, "REPLACE")) rowid = sqlite3_last_insert_rowid(a->inner);
+    }
+    if (code == SQLITE_OK && !counts) code = rst_attached_refresh(a, message);
+    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"%w\"", mark);
+    if (code != SQLITE_OK) {
+        (void)rst_execute(c, NULL, "ROLLBACK TO \"%w\"", mark);
+        (void)rst_execute(c, NULL, "RELEASE \"%w\"", mark);
+    }
+    sqlite3_set_last_insert_rowid(c->db, rowid);
+    return code;
+}
+
+static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    sqlite3_value **flat = NULL;
+    char *message = NULL;
+    int total = 0, code = SQLITE_MISUSE;
+    if (count >= 2) code = rst_argument_pack_open(count - 2, values + 2, &flat, &total);
+    if (code == SQLITE_OK)
+        code = run_whole(c, (const char *)sqlite3_value_text(values[0]), (const char *)sqlite3_value_text(values[1]),
+                         total, flat, NULL, &message);
+    sqlite3_free(flat);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+        return;
+    }
+    sqlite3_free(message);
+    sqlite3_result_int(context, 0);
+}
+
+/* ---- rootstock_attached_rows ---- */
+
+typedef struct rows_cursor {
+    sqlite3_vtab_cursor base;
+    whole_row *first, *row;
+    sqlite3_int64 number;
+} rows_cursor;
+
+static int rows_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                        char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *columns;
+    int code;
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    for (int i = 0; i < ROWS_COLUMNS; i++) sqlite3_str_appendf(text, "c%d,", i);
+    sqlite3_str_appendall(text, "name HIDDEN,statement HIDDEN");
+    for (int i = 0; i < ROWS_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
+    columns = sqlite3_str_finish(text);
+    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
+    sqlite3_free(columns);
+    return code;
+}
+
+static int rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+    int highest = 0;
+    UNUSED(vtab);
+    for (int i = 0; i < info->nConstraint; i++) {
+        int place = info->aConstraint[i].iColumn - ROWS_COLUMNS;
+        if (place < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = place + 1;
+        info->aConstraintUsage[i].omit = 1;
+        if (place + 1 > highest) highest = place + 1;
+    }
+    info->estimatedCost = 1;
+    return highest < 2 ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+static int rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
+    UNUSED(vtab);
+    return rst_eponymous_open(sizeof(rows_cursor), out);
+}
+
+static int rows_close(sqlite3_vtab_cursor *base) {
+    rows_free(((rows_cursor *)base)->first);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int rows_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values) {
+    rows_cursor *cursor = (rows_cursor *)base;
+    rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    sqlite3_value **flat = NULL;
+    char *message = NULL;
+    int code, total = 0;
+    UNUSED(number);
+    UNUSED(plan);
+    rows_free(cursor->first);
+    cursor->first = cursor->row = NULL;
+    cursor->number = 0;
+    rst_call_enter();
+    code = rst_argument_pack_open(count - 2, values + 2, &flat, &total);
+    if (code == SQLITE_OK)
+        code = run_whole(c, (const char *)sqlite3_value_text(values[0]), (const char *)sqlite3_value_text(values[1]),
+                         total, flat, &cursor->first, &message);
+    code = rst_leave(c, code);
+    sqlite3_free(flat);
+    cursor->row = cursor->first;
+    if (code != SQLITE_OK) c->last_error = code;
+    return rst_take_message(base->pVtab, code, message);
+}
+
+static int rows_next(sqlite3_vtab_cursor *base) {
+    rows_cursor *cursor = (rows_cursor *)base;
+    cursor->row = cursor->row->next;
+    cursor->number++;
+    return SQLITE_OK;
+}
+
+static int rows_eof(sqlite3_vtab_cursor *base) {
+    return ((rows_cursor *)base)->row == NULL;
+}
+
+static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    const whole_row *row = ((rows_cursor *)base)->row;
+    if (column < row->count) sqlite3_result_value(context, row->values[column]);
+    return SQLITE_OK;
+}
+
+static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((rows_cursor *)base)->number;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module rows_module = {
+    .xConnect = rows_connect,
+    .xBestIndex = rows_best,
+    .xDisconnect = rst_eponymous_disconnect,
+    .xOpen = rows_open,
+    .xClose = rows_close,
+    .xFilter = rows_filter,
+    .xNext = rows_next,
+    .xEof = rows_eof,
+    .xColumn = rows_column,
+    .xRowid = rows_rowid,
+};
+
+int rst_attached_register(rst_connection *c) {
+    int code = rst_module(c, "rootstock_attached", &rst_attached_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_attached_rows", &rows_module);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_attach", 2, SQLITE_DIRECTONLY, attach_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_attached_run", -1, SQLITE_DIRECTONLY, run_function);
+    return code;
+}

@@ -1,0 +1,452 @@
+/*
+** attached_text.c - the front door for attached stores.
+**
+** | statement                                            | becomes                                                   |
+** |------------------------------------------------------|-----------------------------------------------------------|
+** | ATTACH                                               | rootstock_attach(file, schema), unless it is plainly native |
+** | INSERT                                               | the same, telling which columns it names                  |
+** | UPDATE, DELETE                                       | itself                                                    |
+** | the same with ON CONFLICT or RETURNING               | rootstock_attached_run or _rows: inner runs the whole     |
+** | CREATE, DROP, ALTER, REINDEX, ANALYZE, VACUUM        | rootstock_attached_run                                    |
+** | PRAGMA schema.name, PRAGMA table_info(its table)     | rootstock_attached_rows                                   |
+** | schema.sqlite_master                                 | schema.rootstock_attached_schema                                   |
+** Invariant: what inner runs as a whole names no table outside its store.
+*/
+#include "interface/attached.h"
+
+#include "interface/frontdoor.h"
+#include "parser/parameters.h"
+#include "parser/statement.h"
+#include "program/argument_pack.h"
+
+#include <string.h>
+
+/* ---- which store a name is of ---- */
+
+static rst_attached *attached_called(rst_connection *c, const rst_token *schema) {
+    rst_attached *a = front_of(c)->attached;
+    while (a != NULL && !rst_token_same_name(schema, a->schema)) a = a->next;
+    return a;
+}
+
+static bool lists(rst_connection *c, const char *schema, const rst_token *name) {
+    sqlite3_stmt *query = NULL;
+    char *text = rst_token_name(name), *sql;
+    bool found = false;
+    sql = text == NULL
+              ? NULL
+              : sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema, text);
+    if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK)
+        found = sqlite3_step(query) == SQLITE_ROW;
+    sqlite3_finalize(query);
+    sqlite3_free(sql);
+    sqlite3_free(text);
+    return found;
+}
+
+/* An index or trigger of the store: SQLite's own list has its tables and views only. */
+static bool inner_lists(rst_attached *a, const rst_token *name) {
+    char *text = rst_token_name(name), *sql;
+    sqlite3_stmt *query = NULL;
+    rst_kept *kept = NULL;
+    bool found = false;
+    sql = text == NULL ? NULL : sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name=%Q COLLATE NOCASE", text);
+    UNUSED(query);
+    if (sql != NULL && rst_kept_get(a, sql, &kept, NULL) == SQLITE_OK) {
+        found = sqlite3_step(kept->statement) == SQLITE_ROW;
+        rst_kept_done(kept);
+    }
+    sqlite3_free(sql);
+    sqlite3_free(text);
+    return found;
+}
+
+/* The store whose object is meant. SQLite looks into temp, into main, and then into the others as they were attached. */
+static rst_attached *attached_of(rst_connection *c, const rst_token *schema, const rst_token *name) {
+    sqlite3_stmt *list = NULL;
+    rst_attached *found = NULL;
+    bool elsewhere;
+    if (schema->type != TOKEN_END) return attached_called(c, schema);
+    if (name->type == TOKEN_END) return NULL;
+    elsewhere = lists(c, "temp", name) || (store_of(c)->shared != NULL && !schema_of(c)->sidecar
+                                               ? rst_in_store(c, name, "table view index trigger")
+                                               : lists(c, "main", name));
+    if (elsewhere || sqlite3_prepare_v2(c->db, "PRAGMA database_list", -1, &list, NULL) != SQLITE_OK) return NULL;
+    while (found == NULL && !elsewhere && sqlite3_step(list) == SQLITE_ROW) {
+        const char *known = (const char *)sqlite3_column_text(list, 1);
+        rst_attached *a = known == NULL ? NULL : rst_attached_find(c, known);
+        if (known == NULL || strcmp(known, "main") == 0 || strcmp(known, "temp") == 0) continue;
+        if (a != NULL && inner_lists(a, name))
+            found = a;
+        else if (a == NULL)
+            elsewhere = lists(c, known, name);
+    }
+    sqlite3_finalize(list);
+    return found;
+}
+
+/* ---- what inner runs as a whole ---- */
+
+/* The text without the schema's name, its parameters numbered. */
+static int inner_text(rst_attached *a, const char *sql, const char *end, char **out, rst_parameters *parameters,
+                      char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL), *numbered = sqlite3_str_new(NULL);
+    const char *p = sql, *copied = sql;
+    rst_token previous = {TOKEN_END, sql, 0};
+    char *plain;
+    int code;
+    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        const char *q = p;
+        rst_token dot = rst_token_next(&q, end);
+        if (!rst_token_mark(&previous, ".") && rst_token_names(&token) && rst_token_mark(&dot, ".") &&
+            rst_token_same_name(&token, a->schema)) {
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            sqlite3_str_appendall(text, "main");
+            copied = token.text + token.size;
+        }
+        previous = token;
+    }
+    sqlite3_str_append(text, copied, (int)(end - copied));
+    plain = sqlite3_str_finish(text);
+    code = plain == NULL ? SQLITE_NOMEM
+                         : rst_parameters_number(a->c, plain, plain + strlen(plain), parameters, numbered, message);
+    sqlite3_free(plain);
+    *out = sqlite3_str_finish(numbered);
+    return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
+}
+
+/* The columns that inner's statement gives, of the function's. */
+static int name_columns(rst_attached *a, const char *text, sqlite3_str *out, int *columns, char **message) {
+    rst_kept *kept;
+    int code = rst_kept_get(a, text, &kept, message);
+    *columns = 0;
+    if (code != SQLITE_OK) return code;
+    *columns = rootstock_column_count(kept->statement);
+    for (int i = 0; i < *columns; i++)
+        sqlite3_str_appendf(out, "%sc%d AS \"%w\"", i > 0 ? "," : "", i, sqlite3_column_name(kept->statement, i));
+    rst_kept_done(kept);
+    if (*columns <= 64) return SQLITE_OK;
+    rst_set_message(message, "too many columns in a statement on attached store %s: at most 64", a->schema);
+    return SQLITE_ERROR;
+}
+
+static int whole(rst_attached *a, const char *sql, const char *end, bool prepares, char **out, char **message) {
+    rst_parameters parameters = {0};
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *inner = NULL;
+    int columns = 0;
+    int code = inner_text(a, sql, end, &inner, &parameters, message);
+    sqlite3_str_appendall(text, "SELECT ");
+    if (code == SQLITE_OK && prepares) code = name_columns(a, inner, text, &columns, message);
+    if (columns > 0)
+        sqlite3_str_appendf(text, " FROM rootstock_attached_rows(%Q,%Q", a->schema, inner);
+    else
+        sqlite3_str_appendf(text, "1 WHERE rootstock_attached_run(%Q,%Q", a->schema, inner);
+    if (code == SQLITE_OK) code = rst_argument_pack_arguments(&parameters, text);
+    sqlite3_str_appendall(text, ")");
+    rst_parameters_free(&parameters);
+    sqlite3_free(inner);
+    *out = sqlite3_str_finish(text);
+    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) return code;
+    sqlite3_free(*out);
+    *out = NULL;
+    return code;
+}
+
+/* A word behind the target that brings in another table. */
+static bool reads_more(const rst_statement_parts *parts, const rst_token **word) {
+    static rst_token found;
+    const char *p = parts->whole.start;
+    rst_token previous = {TOKEN_END, p, 0};
+    for (rst_token token = rst_token_next(&p, parts->whole.end); token.type != TOKEN_END;
+         token = rst_token_next(&p, parts->whole.end)) {
+        const bool behind = token.text > parts->table.text;
+        bool brings = rst_token_is(&token, "SELECT") || rst_token_is(&token, "JOIN") || rst_token_is(&token, "WITH") ||
+                      (behind && rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) ||
+                      (rst_token_is(&previous, "IN") && !rst_token_mark(&token, "("));
+        if (brings && !rst_token_mark(&previous, ".")) {
+            found = token;
+            *word = &found;
+            return true;
+        }
+        previous = token;
+    }
+    return false;
+}
+
+/* ---- INSERT ---- */
+
+/* '1' for each column of the table that the statement names. *all: it names none, so gives all. */
+static int named_columns(rst_attached *a, const rst_statement_parts *parts, char **names, char **list, char **message) {
+    rst_attached_shape shape;
+    char *table = rst_token_name(&parts->table);
+    int code = table == NULL ? SQLITE_NOMEM : rst_attached_shape_read(a, table, &shape, message);
+    sqlite3_str *text;
+    sqlite3_free(table);
+    *names = *list = NULL;
+    if (code != SQLITE_OK) {
+        if (code != SQLITE_NOMEM) rst_attached_shape_free(&shape);
+        return code;
+    }
+    *names = sqlite3_malloc64((sqlite3_uint64)shape.count + NAMES_STAMP + 1);
+    text = sqlite3_str_new(NULL);
+    if (*names != NULL) sqlite3_snprintf(NAMES_STAMP + 1, *names, "%016llx", (unsigned long long)shape.stamp);
+    for (int i = 0; i < shape.count && *names != NULL; i++) {
+        const char *p = parts->columns.start;
+        bool named = parts->columns.start == NULL && parts->source != SOURCE_DEFAULT && !shape.columns[i].generated &&
+                     !shape.columns[i].hidden;
+        while (p != NULL && p < parts->columns.end && !named) {
+            rst_token token = rst_token_next(&p, parts->columns.end);
+            if (token.type == TOKEN_END) break;
+            named = rst_token_names(&token) && rst_token_same_name(&token, shape.columns[i].name);
+        }
+        (*names)[NAMES_STAMP + i] = named ? '1' : '0';
+        if (named && parts->columns.start == NULL) sqlite3_str_appendf(text, "\"%w\",", shape.columns[i].name);
+    }
+    if (*names != NULL) (*names)[NAMES_STAMP + shape.count] = '\0';
+    *list = parts->columns.start != NULL
+                ? sqlite3_mprintf("%.*s,", (int)(parts->columns.end - parts->columns.start), parts->columns.start)
+            : sqlite3_str_length(text) == 0 ? sqlite3_mprintf("")
+                                            : sqlite3_mprintf("%s", sqlite3_str_value(text));
+    sqlite3_free(sqlite3_str_finish(text));
+    rst_attached_shape_free(&shape);
+    return *names == NULL || *list == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...): a virtual table is not told what was left out. */
+static int insert_text(rst_attached *a, const rst_statement_parts *parts, char **out, char **message) {
+    char *names, *list;
+    int code = named_columns(a, parts, &names, &list, message);
+    const int head = (int)(parts->verb.end - parts->whole.start);
+    if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT)
+        *out = sqlite3_mprintf("%.*s \"%w\".%.*s(\"rootstock names\") VALUES(%Q)", head, parts->whole.start, a->schema,
+                               (int)parts->table.size, parts->table.text, names);
+    else if (code == SQLITE_OK)
+        *out = sqlite3_mprintf("%.*s \"%w\".%.*s(%s\"rootstock names\") SELECT *,%Q FROM (%.*s)", head,
+                               parts->whole.start, a->schema, (int)parts->table.size, parts->table.text, list, names,
+                               (int)(parts->source_text.end - parts->source_text.start), parts->source_text.start);
+    sqlite3_free(names);
+    sqlite3_free(list);
+    return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
+}
+
+static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
+    rst_statement_parts parts;
+    const rst_token *word = NULL;
+    rst_attached *a;
+    rst_statement_parse(sql, end, &parts);
+    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return SQLITE_OK;
+    a = attached_of(c, &parts.schema, &parts.table);
+    if (a == NULL) return SQLITE_OK;
+    *done = true;
+    if (rst_token_same_name(&parts.table, "sqlite_master") || rst_token_same_name(&parts.table, "sqlite_schema")) {
+        rst_set_message(message, "table sqlite_master may not be modified");
+        return SQLITE_ERROR;
+    }
+    if (parts.upsert.start != NULL || parts.returning.start != NULL || parts.index.type != TOKEN_END ||
+        rst_token_same_name(&parts.table, "sqlite_sequence") || rst_token_same_name(&parts.table, "sqlite_stat1")) {
+        if (reads_more(&parts, &word)) {
+            rst_set_message(message,
+                            "%s on a table of attached store %s cannot read other tables in the same statement (%.*s): "
+                            "put what it reads into a temp table and the values from there, or open the store as main",
+                            parts.upsert.start != NULL      ? "ON CONFLICT"
+                            : parts.returning.start != NULL ? "RETURNING"
+                                                            : "INDEXED BY",
+                            a->schema, (int)word->size, word->text);
+            return SQLITE_ERROR;
+        }
+        return whole(a, sql, end, true, out, message);
+    }
+    return parts.kind == KIND_INSERT ? insert_text(a, &parts, out, message) : SQLITE_OK;
+}
+
+/* ---- ATTACH ---- */
+
+/* One operand of ATTACH as an expression: a lone name is a text there. */
+static char *operand(const char *start, const char *end) {
+    const char *p = start;
+    rst_token token = rst_token_next(&p, end), next = rst_token_next(&p, end);
+    if (next.type == TOKEN_END && (token.type == TOKEN_WORD || token.type == TOKEN_NAME)) {
+        char *name = rst_token_name(&token), *text = name == NULL ? NULL : sqlite3_mprintf("%Q", name);
+        sqlite3_free(name);
+        return text;
+    }
+    return rst_span_text(start, end);
+}
+
+static int rewrite_attach(rst_connection *c, const char *p, const char *end, char **out, bool *done, char **message) {
+    rst_token token = rst_token_next(&p, end), first;
+    const char *start, *as = NULL, *behind = NULL;
+    char *file, *schema, *path = NULL, *engine = NULL, *options = NULL;
+    int code = SQLITE_OK;
+    if (rst_token_is(&token, "DATABASE")) token = rst_token_next(&p, end);
+    first = token;
+    start = token.text;
+    for (; token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return SQLITE_OK;
+        if (rst_token_is(&token, "AS")) {
+            as = token.text;
+            behind = p;
+        }
+        if (rst_token_is(&token, "KEY")) return SQLITE_OK; /* SQLite's */
+    }
+    if (as == NULL) return SQLITE_OK;
+    /* What is plainly a native file SQLite attaches itself. */
+    token = first;
+    p = token.text + token.size;
+    if (rst_token_names(&token) && rst_token_next(&p, end).text == as) {
+        char *name = rst_token_name(&token);
+        code = name == NULL ? SQLITE_NOMEM : rst_attached_choose(c, name, &path, &engine, &options, message);
+        sqlite3_free(name);
+        sqlite3_free(path);
+        sqlite3_free(engine);
+        sqlite3_free(options);
+        if (code != SQLITE_OK) return code == SQLITE_NOTFOUND ? SQLITE_OK : code;
+    }
+    *done = true;
+    file = operand(start, as);
+    schema = operand(behind, end);
+    if (file != NULL && schema != NULL) *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_attach(%s,%s)", file, schema);
+    sqlite3_free(file);
+    sqlite3_free(schema);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* ---- the rest ---- */
+
+/* CREATE, DROP, ALTER: the store whose schema changes. p behind the first word. */
+static int rewrite_schema(rst_connection *c, const char *sql, const char *p, const char *end, char **out, bool *done,
+                          char **message) {
+    const char *start = sql;
+    rst_token verb = rst_token_next(&start, end), token = rst_token_next(&p, end), schema, name;
+    rst_attached *a;
+    const bool creates = rst_token_is(&verb, "CREATE");
+    bool table = false;
+    while (rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "VIRTUAL")) token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY")) return SQLITE_OK;
+    table = rst_token_is(&token, "TABLE");
+    name = rst_token_object(&p, end, &schema);
+    if (creates && schema.type == TOKEN_END) return SQLITE_OK; /* main's */
+    a = attached_of(c, &schema, &name);
+    if (a == NULL) return SQLITE_OK;
+    *done = true;
+    if (creates && table) {
+        token = rst_token_next(&p, end);
+        if (rst_token_is(&token, "AS")) {
+            rst_set_message(message,
+                            "CREATE TABLE %s.%.*s AS SELECT is not made in an attached store: write CREATE TABLE with "
+                            "its columns, then INSERT INTO ... SELECT",
+                            a->schema, (int)name.size, name.text);
+            return SQLITE_ERROR;
+        }
+    }
+    return whole(a, sql, end, false, out, message);
+}
+
+static int rewrite_pragma(rst_connection *c, const char *sql, const char *p, const char *end, char **out, bool *done,
+                          char **message) {
+    static const char *const of_tables[] = {"table_info", "table_xinfo", "index_list",
+                                            "index_info", "index_xinfo", "foreign_key_list"};
+    rst_token schema = {TOKEN_END, p, 0}, name = rst_token_next(&p, end), token = rst_token_next(&p, end);
+    rst_attached *a = NULL;
+    if (rst_token_mark(&token, ".")) {
+        schema = name;
+        a = attached_called(c, &schema);
+    } else {
+        for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && a == NULL; i++) {
+            rst_token object = token;
+            if (!rst_token_same_name(&name, of_tables[i])) continue;
+            if (rst_token_mark(&token, "(") || rst_token_mark(&token, "=")) object = rst_token_next(&p, end);
+            if (rst_token_names(&object)) a = attached_of(c, &schema, &object);
+            break;
+        }
+    }
+    if (a == NULL) return SQLITE_OK;
+    *done = true;
+    return whole(a, sql, end, true, out, message);
+}
+
+/* schema.sqlite_master among the tables of FROM. */
+static int rewrite_names(rst_connection *c, const char *sql, const char *end, char **out) {
+    static const char *const names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
+                                           {"sqlite_schema", "rootstock_attached_schema"},
+                                           {"sqlite_sequence", "rootstock_attached_sequence"},
+                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
+    sqlite3_str *text = NULL;
+    const char *p = sql, *copied = sql;
+    rst_token before = {TOKEN_END, sql, 0}, previous = before;
+    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            const char *q = p;
+            rst_token next;
+            if (!rst_token_mark(&previous, ".") || !rst_token_same_name(&token, names[i][0]) ||
+                attached_called(c, &before) == NULL)
+                continue;
+            next = rst_token_next(&q, end);
+            if (text == NULL) text = sqlite3_str_new(NULL);
+            sqlite3_str_append(text, copied, (int)(token.text - copied));
+            sqlite3_str_appendall(text, names[i][1]);
+            copied = token.text + token.size;
+            /* A column of it (x.sqlite_master.name) keeps its table's name. */
+            if (!rst_token_mark(&next, ".") && !rst_token_is(&next, "AS") &&
+                (next.type != TOKEN_WORD || rst_token_is(&next, "WHERE") || rst_token_is(&next, "ORDER") ||
+                 rst_token_is(&next, "GROUP") || rst_token_is(&next, "JOIN") || rst_token_is(&next, "UNION") ||
+                 rst_token_is(&next, "LIMIT") || rst_token_is(&next, "LEFT") || rst_token_is(&next, "INNER") ||
+                 rst_token_is(&next, "CROSS") || rst_token_is(&next, "NATURAL") || rst_token_is(&next, "EXCEPT") ||
+                 rst_token_is(&next, "INTERSECT") || rst_token_is(&next, "USING") || rst_token_is(&next, "ON")) &&
+                next.type != TOKEN_NAME)
+                sqlite3_str_appendf(text, " AS %s", names[i][0]);
+        }
+        before = previous;
+        previous = token;
+    }
+    if (text == NULL) return SQLITE_OK;
+    sqlite3_str_append(text, copied, (int)(end - copied));
+    *out = sqlite3_str_finish(text);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
+                         char **message) {
+    const char *p = sql;
+    rst_token token = rst_token_next(&p, end);
+    int code = SQLITE_OK;
+    *done = false;
+    end = rst_token_last_end(sql, end);
+    if (rst_token_is(&token, "ATTACH")) return rewrite_attach(c, p, end, rewritten, done, message);
+    for (rst_attached *a = front_of(c)->attached; a != NULL && code == SQLITE_OK; a = a->next)
+        code = rst_attached_refresh(a, message);
+    if (code != SQLITE_OK) return code;
+    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
+        rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH"))
+        code = rewrite_change(c, sql, end, rewritten, done, message);
+    else if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER"))
+        code = rewrite_schema(c, sql, p, end, rewritten, done, message);
+    else if (rst_token_is(&token, "PRAGMA"))
+        return rewrite_pragma(c, sql, p, end, rewritten, done, message);
+    else if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE") || rst_token_is(&token, "VACUUM")) {
+        const char *q = p;
+        rst_token name = rst_token_next(&q, end);
+        rst_attached *a = attached_called(c, &name);
+        if (a == NULL) return SQLITE_OK;
+        *done = true;
+        p = q;
+        name = rst_token_next(&q, end);
+        if (rst_token_mark(&name, ".") || rst_token_is(&token, "VACUUM"))
+            return whole(a, sql, end, false, rewritten, message);
+        *rewritten =
+            sqlite3_mprintf("SELECT 1 WHERE rootstock_attached_run(%Q,'%.*s')", a->schema, (int)token.size, token.text);
+        return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (code == SQLITE_OK && !rst_token_is(&token, "CREATE") && !rst_token_is(&token, "DROP")) {
+        char *named = NULL;
+        const char *text = *rewritten != NULL ? *rewritten : sql;
+        code = rewrite_names(c, text, *rewritten != NULL ? text + strlen(text) : end, &named);
+        if (named != NULL) {
+            sqlite3_free(*rewritten);
+            *rewritten = named;
+        }
+    }
+    return code;
+}

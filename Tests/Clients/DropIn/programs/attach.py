@@ -1,0 +1,237 @@
+"""ATTACH through Python's sqlite3: of a store to a store, of a store to a native database and of a native file to a store. Every answer is
+printed; natively the same program answers the same."""
+import os
+import sqlite3
+import subprocess
+import sys
+
+
+class Session:
+    def __init__(self, name, **options):
+        self.name = name
+        self.connection = sqlite3.connect(name, isolation_level=None, uri=True, **options)
+
+    def __call__(self, sql, *values):
+        try:
+            cursor = self.connection.execute(sql, values)
+            rows = cursor.fetchall()
+            names = [column[0] for column in cursor.description or []] if rows else []
+            print(self.name.split("?")[0], "|", sql, values or "", "->", names, rows, self.connection.in_transaction)
+        except sqlite3.Error as error:
+            print(self.name.split("?")[0], "|", sql, values or "", "->", error.sqlite_errorname, error)
+
+
+def story(main, other):
+    sql = Session(main)
+    sql("CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+    sql("INSERT INTO person VALUES (1,'ann'),(2,'ben'),(3,'cyd')")
+    sql("ATTACH ? AS ?", other, "x")
+    sql("CREATE TABLE x.city(id INTEGER PRIMARY KEY, name TEXT UNIQUE COLLATE NOCASE, person INT, size REAL DEFAULT 1.5, twice AS (size*2))")
+    sql("CREATE TABLE x.pair(a TEXT, b INT, c DEFAULT 'c', PRIMARY KEY(a, b)) WITHOUT ROWID")
+    sql("INSERT INTO x.city(name, person) VALUES ('Aa', 1), ('Bb', 2), ('Cc', 2)")
+    sql("INSERT INTO x.city VALUES (10, 'Dd', 9, 4)")
+    sql("INSERT INTO x.city DEFAULT VALUES")
+    sql("INSERT INTO x.pair(b, a) SELECT id, name FROM person WHERE id < 3")
+    sql("SELECT *, rowid AS r FROM x.city ORDER BY id")
+    sql("SELECT * FROM x.pair ORDER BY a")
+    # joins across both, either as the outer table
+    sql("SELECT p.name, c.name FROM person p JOIN x.city c ON c.person = p.id ORDER BY c.id")
+    sql("SELECT p.name, count(c.id) FROM person p LEFT JOIN x.city c ON c.person = p.id GROUP BY p.id ORDER BY 1")
+    sql("SELECT name FROM x.city WHERE person IN (SELECT id FROM person) AND name > 'a' ORDER BY name DESC LIMIT 2")
+    sql("SELECT count(*) FROM city, pair")
+    sql("SELECT name FROM x.city WHERE name = 'bb'")
+    sql("SELECT name FROM x.city WHERE name = 'bb' COLLATE BINARY")
+    sql("SELECT name FROM x.city WHERE name LIKE 'a%' OR size = '4'")
+    sql("SELECT max(id), min(name), total(size) FROM x.city")
+    # changes
+    sql("UPDATE x.city SET person = person + 1, name = name || '!' WHERE person = 2")
+    sql("SELECT changes(), total_changes() > 0")
+    sql("UPDATE x.city SET size = (SELECT count(*) FROM person) WHERE id IN (SELECT id FROM person)")
+    sql("UPDATE x.city SET id = 100 WHERE id = 10")
+    sql("UPDATE x.pair SET b = b + 5 WHERE a = 'ann'")
+    sql("DELETE FROM x.pair WHERE b = 2")
+    sql("SELECT changes(), last_insert_rowid()")
+    sql("SELECT * FROM x.city ORDER BY id")
+    sql("SELECT * FROM x.pair")
+    # constraints and conflict modes
+    sql("INSERT INTO x.city(name) VALUES ('AA')")
+    sql("INSERT OR IGNORE INTO x.city(name) VALUES ('aa'), ('Ee')")
+    sql("SELECT changes()")
+    sql("REPLACE INTO x.city(id, name) VALUES (1, 'Zz')")
+    sql("INSERT OR FAIL INTO x.city(name) VALUES ('Ff'), ('zz'), ('Gg')")
+    sql("UPDATE OR IGNORE x.city SET name = 'zz' WHERE id IN (2, 3)")
+    sql("INSERT INTO x.city(name, size) VALUES ('ee', 7) ON CONFLICT(name) DO UPDATE SET size = excluded.size RETURNING name, twice")
+    sql("SELECT changes()")
+    sql("UPDATE x.city SET size = 0 WHERE id = 1 RETURNING id, person")
+    sql("DELETE FROM x.city WHERE id = ? RETURNING name", 2)
+    sql("SELECT name, size FROM x.city ORDER BY id")
+    # transactions
+    sql("BEGIN")
+    sql("INSERT INTO person VALUES (4, 'dan')")
+    sql("INSERT INTO x.city(name, person) SELECT name, id FROM person")
+    sql("SELECT count(*) FROM x.city")
+    sql("ROLLBACK")
+    sql("SELECT (SELECT count(*) FROM person), (SELECT count(*) FROM x.city)")
+    sql("BEGIN")
+    sql("DELETE FROM x.pair")
+    sql("SAVEPOINT one")
+    sql("INSERT INTO x.pair(a, b) VALUES ('p', 1)")
+    sql("SAVEPOINT two")
+    sql("INSERT INTO x.pair(a, b) VALUES ('q', 2)")
+    sql("INSERT INTO person VALUES (5, 'eve')")
+    sql("ROLLBACK TO two")
+    sql("RELEASE one")
+    sql("INSERT INTO x.pair(a, b) VALUES ('p', 1)")
+    sql("COMMIT")
+    sql("SELECT * FROM x.pair")
+    sql("SELECT count(*) FROM person")
+    # the schema
+    sql("CREATE INDEX x.sized ON city(size)")
+    sql("ALTER TABLE x.city ADD COLUMN note TEXT DEFAULT 'n'")
+    sql("CREATE VIEW x.big AS SELECT name, size FROM city WHERE size > 1")
+    sql("CREATE TRIGGER x.noted AFTER INSERT ON pair BEGIN UPDATE city SET note = new.a WHERE id = 1; END")
+    sql("INSERT INTO x.pair(a, b) VALUES ('trigger', 1)")
+    sql("SELECT id, note FROM x.city WHERE id < 4")
+    sql("SELECT * FROM x.big ORDER BY name")
+    sql("SELECT type, name, tbl_name, sql FROM x.sqlite_master ORDER BY name")
+    sql("PRAGMA x.table_info(city)")
+    sql("PRAGMA x.index_list('city')")
+    sql("BEGIN")
+    sql("CREATE TABLE x.passing(a)")
+    sql("INSERT INTO x.passing VALUES (1)")
+    sql("SELECT * FROM passing")
+    sql("ROLLBACK")
+    sql("SELECT * FROM x.passing")
+    sql("DROP VIEW x.big")
+    sql("DROP TRIGGER x.noted")
+    sql("ALTER TABLE x.pair RENAME TO couple")
+    sql("SELECT * FROM couple ORDER BY a")
+    sql("DROP TABLE couple")
+    sql("SELECT * FROM x.couple")
+    sql("SELECT name, file FROM pragma_database_list")
+    # who else is there
+    sql("ATTACH ? AS x", other)
+    sql("BEGIN")
+    sql("SELECT count(*) FROM x.city")
+    sql("DETACH x")
+    sql("COMMIT")
+    sql("DETACH x")
+    sql("SELECT * FROM x.city")
+    sql("DETACH x")
+    sql("ATTACH ? AS again", other)
+    sql("SELECT count(*) FROM again.city")
+    sql.connection.close()
+
+
+def types(main, other):
+    """Comparisons between columns of every affinity: what the other side is decides which one is meant."""
+    sql = Session(main)
+    sql("ATTACH ? AS y", other)
+    columns = "n INTEGER PRIMARY KEY, i INT, r REAL, m NUMERIC, t TEXT, c TEXT COLLATE NOCASE, b BLOB, u"
+    sql(f"CREATE TABLE y.v({columns})")
+    sql("CREATE INDEX y.vt ON v(t)")
+    sql("CREATE INDEX y.vu ON v(u)")
+    sql("CREATE INDEX y.vc ON v(c)")
+    sql(f"CREATE TABLE w({columns})")
+    values = [1, 1.0, "1", "1.0", "01", " 1", "a", "A", "a ", b"1", b"a", None, 2**53 + 1, float(2**53), -5, "-5", "", "9", 10]
+    for value in values:
+        sql.connection.execute("INSERT INTO y.v(i, r, m, t, c, b, u) VALUES (?1, ?1, ?1, ?1, ?1, ?1, ?1)", (value,))
+        sql.connection.execute("INSERT INTO w(i, r, m, t, c, b, u) VALUES (?1, ?1, ?1, ?1, ?1, ?1, ?1)", (value,))
+    for operator in ("=", "<", ">=", "IS", "<>"):
+        for left in "irmtcbu":
+            for right in "nirmtcbu":
+                sql(f"SELECT group_concat(v.n || '.' || w.n) FROM (SELECT * FROM w ORDER BY n) w CROSS JOIN y.v WHERE v.{left} {operator} w.{right}")
+            for literal in ("1", "'1'", "'a'", "x'31'", "1.0", "CAST('1' AS INT)", "CAST(1 AS TEXT)", "NULL", "+1", "'A' COLLATE NOCASE"):
+                sql(f"SELECT group_concat(n) FROM (SELECT n FROM y.v WHERE {left} {operator} {literal} ORDER BY n)")
+            sql(f"SELECT count(*) FROM y.v WHERE {left} {operator} ?", 1)
+            sql(f"SELECT count(*) FROM y.v WHERE {left} {operator} ?", "1")
+    for column in "irmtcbu":
+        sql(f"SELECT group_concat(n) FROM (SELECT n FROM y.v ORDER BY {column}, n DESC)")
+        sql(f"SELECT group_concat(n) FROM (SELECT n FROM y.v WHERE {column} IN (1, '1', 'a', NULL) ORDER BY n)")
+        sql(f"SELECT group_concat(n) FROM (SELECT n FROM y.v WHERE {column} BETWEEN '' AND 'b' ORDER BY n)")
+        sql(f"SELECT group_concat(n) FROM (SELECT n FROM y.v WHERE {column} LIKE 'A%' ORDER BY n)")
+    sql.connection.close()
+
+
+def many(main, kind):
+    sql = Session(main)
+    sql("CREATE TABLE IF NOT EXISTS here(a)")
+    for i in range(10):
+        sql(f"ATTACH 'file:many{i}.db{kind}' AS d{i}")
+        sql(f"CREATE TABLE d{i}.t(a INTEGER PRIMARY KEY, b)")
+        sql(f"INSERT INTO d{i}.t(b) VALUES ({i}), ({i * i})")
+    sql("SELECT " + "+".join(f"(SELECT sum(b) FROM d{i}.t)" for i in range(10)))
+    sql("SELECT count(*) FROM " + " JOIN ".join(f"d{i}.t AS t{i}" + (f" ON t{i}.a = t0.a" if i else "") for i in range(10)))
+    sql("BEGIN")
+    for i in range(10):
+        sql(f"UPDATE d{i}.t SET b = b + 1")
+    sql("ROLLBACK")
+    sql("ATTACH 'file:one_more.db' AS d10")
+    sql("SELECT " + "+".join(f"(SELECT sum(b) FROM d{i}.t)" for i in range(10)))
+    for i in range(10):
+        sql(f"DETACH d{i}")
+    sql.connection.close()
+
+
+def processes(main, other):
+    """The child writes while the parent reads, and the other way round."""
+    sql = Session(main, timeout=10)
+    sql("ATTACH ? AS z", other)
+    sql("CREATE TABLE z.log(id INTEGER PRIMARY KEY, who TEXT)")
+    child = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None, uri=True, timeout=10); "
+    run = lambda code, path: subprocess.run([sys.executable, "-c", child + code, path], check=True)
+    run("c.execute(\"INSERT INTO log(who) VALUES ('child')\")", other)
+    sql("SELECT * FROM z.log")
+    sql("INSERT INTO z.log(who) VALUES ('parent')")
+    run("c.execute('ALTER TABLE log ADD COLUMN more DEFAULT 5'); c.execute('CREATE TABLE second(a)')", other)
+    sql("SELECT * FROM z.log")
+    sql("INSERT INTO z.second VALUES (1)")
+    sql("SELECT * FROM second")
+    writers = [subprocess.Popen([sys.executable, "-c", child + "c.execute(\"ATTACH '" + other + "' AS z\");"
+                                 "[c.execute(\"INSERT INTO z.log(who) VALUES ('busy')\") for _ in range(50)]", f"file:own{i}.db"]) for i in range(2)]
+    print([writer.wait() for writer in writers])
+    sql("SELECT who, count(*) FROM z.log GROUP BY 1 ORDER BY 1")
+    sql.connection.close()
+
+
+def refusals():
+    """What does not work with an attached store is refused by name, and leaves it as it was. Natively all of it works: nothing is printed."""
+    if not os.environ.get("ROOTSTOCK_ENGINE"):
+        return
+    for main in ("refusing.db", "file:refusing_native.db?engine=sqlite"):
+        connection = sqlite3.connect(main, isolation_level=None, uri=True)
+        connection.execute("ATTACH 'refused.db' AS r")
+        connection.execute("CREATE TABLE IF NOT EXISTS r.t(a INTEGER PRIMARY KEY, b)")
+        assert open("refused.db", "rb").read(15) != b"SQLite format 3", "the attached file is no store"
+        for expected, run in (
+            ("ON CONFLICT on a table of attached store r cannot read other tables", "INSERT INTO r.t SELECT 1, 2 WHERE 1 ON CONFLICT DO NOTHING"),
+            ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1) RETURNING a"),
+            ("CREATE TABLE r.u AS SELECT is not made in an attached store", "CREATE TABLE r.u AS SELECT 1"),
+            ("table sqlite_master may not be modified", "DELETE FROM r.sqlite_master"),
+            ("sqlite3_backup_init does not reach attached store r", lambda: connection.backup(sqlite3.connect("copy.db"), name="r")),
+            ("sqlite3_backup_init does not reach attached store r", lambda: sqlite3.connect("copy.db").backup(connection, name="r")),
+            ("sqlite3_serialize", lambda: connection.serialize(name="r")),
+            ("sqlite3_deserialize", lambda: connection.deserialize(b"x" * 512, name="r")),
+            ("cannot open virtual table: t", lambda: connection.blobopen("t", "b", 1, name="r")),
+        ):
+            try:
+                connection.execute(run) if isinstance(run, str) else run()
+                print("not refused:", run)
+            except sqlite3.Error as error:
+                if expected not in str(error) and not expected.startswith("sqlite3_"):
+                    print("refused otherwise:", run, error)
+            except Exception as error:
+                if not expected.startswith("sqlite3_"):
+                    print("failed:", run, error)
+        assert connection.execute("SELECT count(*) FROM r.t").fetchone() == (0,)
+        connection.close()
+
+
+story("main.db", "other.db")
+story("file:plain.db?engine=sqlite", "attached.db")
+story("file:main2.db", "file:native.db?engine=sqlite")
+types("file:types.db?engine=sqlite", "types_attached.db")
+many("file:many.db?engine=sqlite", "")
+processes("processes.db", "processes_attached.db")
+processes("file:processes2.db?engine=sqlite", "file:processes2_attached.db")
+refusals()
