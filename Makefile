@@ -37,7 +37,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werro
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks snapshots prepare-cost row-cost page-cost compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -142,6 +142,9 @@ prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 
 row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts, native and on a store (callgrind)
 	Tests/Cost/Row/run.sh
+
+page-cost: ## instructions a row of puts at random keys, with option checkPages and without (callgrind)
+	Tests/Cost/Pages/run.sh
 
 compare: deps ## the microbenchmark and a case or two of each other suite, in BUDGET of time, with build/compare.html
 	@mkdir -p build

@@ -76,7 +76,7 @@ static void add_option(open_name *name, const char *key, const char *value, bool
 /* Options of a store that a URI may name; the rest of its parameters are SQLite's. */
 static int set_store_option(open_name *name, const char *key, const char *value, char **message) {
     static const char *const numbers[] = {"mapSize", "maxReaders", "readerWarning"};
-    static const char *const flags[] = {"checksum", "writeMap", "readAhead", "verifyPages"};
+    static const char *const flags[] = {"checksum", "writeMap", "readAhead", "checkPages", "verifyPages"};
     if (strcmp(key, "engine") == 0) {
         sqlite3_snprintf(sizeof name->engine, name->engine, "%s", value);
         return SQLITE_OK;

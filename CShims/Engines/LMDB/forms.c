@@ -35,16 +35,19 @@ static const rootstock_engine *choose(const rootstock_engine *engine, const root
 
 /* pageAccess */
 #define READ                                                                                                           \
-    .begin = rootstock_lmdb_read_begin, .reset = rootstock_lmdb_read_reset, .renew = rootstock_lmdb_read_renew,        \
+    .reset = rootstock_lmdb_read_reset, .renew = rootstock_lmdb_read_renew,                                            \
     .cursor_open = rootstock_lmdb_read_cursor_open, .cursor_renew = rootstock_lmdb_read_cursor_renew,                  \
     .cursor_peek = rootstock_lmdb_cursor_peek, .cursor_skip = rootstock_lmdb_cursor_skip,                              \
     .get_several = rootstock_lmdb_get_several, .verify = rootstock_lmdb_verify
 #define READ_ONLY                                                                                                      \
-    READ, .get = rootstock_lmdb_read_get, .cursor_move = rootstock_lmdb_read_cursor_move, .put = rootstock_lmdb_put,   \
-          .remove = rootstock_lmdb_remove
+    READ, .capabilities = LMDB_CAPABILITIES, .begin = rootstock_lmdb_read_begin,                                       \
+          .tree_clear = rootstock_lmdb_tree_clear, .get = rootstock_lmdb_read_get,                                     \
+          .cursor_move = rootstock_lmdb_read_cursor_move, .put = rootstock_lmdb_put, .remove = rootstock_lmdb_remove
 #define READ_AND_WRITE                                                                                                 \
-    READ, .get = rootstock_lmdb_write_get, .cursor_move = rootstock_lmdb_write_cursor_move,                            \
-          .put = rootstock_lmdb_write_put, .remove = rootstock_lmdb_write_remove
+    READ, .capabilities = LMDB_CAPABILITIES | ROOTSTOCK_CAPABILITY_CHECKS_PAGES, .begin = rootstock_lmdb_write_begin,  \
+          .tree_clear = rootstock_lmdb_write_tree_clear, .get = rootstock_lmdb_write_get,                              \
+          .cursor_move = rootstock_lmdb_write_cursor_move, .put = rootstock_lmdb_write_put,                            \
+          .remove = rootstock_lmdb_write_remove
 
 /* commit */
 #define SEALED .publish = rootstock_lmdb_publish, .settle = rootstock_lmdb_settle

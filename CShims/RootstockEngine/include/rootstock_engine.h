@@ -95,6 +95,7 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_DIRECTORY 0x20u
 /* While a process has it open, a second process cannot open the environment: ROOTSTOCK_BUSY, with a message. */
 #define ROOTSTOCK_CAPABILITY_ONE_PROCESS 0x40u
+#define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u /* begin knows ROOTSTOCK_BEGIN_CHECKED */
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
 ** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
@@ -161,6 +162,10 @@ typedef struct rootstock_options {
 
 /* begin flags */
 #define ROOTSTOCK_BEGIN_WRITE 0x01u
+/* With WRITE: the file is not trusted. What the engine's library would believe of it is looked at before the library
+** changes anything there; ROOTSTOCK_CORRUPT, from begin on, where it is not in order. Asked only of engines with
+** ROOTSTOCK_CAPABILITY_CHECKS_PAGES. */
+#define ROOTSTOCK_BEGIN_CHECKED 0x02u
 
 /* Asked by begin each time the writer of another process is in the way; attempts counts from 0. Non-zero: try again
 ** (the callback has slept as it saw fit). Zero: give up with ROOTSTOCK_BUSY. A null callback gives up at once. */

@@ -60,6 +60,16 @@ static int verify_pages(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
+static int may_check_pages(rst_connection *c, char **message) {
+    const rst_store *store = store_of(c);
+    if (store->engine->capabilities & ROOTSTOCK_CAPABILITY_CHECKS_PAGES) return SQLITE_OK;
+    rst_set_message(message,
+                    "cannot open %s: engine %s%s%s has no option checkPages; leave it out, or ask for verifyPages",
+                    store->shared->path, store->engine->name, store->engine->form != NULL ? ":" : "",
+                    store->engine->form != NULL ? store->engine->form : "");
+    return SQLITE_ERROR;
+}
+
 int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *engine,
                    const rootstock_options *options, char **message) {
     rst_definitions *definitions = definitions_of(c);
@@ -81,7 +91,8 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */
     sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
-    code = store->verifies ? verify_pages(c, message) : SQLITE_OK;
+    code = store->checks_pages ? may_check_pages(c, message) : SQLITE_OK;
+    if (code == SQLITE_OK && store->verifies) code = verify_pages(c, message);
     if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
     if (code == SQLITE_OK) code = rst_txn_hook_attach(c, message);
     definitions->opening = true;
@@ -135,6 +146,9 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
     } else if (strcmp(key, "checksum") == 0) {
         good = is_flag;
         store_of(c)->wants_checksums = flag;
+    } else if (strcmp(key, "checkPages") == 0) {
+        good = is_flag;
+        store_of(c)->checks_pages = flag;
     } else if (strcmp(key, "verifyPages") == 0) {
         good = is_flag;
         store_of(c)->verifies = flag;
@@ -161,10 +175,11 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
         good = is_flag;
         options->read_ahead = flag ? ROOTSTOCK_READ_AHEAD_ALWAYS : ROOTSTOCK_READ_AHEAD_NEVER;
     } else {
-        rst_set_message(message,
-                        "unknown option \"%s\": the options are checksum, commit, durability, mapSize, maxReaders, "
-                        "pageAccess, readAhead, readerWarning, readOnly, verifyPages, writeMap",
-                        key);
+        rst_set_message(
+            message,
+            "unknown option \"%s\": the options are checkPages, checksum, commit, durability, mapSize, maxReaders, "
+            "pageAccess, readAhead, readerWarning, readOnly, verifyPages, writeMap",
+            key);
         return SQLITE_ERROR;
     }
     if (!good) rst_set_message(message, "option \"%s\" cannot be %s", key, text == NULL ? "null" : text);
@@ -318,7 +333,7 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     if (c == NULL) return SQLITE_NOMEM;
     if (store_of(c)->shared == NULL) {
         store_of(c)->reader_warning = DEFAULT_READER_WARNING;
-        store_of(c)->wants_checksums = store_of(c)->verifies = false;
+        store_of(c)->wants_checksums = store_of(c)->checks_pages = store_of(c)->verifies = false;
     }
     if (path == NULL || path[0] == '\0') {
         rst_set_message(message, "a store needs a path");

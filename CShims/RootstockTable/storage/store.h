@@ -30,6 +30,7 @@ typedef struct rst_store {
         second_look;
     rootstock_crc crc;    /* null: the store keeps no checksums */
     bool wants_checksums; /* option checksum */
+    bool checks_pages;    /* option checkPages: pages are looked at before they are changed; as with checksums */
     bool verifies;        /* option verifyPages: the store is verified before anything of it is believed */
     uint64_t verified;    /* entries that this connection held against their checksums */
     char *damage;         /* the last mismatch, until it is told; or null */

@@ -54,6 +54,8 @@ int rst_write_begin(rst_connection *c, char **message);
 /* writer.c */
 /* Takes the write lock and begins c->writer. A ROOTSTOCK_ code; BUSY after a small part of the busy timeout. */
 int rst_writer_take(rst_connection *c);
+/* For begin of a write transaction. */
+uint32_t rst_writer_flags(const rst_store *store);
 /* Commits and forgets c->writer. alone: nobody may see the commit before it is durable. A ROOTSTOCK_ code; with a
 ** *ticket that is not 0 the commit is durable after rst_writer_wait_durable, which is called with the write lock given
 ** up. */

@@ -61,7 +61,7 @@ static int restart_writer(rst_connection *c) {
     store->hooks->detach_cursors(c);
     store->engine->abort(store->writer);
     rst_positions_forget(c);
-    code = store->engine->begin(store->shared->environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &store->writer);
+    code = store->engine->begin(store->shared->environment, rst_writer_flags(store), NULL, NULL, &store->writer);
     if (code != ROOTSTOCK_OK) {
         store->writer = NULL;
         rst_writer_finished(c);

@@ -77,6 +77,13 @@ static int look_again(void *context, int attempts) {
     return 1;
 }
 
+/* A store that keeps checksums is one whose pages are not believed either. */
+uint32_t rst_writer_flags(const rst_store *store) {
+    bool checked = (store->checks_pages || store->crc != NULL) &&
+                   (store->engine->capabilities & ROOTSTOCK_CAPABILITY_CHECKS_PAGES) != 0;
+    return ROOTSTOCK_BEGIN_WRITE | (checked ? ROOTSTOCK_BEGIN_CHECKED : 0);
+}
+
 /* Takes the lock, or waits until `until` at most; 0 before patience was asked for. */
 static int take(rst_connection *c, uint64_t *until) {
     rst_store *store = store_of(c);
@@ -88,7 +95,7 @@ static int take(rst_connection *c, uint64_t *until) {
         if (longest > 0) code = rootstock_writer_lock_in_line(store->shared, longest);
     }
     if (code != ROOTSTOCK_OK) return code;
-    code = store->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, NULL, NULL, &store->writer);
+    code = store->engine->begin(environment, rst_writer_flags(store), NULL, NULL, &store->writer);
     if (code == ROOTSTOCK_BUSY) {
         /* Another process writes. */
         if (*until == 0) {
@@ -96,7 +103,7 @@ static int take(rst_connection *c, uint64_t *until) {
             *until = now + patience(c, now);
         }
         if (nanoseconds_now() < *until)
-            code = store->engine->begin(environment, ROOTSTOCK_BEGIN_WRITE, look_again, until, &store->writer);
+            code = store->engine->begin(environment, rst_writer_flags(store), look_again, until, &store->writer);
     }
     if (code != ROOTSTOCK_OK) {
         store->writer = NULL;

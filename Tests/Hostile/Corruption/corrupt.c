@@ -17,7 +17,8 @@
 ** such a child. Whether it was our code that broke it is for AddressSanitizer to say. Under AddressSanitizer (run.sh
 ** with SANITIZE=1) a report counts as a crash of whoever the copying or reading was done for. With ENGINE=sqlite-btree
 ** in the environment the store is one of that engine: cuts and bit flips only, and no crash is excused. What ends in
-** LMDB is tried again with the option verifyPages, with which nothing may end the process.
+** LMDB is tried again with the option verifyPages and with the option checkPages, with either of which nothing may end
+** the process. With CHECKS in the environment every child has checkPages.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,6 +54,7 @@ static char folder[512], original[600], damaged[600];
 static unsigned long children;
 static int checksums; /* the store keeps them */
 static int verifies;  /* children open it with the option verifyPages */
+static int checks;    /* with the option checkPages */
 static const char *engine = "lmdb";
 
 static const char *const queries[] = {
@@ -96,7 +98,8 @@ static int run(sqlite3 *db, const char *sql, uint64_t *hash) {
 static int open_store(const char *path, sqlite3 **db) {
     int code = sqlite3_open(":memory:", db);
     char options[100];
-    snprintf(options, sizeof options, "{\"durability\":\"off\"%s%s%s}", verifies ? ",\"verifyPages\":true" : "",
+    snprintf(options, sizeof options, "{\"durability\":\"off\"%s%s%s%s}", checks ? ",\"checkPages\":true" : "",
+             verifies ? ",\"verifyPages\":true" : "",
              children % 2 && strcmp(engine, "lmdb") == 0 ? ",\"writeMap\":false" : "",
              checksums && strcmp(path, original) == 0 ? ",\"checksum\":true" : "");
     return code == SQLITE_OK ? rootstock_open(*db, path, engine, options, NULL, NULL) : code;
@@ -245,19 +248,26 @@ static int try_it(const char *what, unsigned long where, size_t length) {
     } else if (outcome == IN_HEAP && children % 2 == 0) {
         outcome = IN_OURS; /* no copies of pages there */
     }
-    if (outcome == IN_LMDB || outcome == IN_HEAP || outcome == HUNG) {
-        int again = 0;
-        verifies = 1;
-        for (int way = 0; way < 2; way++) { /* with a write map and without */
-            write_damaged(length);
-            int verified = run_child();
-            if (verified >= IN_LMDB && verified != MISSED) again = verified;
+    if (!checks && (outcome == IN_LMDB || outcome == IN_HEAP || outcome == HUNG)) {
+        for (int option = 0; option < 2; option++) {
+            int again = 0;
+            verifies = option == 0;
+            checks = option == 1;
+            for (int way = 0; way < 2; way++) { /* with a write map and without */
+                write_damaged(length);
+                int looked_at = run_child();
+                if (looked_at >= IN_LMDB && looked_at != MISSED) again = looked_at;
+            }
+            if (again != 0) {
+                printf("%s at %lu, though its pages were %s: %s\n", what, where, verifies ? "verified" : "checked",
+                       names[again]);
+                outcome = IN_OURS;
+            }
+            verifies = checks = 0;
         }
-        verifies = 0;
-        if (again != 0) {
-            printf("%s at %lu, though its pages were verified: %s\n", what, where, names[again]);
-            outcome = IN_OURS;
-        }
+    } else if (checks && (outcome == IN_LMDB || outcome == IN_HEAP || outcome == HUNG)) {
+        printf("%s at %lu, though its pages were checked: %s\n", what, where, names[outcome]);
+        outcome = IN_OURS;
     }
     counts[outcome]++;
     if (outcome >= IN_LMDB && told[outcome]++ < (outcome == IN_LMDB || outcome == IN_HEAP ? 1 : 5))
@@ -329,6 +339,31 @@ static void make_store(void) {
     close(descriptor);
 }
 
+/* A whole page becomes another's copy, with its number or without, nothing but zeros, or anything; or what pages lead
+** to is exchanged. */
+static void damage_page(void) {
+    unsigned char saved[4096];
+    uint64_t pages = size / 4096, page = 2 + draw(pages - 2), other = draw(pages);
+    unsigned char *at = bytes + page * 4096;
+    memcpy(saved, at, sizeof saved);
+    switch (draw(5)) {
+    case 0: memcpy(at, bytes + other * 4096, sizeof saved); break;
+    case 1: memcpy(at + 8, bytes + other * 4096 + 8, sizeof saved - 8); break;
+    case 2: memset(at, 0, sizeof saved); break;
+    case 3:
+        for (size_t i = 8 * draw(3); i < sizeof saved; i++) at[i] = (unsigned char)draw(256);
+        break;
+    default: { /* of a branch page: a child; of a list of free pages: a page; of a record: a root */
+        size_t place = 16 + 2 * (size_t)draw(2032);
+        uint64_t number = 2 + draw(pages - 2);
+        memcpy(at + place, &number, 6);
+    }
+    }
+    write_damaged(size);
+    try_it("page", page, size);
+    memcpy(at, saved, sizeof saved);
+}
+
 int main(int count, char **arguments) {
     if (count != 4) {
         fprintf(stderr, "usage: corrupt FOLDER SECONDS SEED\n");
@@ -339,9 +374,10 @@ int main(int count, char **arguments) {
     snprintf(folder, sizeof folder, "%s", arguments[1]);
     snprintf(original, sizeof original, "%s/original", folder);
     snprintf(damaged, sizeof damaged, "%s/damaged", folder);
-    time_t until = time(NULL) + atoi(arguments[2]);
+    int seconds = atoi(arguments[2]);
     state = strtoull(arguments[3], NULL, 10) * 2 + 1;
     checksums = getenv("CHECKSUM") != NULL;
+    checks = getenv("CHECKS") != NULL;
     if (getenv("ENGINE") != NULL) engine = getenv("ENGINE");
     printf("seed %s, engine %s\n", arguments[3], engine);
     make_store();
@@ -396,7 +432,8 @@ int main(int count, char **arguments) {
     if (strcmp(engine, "lmdb") == 0) report("key sizes");
     ours += counts[IN_OURS] + counts[MISSED] + counts[UNSEEN];
     memset(counts, 0, sizeof counts);
-    while (time(NULL) < until) {
+    time_t until = time(NULL) + seconds, bits_until = until - seconds / 3;
+    while (time(NULL) < bits_until) {
         size_t at[4] = {0}, flips = 1 + draw(4);
         unsigned char bit[4];
         for (size_t i = 0; i < flips; i++) {
@@ -410,5 +447,9 @@ int main(int count, char **arguments) {
     }
     report("bit flips");
     ours += counts[IN_OURS] + counts[MISSED];
+    memset(counts, 0, sizeof counts);
+    while (time(NULL) < until && strcmp(engine, "lmdb") == 0) damage_page();
+    if (strcmp(engine, "lmdb") == 0) report("pages");
+    ours += counts[IN_OURS];
     return ours == 0 ? 0 : 1;
 }

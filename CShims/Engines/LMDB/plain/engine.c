@@ -48,6 +48,7 @@ static const struct {
     {MDB_BAD_VALSIZE, ROOTSTOCK_KEY_TOO_LONG},
     {MDB_BAD_DBI, ROOTSTOCK_MISUSE},
     {LMDB_NUMBER_FELL, ROOTSTOCK_CORRUPT},
+    {LMDB_DAMAGED_PAGE, ROOTSTOCK_CORRUPT},
     {EINVAL, ROOTSTOCK_MISUSE},
     {ENOMEM, ROOTSTOCK_NO_MEMORY},
     {ENOSPC, ROOTSTOCK_FULL},
@@ -93,6 +94,15 @@ int rootstock_lmdb_failure(rootstock_environment *environment, int lmdb) {
                  "for twice as many "
                  "where nobody of this process reads, or create fewer in one transaction",
                  (unsigned long long)environment->most_trees);
+        return rootstock_lmdb_refusal(environment, code, text);
+    }
+    if (lmdb == LMDB_DAMAGED_PAGE) {
+        char text[200];
+        snprintf(
+            text, sizeof text,
+            "page %llu is damaged, and the change that leads to it was not made: roll back, read what can be read, "
+            "and restore the store from a copy",
+            (unsigned long long)environment->damaged_page);
         return rootstock_lmdb_refusal(environment, code, text);
     }
     if (lmdb == LMDB_NUMBER_FELL) {

@@ -158,6 +158,7 @@ struct rootstock_environment {
     rootstock_transaction *readers; /* every read transaction, live or reset; guarded by readers_mutex */
     lmdb_tree_list trees;           /* guarded by trees_mutex */
     atomic_size_t known_records;    /* of the unnamed tree, accounted for in trees */
+    uint64_t damaged_page;          /* of the last LMDB_DAMAGED_PAGE */
     uint64_t made;                  /* the last commit of this environment; 0: none. Of whoever writes */
     int lacks_locks;                /* the file system has none by which writers wait for each other */
     int mapped;                     /* this process writes through the map */
@@ -237,6 +238,7 @@ const char *rootstock_lmdb_describe(rootstock_environment *environment, int code
 /* plain/begin.c */
 /* Beside LMDB's codes: the number of the last commit is lower than one that was shown, or no meta page has it. */
 #define LMDB_NUMBER_FELL (-30000)
+#define LMDB_DAMAGED_PAGE (-30001) /* environment.damaged_page: see write/page_check.h */
 #define LMDB_NUMBER_FELL_WHY "its lock file counts other commits than its meta pages"
 #define LMDB_NUMBER_FELL_REMEDY "end every program that has it open, then open it again"
 /* Begins a transaction of LMDB's with MDB_RDONLY or 0, or renews *txn, where that is a reset one, with MDB_RDONLY.
@@ -484,8 +486,7 @@ int rootstock_lmdb_exclude_openers(int descriptor);
 /* Maps the mark of an environment that LMDB has open. Returns LMDB's code. */
 int rootstock_lmdb_map_mark(rootstock_environment *environment);
 void rootstock_lmdb_unmap_mark(rootstock_environment *environment);
-/* Is another file the store by now? */
-/* In the last 8 bytes of the first page. LMDB writes there once, zeroes, when it makes the file. */
+/* Is another file the store by now? Says the page's last 8 bytes, which LMDB writes once: zeroes, in a new file. */
 #define ROOTSTOCK_LMDB_MOVED_MARK UINT64_C(0x4445564f4d545352)
 static inline int rootstock_lmdb_is_moved(const rootstock_environment *environment) {
     return *environment->moved == ROOTSTOCK_LMDB_MOVED_MARK;

@@ -16,6 +16,7 @@ static int open_environment(rootstock_environment *environment) {
 }
 
 static void free_environment(rootstock_environment *environment) {
+    rootstock_lmdb_free_checked(environment);
     if (environment->mapped && environment->process == rootstock_process())
         rootstock_lmdb_disown_map(environment->lock_descriptor);
     /* In a forked child a thread of the parent may seem to wait there, for ever. */

@@ -181,7 +181,7 @@ int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_c
     return path != NULL && upper(path->pages[path->top]) - lower(path->pages[path->top]) < entry;
 }
 
-int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved) {
+int rootstock_lmdb_balance(rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved) {
     const layout *kept = lay_open(transaction, cursor, tree);
     uint32_t size = (uint32_t)transaction->environment->page_bytes;
     MDB_cursor *beside;
@@ -201,7 +201,8 @@ int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor 
         entry_at(leaf, index) + ENTRY_HEADER != key.mv_data ||
         !leads_to(branch, kept->indexes[kept->top - 1], leaf, size))
         return MDB_SUCCESS;
-    code = mdb_cursor_open(transaction->txn, tree, &beside);
+    code = rootstock_lmdb_check_way(transaction, cursor, tree, &key, LMDB_WAY_BESIDE);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(transaction->txn, tree, &beside);
     if (code != MDB_SUCCESS) return code;
     uint32_t left, right;
     code = look_beside(transaction, beside, tree, kept, 1, size, &left);

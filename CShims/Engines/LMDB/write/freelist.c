@@ -47,6 +47,25 @@ static int put_again(MDB_txn *txn, MDB_dbi tree) {
     return code;
 }
 
+/* May the first entry of each tree be put again? Where the transaction trusts no page, those on the way to it are to be
+** looked at before it ends. */
+static int may_put_again(rootstock_transaction *transaction) {
+    rootstock_environment *environment = transaction->environment;
+    int code = MDB_SUCCESS;
+    if (!lmdb_writing(transaction)->checks) return 1;
+    pthread_mutex_lock(&environment->trees_mutex);
+    for (size_t i = 0; i < environment->trees.count && code == MDB_SUCCESS; i++) {
+        MDB_cursor *cursor;
+        MDB_dbi tree = environment->trees.items[i].handle;
+        code = mdb_cursor_open(transaction->txn, tree, &cursor);
+        if (code != MDB_SUCCESS) break;
+        code = rootstock_lmdb_check_way(transaction, cursor, tree, NULL, LMDB_WAY_FIRST);
+        mdb_cursor_close(cursor);
+    }
+    pthread_mutex_unlock(&environment->trees_mutex);
+    return code == MDB_SUCCESS;
+}
+
 /* The transaction has ended but is counted live; the writer's lock is still its own. */
 static void commit_again(rootstock_environment *environment) {
     MDB_txn *txn = NULL;
@@ -60,15 +79,16 @@ static void commit_again(rootstock_environment *environment) {
             code = put_again(txn, environment->trees.items[i].handle);
         pthread_mutex_unlock(&environment->trees_mutex);
     }
-    if (code == MDB_SUCCESS)
-        (void)mdb_txn_commit(txn);
-    else
+    if (code != MDB_SUCCESS)
         mdb_txn_abort(txn);
+    else if (mdb_txn_commit(txn) == MDB_SUCCESS)
+        rootstock_lmdb_checked_again(environment);
 }
 
 int rootstock_lmdb_commit_freeing(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
-    int frees = frees_many(transaction), code = rootstock_lmdb_commit_changes(transaction);
+    int frees = frees_many(transaction) && may_put_again(transaction),
+        code = rootstock_lmdb_commit_changes(transaction);
     if (frees && code == MDB_SUCCESS) commit_again(environment);
     return code;
 }

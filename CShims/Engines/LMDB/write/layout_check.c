@@ -173,6 +173,21 @@ static int is_freed(scratch *s, const lmdb_transaction_layout *layout, uint64_t 
     return 0;
 }
 
+/* Is the page among those that the transaction has made, in the order of their numbers, and there in memory? */
+static const char *check_listed(scratch *s, const lmdb_transaction_layout *layout, uint64_t number,
+                                const unsigned char *page) {
+    lmdb_changed_page changed[READABLE];
+    size_t found = 0;
+    EXPECT(fetch(s, layout->changed, changed, sizeof *changed) && changed[0].number < READABLE, TRANSACTION);
+    EXPECT(fetch(s, layout->changed, changed, (changed[0].number + 1) * sizeof *changed), TRANSACTION);
+    for (size_t i = 1; i <= changed[0].number; i++) {
+        EXPECT(i == 1 || changed[i - 1].number < changed[i].number, TRANSACTION);
+        if (changed[i].number == number && changed[i].page == page) found++;
+    }
+    EXPECT(found == 1 && layout->spilled == NULL, TRANSACTION);
+    return NULL;
+}
+
 static const char *check_change(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     static const unsigned char large[LARGE_VALUE];
     lmdb_transaction_layout before, after;
@@ -201,6 +216,7 @@ static const char *check_change(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     }
     CHECK(check_transaction(s, txn, &after));
     EXPECT(is_freed(s, &after, old) == 1, TRANSACTION);
+    CHECK(check_listed(s, &after, word(header), path.pages[path.top]));
     before = after;
 
     unsigned char bytes[KEY];

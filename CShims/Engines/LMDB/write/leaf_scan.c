@@ -45,6 +45,20 @@ static int leave_leaf(const rootstock_cursor *cursor) {
     return mdb_cursor_get(cursor->cursor, &key, &value, MDB_SET);
 }
 
+/* The pages that LMDB comes to by the move. */
+static int check_move(rootstock_cursor *cursor, rootstock_move move, const MDB_val *sought) {
+    lmdb_way way = LMDB_WAY_BESIDE;
+    MDB_val last = cursor->last;
+    if (cursor->remembered) last = (MDB_val){cursor->key->size, cursor->key->bytes};
+    if (move == ROOTSTOCK_SEEK || move == ROOTSTOCK_EXACT)
+        last = *sought;
+    else if (move == ROOTSTOCK_FIRST || (move == ROOTSTOCK_NEXT && !cursor->positioned))
+        way = LMDB_WAY_FIRST;
+    else if (move == ROOTSTOCK_LAST || !cursor->positioned)
+        way = LMDB_WAY_LAST;
+    return rootstock_lmdb_check_way(cursor->transaction, cursor->cursor, cursor->tree, &last, way);
+}
+
 /* A move of a write transaction's cursor that is no step in a leaf known. */
 __attribute__((noinline)) static int move_by_lmdb(lmdb_write_cursor *writing, rootstock_move move, rootstock_slice *key,
                                                   rootstock_slice *value) {
@@ -53,6 +67,8 @@ __attribute__((noinline)) static int move_by_lmdb(lmdb_write_cursor *writing, ro
     int code = writing->behind && step ? leave_leaf(cursor) : MDB_SUCCESS;
     if (code != MDB_SUCCESS) return rootstock_lmdb_cursor_stop(cursor, code);
     writing->in_leaf = writing->behind = 0;
+    if (lmdb_writing(cursor->transaction)->checks) code = check_move(cursor, move, (const MDB_val *)key);
+    if (code != MDB_SUCCESS) return rootstock_lmdb_cursor_stop(cursor, code);
     code = rootstock_lmdb_cursor_move(cursor, move, key, value);
     writing->steps = step && code == ROOTSTOCK_OK ? writing->steps + 1 : 0;
     if (code == ROOTSTOCK_OK && writing->steps >= LMDB_STEPS_BEFORE) learn_leaf(writing, (const MDB_val *)key);

@@ -144,7 +144,9 @@ static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MD
     if (snapshot->base == NULL && path->height > 0 && path->flags & CURSOR_STANDS)
         snapshot->base = path->pages[0] - word(path->pages[0]) * snapshot->page_bytes;
     if (snapshot->base == NULL) snapshot->base = atomic_load(&lmdb_reading(environment)->map);
-    if (snapshot->base == NULL) return LMDB_UNKNOWN;
+    if (snapshot->base == NULL ||
+        rootstock_lmdb_check_way(transaction, kept->cursor, kept->tree, key, LMDB_WAY_ALONE) != MDB_SUCCESS)
+        return LMDB_UNKNOWN;
     for (;; level++) {
         entry found;
         if (open_page(snapshot, number, &place, &leaf) != MDB_SUCCESS || leaf != (level + 1 == record->depth))

@@ -7,12 +7,23 @@
 #include <lmdb.h>
 #include <stddef.h>
 
+/* A page that the transaction has made. In a list the first one's number is how many follow. */
+typedef struct lmdb_changed_page {
+    size_t number;
+    unsigned char *page;
+} lmdb_changed_page;
+
 typedef struct lmdb_transaction_layout {
     const void *parent, *child;
     size_t next_page; /* that it would append */
     size_t identifier;
     const MDB_env *env;
     const size_t *freed; /* how many pages, then their numbers */
+    const void *loose;   /* changed and given up again */
+    int loose_count;
+    const size_t *spilled; /* null; or how many pages were written before the commit, then twice their numbers, but odd
+                           ** where that counts no more */
+    const lmdb_changed_page *changed; /* sorted by number where they are copies in the heap */
 } lmdb_transaction_layout;
 
 #endif

@@ -93,6 +93,13 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
     return MDB_SUCCESS;
 }
 
+/* The pages that LMDB comes to from here. */
+static inline int check_way(rootstock_transaction *transaction, const lmdb_kept *kept, const MDB_val *key,
+                            lmdb_way way) {
+    return lmdb_writing(transaction)->checks ? rootstock_lmdb_check_way(transaction, kept->cursor, kept->tree, key, way)
+                                             : MDB_SUCCESS;
+}
+
 /* Whether the cursor stands on the key's entry. */
 static inline int stands_on(const lmdb_kept *kept, const MDB_val *key) {
     return kept->key_size == key->mv_size && key->mv_size != 0 && !kept->removed &&
@@ -194,6 +201,7 @@ static int put_in_plain(rootstock_transaction *transaction, lmdb_kept *kept, MDB
         return reserve ? MDB_SUCCESS : make_even(transaction, kept, key, value);
     }
     code = lmdb_make_room_to_edit(transaction, value->mv_size);
+    if (code == MDB_SUCCESS) code = check_way(transaction, kept, key, LMDB_WAY_ALONE);
     if (code != MDB_SUCCESS) return code;
     kept->entries = kept->record->entries;
     code = mdb_cursor_put(kept->cursor, key, value, found == LMDB_FOUND && flags == 0 ? MDB_CURRENT : flags);
@@ -207,12 +215,14 @@ static int remove_from_plain(rootstock_transaction *transaction, lmdb_kept *kept
     MDB_val value;
     int found = rootstock_lmdb_find(transaction, kept, key), merges = 1, code = MDB_SUCCESS;
     if (found == LMDB_ABSENT) return MDB_NOTFOUND;
-    if (found == LMDB_UNKNOWN) code = mdb_cursor_get(kept->cursor, key, &value, MDB_SET);
+    if (found == LMDB_UNKNOWN) code = check_way(transaction, kept, key, LMDB_WAY_ALONE);
+    if (found == LMDB_UNKNOWN && code == MDB_SUCCESS) code = mdb_cursor_get(kept->cursor, key, &value, MDB_SET);
     if (code == MDB_NOTFOUND) return code;
     if (code == MDB_SUCCESS) {
         if (!transaction->broken && !transaction->failed && rootstock_lmdb_take_out(transaction, kept, &merges))
             return MDB_SUCCESS;
         code = lmdb_make_room_to_edit(transaction, 0);
+        if (code == MDB_SUCCESS) code = check_way(transaction, kept, key, LMDB_WAY_REMOVE);
         if (code == MDB_SUCCESS) code = mdb_cursor_del(kept->cursor, 0);
     }
     /* A cursor whose leaf LMDB has merged, or given entries of another, may have a path of another time. */
@@ -236,6 +246,8 @@ int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MD
         if (found == LMDB_FOUND) return read_value(transaction, kept, value);
         if (found == LMDB_ABSENT) return MDB_NOTFOUND;
     }
+    code = check_way(transaction, kept, key, LMDB_WAY_ALONE);
+    if (code != MDB_SUCCESS) return code;
     code = kept->record != NULL ? mdb_cursor_get(kept->cursor, key, value, MDB_SET) : seek(kept, key, value);
     if (code != MDB_SUCCESS && code != MDB_NOTFOUND) forget(transaction, kept);
     return code;
@@ -248,6 +260,7 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
     if (code != MDB_SUCCESS) return code;
     if (kept->record != NULL && !append) return put_in_plain(transaction, kept, key, value, flags);
     code = lmdb_make_room_to_edit(transaction, value->mv_size);
+    if (code == MDB_SUCCESS) code = check_way(transaction, kept, key, append ? LMDB_WAY_LAST : LMDB_WAY_ALONE);
     if (code != MDB_SUCCESS) return code;
     if (flags == 0 && stands_on(kept, key)) {
         code = mdb_cursor_put(kept->cursor, key, value, MDB_CURRENT);
@@ -277,6 +290,7 @@ int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree,
     if (code != MDB_SUCCESS) return code;
     if (kept->record != NULL) return remove_from_plain(transaction, kept, key);
     code = lmdb_make_room_to_edit(transaction, 0);
+    if (code == MDB_SUCCESS) code = check_way(transaction, kept, key, LMDB_WAY_REMOVE);
     if (code != MDB_SUCCESS) return code;
     if (!stands_on(kept, key)) code = seek(kept, key, &value);
     if (code == MDB_NOTFOUND) return code;

@@ -83,6 +83,6 @@ int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_c
                            size_t entry);
 /* The cursor has put an entry into a leaf that is full now: entries move to a leaf beside it, if there is room. *moved:
 ** they did, and no cursor on the tree stands where it stood. Returns LMDB's code. */
-int rootstock_lmdb_balance(const rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved);
+int rootstock_lmdb_balance(rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved);
 
 #endif

@@ -10,6 +10,7 @@
 #define ROOTSTOCK_ENGINE_LMDB_WRITE_LAYER_H
 
 #include "read/read_layer.h"
+#include "write/page_check.h"
 #include "write/write_cursor.h"
 
 /* See write/preallocate.c. Belongs to whoever has the write transaction. */
@@ -25,12 +26,17 @@ typedef struct lmdb_space {
 typedef struct lmdb_write_environment {
     lmdb_read_environment below; /* base class, must be first */
     lmdb_space space;
+    lmdb_checked checked;
 } lmdb_write_environment;
 
 typedef struct lmdb_write_transaction {
     lmdb_read_transaction below; /* base class, must be first */
     lmdb_kept kept[LMDB_KEPT];   /* see write/write_cursor.c */
     unsigned kept_count, kept_oldest;
+    int checks;               /* pages are looked at before LMDB changes them: write/page_check.h. So what follows: */
+    const unsigned char *map; /* where the file begins */
+    uint64_t pages;           /* that the file has */
+    uint64_t numbers;         /* of pages were below it at the begin */
 } lmdb_write_transaction;
 
 typedef struct lmdb_write_cursor {
@@ -42,6 +48,10 @@ typedef struct lmdb_write_cursor {
 
 static inline lmdb_space *lmdb_space_of(const rootstock_environment *environment) {
     return &((lmdb_write_environment *)(uintptr_t)environment)->space;
+}
+
+static inline lmdb_write_environment *lmdb_writing_environment(const rootstock_environment *environment) {
+    return (lmdb_write_environment *)(uintptr_t)environment;
 }
 
 static inline lmdb_write_transaction *lmdb_writing(const rootstock_transaction *transaction) {
