@@ -82,6 +82,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Engine/run.sh $(EXTENSION)
 	@$(MAKE) --no-print-directory first-hour prose
+	Tests/Clients/Postgres/run.sh
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
@@ -195,6 +196,8 @@ engines: ## build/engines: engines as shared libraries, for --load-engine
 	@$(MAKE) --no-print-directory -s -C CShims/Engines/Reference BUILD=$(CURDIR)/build/engines
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(MAKE) --no-print-directory -s -C CShims/Engines/RocksDB BUILD=$(CURDIR)/build/engines; \
 		else echo "engines: no rocksdb: install librocksdb-dev"; fi
+	@if command -v pg_config > /dev/null; then $(MAKE) --no-print-directory -s -C CShims/Engines/Postgres BUILD=$(CURDIR)/build/engines; \
+		else echo "engines: no postgres: install libpq-dev"; fi
 
 # The C library for programs that call rootstock.h: the extension's objects, and SQLite's functions as the linker finds them.
 LIBRARY = build/librootstock.so

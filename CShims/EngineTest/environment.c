@@ -267,7 +267,7 @@ const kit_rule rootstock_kit_environment_rules[] = {
     {"environment.publish", S_PUBLISH, publish, needs_publish, false},
     {"environment.verify", S_VERIFY, verify, needs_verify, false},
     {"environment.unreachable", S_CANNOT_OPEN, unreachable, kit_needs_files, false},
-    {"environment.read_only", S_READ_ONLY, read_only, kit_needs_files, false},
+    {"environment.read_only", S_READ_ONLY, read_only, kit_needs_kept, false},
     {"environment.not_a_store", S_NOT_A_STORE, not_a_store, kit_needs_files, false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -283,6 +283,11 @@ const char *kit_needs_files(const rootstock_engine *engine) {
                : "the engine keeps no files";
 }
 
+const char *kit_needs_kept(const rootstock_engine *engine) {
+    uint32_t any = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DIRECTORY | ROOTSTOCK_CAPABILITY_DURABLE;
+    return engine->capabilities & any ? NULL : "a store ends with its process";
+}
+
 const char *kit_needs_file(const rootstock_engine *engine) {
     return engine->capabilities & ROOTSTOCK_CAPABILITY_FILE ? NULL : "a store is not a file";
 }
@@ -292,6 +297,6 @@ const char *kit_needs_durable(const rootstock_engine *engine) {
 }
 
 const char *kit_needs_processes(const rootstock_engine *engine) {
-    if (kit_needs_files(engine) != NULL) return kit_needs_files(engine);
+    if (kit_needs_kept(engine) != NULL) return kit_needs_kept(engine);
     return engine->capabilities & ROOTSTOCK_CAPABILITY_ONE_PROCESS ? "the engine claims one process only" : NULL;
 }

@@ -122,6 +122,8 @@ int kit_patience(void *context, int attempts);
 
 /* Why a rule is not for an engine. */
 const char *kit_needs_files(const rootstock_engine *engine);
+/* A store that another process can open: in files, or in a server. */
+const char *kit_needs_kept(const rootstock_engine *engine);
 const char *kit_needs_file(const rootstock_engine *engine);
 const char *kit_needs_durable(const rootstock_engine *engine);
 const char *kit_needs_processes(const rootstock_engine *engine);

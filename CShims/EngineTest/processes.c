@@ -283,7 +283,7 @@ const kit_rule rootstock_kit_process_rules[] = {
     {"durability.off", S_SURVIVES, survive_off, kit_needs_durable, true},
     {"processes.writers", S_BUSY, writers, kit_needs_processes, false},
     {"processes.counters", S_ABORT, counters, kit_needs_processes, false},
-    {"processes.died", S_ABORT, died, kit_needs_files, false},
+    {"processes.died", S_ABORT, died, kit_needs_kept, false},
     {"processes.dead_readers", S_CHECK_READERS, dead_readers, kit_needs_files, false},
     {"processes.forked", S_FORK, forked, kit_needs_processes, false},
     {"processes.one", S_ONE_PROCESS, one_process, needs_one_process, false},

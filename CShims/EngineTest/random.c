@@ -281,7 +281,7 @@ static void operations(kit *k) {
         rootstock_transaction *t = kit_read(k, &r->s);
         check_scan(r, t, &r->committed, S_ABORT);
         kit_abort(&r->s, t);
-        if (kit_random(k, 20) != 0 || kit_needs_files(k->engine) != NULL) continue;
+        if (kit_random(k, 20) != 0 || kit_needs_kept(k->engine) != NULL) continue;
         for (int i = 0; i < SNAPSHOTS; i++) {
             if (r->snapshots[i].transaction != NULL) kit_abort(&r->s, r->snapshots[i].transaction);
             r->snapshots[i].transaction = NULL;

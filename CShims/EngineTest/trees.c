@@ -71,7 +71,7 @@ static void younger(kit *k) {
 }
 
 static void kept(kit *k) {
-    if (kit_needs_files(k->engine) != NULL) return;
+    if (kit_needs_kept(k->engine) != NULL) return;
     for (int round = 0; round < 3; round++) {
         kit_store s = kit_open(k, "store");
         rootstock_transaction *t = kit_write(k, &s);
@@ -296,7 +296,7 @@ const kit_rule rootstock_kit_tree_rules[] = {
     {"trees.named", S_HANDLE, named, NULL, false},
     {"trees.aborted", S_ABORT, aborted, NULL, false},
     {"trees.younger", S_SNAPSHOT, younger, NULL, false},
-    {"trees.kept", S_ABORT, kept, kit_needs_files, false},
+    {"trees.kept", S_ABORT, kept, kit_needs_kept, false},
     {"trees.clear", S_CLEAR, clear, NULL, false},
     {"trees.statistics", S_ENTRIES, statistics, NULL, false},
     {"entries.order", S_ORDER, order, NULL, false},

@@ -3,7 +3,8 @@ import RootstockTable
 extension Engine {
     /// The engine whose file `path` names, by its first page; `nil` where there is none yet or it is no engine's.
     ///
-    /// ``sqlite``, ``lmdb`` and `sqlite-btree` are recognised.
+    /// ``sqlite``, ``lmdb`` and `sqlite-btree` are recognised, and `postgres`, which has to be loaded, by a URI `postgresql://`
+    /// or by a file that holds one.
     public static func recognized(at path: String) -> Engine? {
         guard let name = rootstock_recognize(path), name.pointee != 0 else { return nil }
         return Engine(name: String(cString: name))

@@ -93,7 +93,7 @@ struct SQLCommand: ParsableCommand {
     /// Refuses to make a store for statements that only read: its name is mistyped, most likely.
     private func checkExists(_ texts: [String], _ engine: Engine) throws {
         guard !create, !readOnly, engine != .memory, !path.isEmpty, path != ":memory:",
-            !FileManager.default.fileExists(atPath: path),
+            !FileManager.default.fileExists(atPath: path), Engine.recognized(at: path) == nil,
             engine.isKnown
         else { return }
         // Nothing is read or written here: statements are only prepared, up to the first one that writes.

@@ -60,8 +60,8 @@ const char *rootstock_version(void);
 ** names. */
 int rootstock_register_engines(void);
 
-/* The built-in engine whose file the first page at path says it is: "lmdb", "sqlite-btree", or "sqlite" for a database
-** of SQLite's own. "" where there is no file yet, or an empty one; null for anything else, a file that cannot be read
+/* The engine whose file the first page at path says it is: "lmdb", "sqlite-btree", or "sqlite" for a database
+** of SQLite's own; "postgres", which has to be loaded, for a file that names a server and for a URI (postgresql://). "" where there is no file yet, or an empty one; null for anything else, a file that cannot be read
 ** included. From any thread. */
 const char *rootstock_recognize(const char *path);
 

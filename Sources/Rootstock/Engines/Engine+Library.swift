@@ -66,7 +66,8 @@ extension Engine {
                     engine: engine, version: String(cString: table.version),
                     place: can.contains(.file) ? .file : can.contains(.directory) ? .directory : .memory,
                     isDurable: can.contains(.durable), copies: table.copy != nil, compacts: table.compact != nil,
-                    sharesProcesses: !can.isDisjoint(with: [.file, .directory]) && !can.contains(.oneProcess)))
+                    sharesProcesses: !can.isDisjoint(with: [.file, .directory, .durable]) && !can.contains(.oneProcess))
+            )
         }
         return result
     }
