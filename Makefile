@@ -200,6 +200,7 @@ c-flags:
 engines: ## build/engines: engines as shared libraries, for --load-engine
 	@mkdir -p build/engines
 	@$(MAKE) --no-print-directory -s -C CShims/Engines/Reference BUILD=$(CURDIR)/build/engines
+	@$(MAKE) --no-print-directory -s -C CShims/Engines/Log BUILD=$(CURDIR)/build/engines
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(MAKE) --no-print-directory -s -C CShims/Engines/RocksDB BUILD=$(CURDIR)/build/engines; \
 		else echo "engines: no rocksdb: install librocksdb-dev"; fi
 	@if command -v pg_config > /dev/null; then $(MAKE) --no-print-directory -s -C CShims/Engines/Postgres BUILD=$(CURDIR)/build/engines; \

@@ -6,9 +6,10 @@ Usage: Tests/FirstHour/run.py [--transcript FILE] COMMAND [DOCUMENT...]
     DOCUMENT      README.md and the articles below unless some are named
     --transcript  writes what was typed and printed, document by document
 
-A document's sessions share one new folder, with the project's build folder in it as `build`:
+A document's sessions share one new folder, with the project's folders `build` and `CShims` in it:
   * a fence ```console holds lines "$ command" and what they print, standard error included; a line "..." stands for any lines;
   * a fence of another language is saved where the paragraph before it says: Save this as `NAME`.
+  * where that paragraph says: From `PATH`, the fence stands in that file of the project, word for word.
 """
 import os
 import re
@@ -18,7 +19,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ["README.md"] + ["Sources/Rootstock/Rootstock.docc/" + name for name in
-                            ("DropIn.md", "FileFormat.md")]
+                            ("DropIn.md", "FileFormat.md", "AnEngineInAnAfternoon.md")]
 
 
 def fences(text):
@@ -58,11 +59,18 @@ def run(document, command, transcript):
     wrong, count = [], 0
     transcript.append(f"# {document}")
     with tempfile.TemporaryDirectory(prefix="rootstock-first-hour-") as folder:
-        os.symlink(os.path.join(ROOT, "build"), os.path.join(folder, "build"))
+        for name in ("build", "CShims"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
         environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(command)) + ":" + os.environ["PATH"], HOME=folder)
         for language, line, before, content in fences(text):
             name = re.search(r"Save this as `([^`]+)`:\s*$", before)
             if language != "console":
+                quoted = re.search(r"From `([^`]+)`:\s*$", before)
+                if quoted:
+                    count += 1
+                    with open(os.path.join(ROOT, quoted[1])) as file:
+                        if content not in file.read():
+                            wrong.append(f"{document}:{line}: this does not stand in {quoted[1]}:\n{content}")
                 if name:
                     with open(os.path.join(folder, name[1]), "w") as file:
                         file.write(content)
@@ -99,7 +107,7 @@ def main():
             file.write("\n".join(transcript) + "\n")
     for fault in wrong:
         print(fault, file=sys.stderr)
-    print(f"first hour: {total} commands of {len(documents)} documents, {len(wrong)} wrong")
+    print(f"first hour: {total} commands and quotations of {len(documents)} documents, {len(wrong)} wrong")
     sys.exit(1 if wrong else 0)
 
 
