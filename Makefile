@@ -83,7 +83,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Engine/run.sh $(EXTENSION)
 	@$(MAKE) --no-print-directory first-hour prose
-	Tests/Clients/Postgres/run.sh
+	Tests/Clients/Postgres/run.sh $(EXTENSION)
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)

@@ -203,6 +203,7 @@ static int postgres_statistics(rootstock_environment *e, rootstock_environment_s
         statistics->last_transaction = postgres_number(PQgetvalue(result, 0, 1), 8);
     }
     PQclear(result);
+    statistics->round_trips = e->round_trips;
     pthread_mutex_lock(&e->mutex);
     statistics->maximum_readers = e->options.maximum_readers;
     for (rootstock_transaction *t = e->readers; t != NULL; t = t->next_reader) {

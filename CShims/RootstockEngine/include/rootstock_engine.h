@@ -42,7 +42,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 9
+#define ROOTSTOCK_ENGINE_ABI 10
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
@@ -223,6 +223,8 @@ typedef struct rootstock_environment_statistics {
     uint64_t oldest_reader_lag; /* commits since the oldest live snapshot; 0 without readers */
     /* The commit that was undone last, because a power loss had broken it, and when (seconds since 1970); 0: none. */
     uint64_t undone_commit, undone_seconds;
+    /* How often this process has waited for an answer of the server that keeps the store; 0 where there is none. */
+    uint64_t round_trips;
 } rootstock_environment_statistics;
 
 /* The engine: one static struct, registered once. Functions marked optional may be null. */

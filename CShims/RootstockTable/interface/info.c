@@ -4,7 +4,8 @@
 ** Members: path, engine, engineVersion, format, generation, fileBytes, pageBytes (0 where the engine has no pages),
 ** usedPages, freePages, lastTransaction, readers (live snapshots, this statement's not among them), maximumReaders,
 ** oldestReaderLag (commits since the oldest of them), undoneCommit and undoneSeconds (the commit that was undone last
-** after a power loss, and when since 1970; missing where none was), tables: an array of {name, withoutRowid, rows, pages, bytes,
+** after a power loss, and when since 1970; missing where none was), roundTrips (answers of a server that this process has
+** waited for; missing without a server), tables: an array of {name, withoutRowid, rows, pages, bytes,
 ** depth, indexes: an array of {name, unique, rows, pages, bytes, depth}}. Rows and trees are those of one snapshot.
 ** NULL where no store is open.
 */
@@ -110,6 +111,7 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
         append_number(out, "undoneCommit", statistics.undone_commit);
         append_number(out, "undoneSeconds", statistics.undone_seconds);
     }
+    if (statistics.round_trips != 0) append_number(out, "roundTrips", statistics.round_trips);
     sqlite3_str_appendall(out, ",\"tables\":[");
     for (int t = 0; t < schema_of(c)->table_count && code == SQLITE_OK; t++) {
         if (t > 0) sqlite3_str_appendall(out, ",");

@@ -257,7 +257,7 @@ private func plugEnvironment(_ plugged: inout rootstock_engine) {
                 file_bytes: statistics.fileBytes, map_bytes: statistics.mapBytes, page_bytes: statistics.pageBytes,
                 used_pages: statistics.usedPages, free_pages: statistics.freePages, readers: UInt32(statistics.readers),
                 maximum_readers: UInt32(statistics.maximumReaders), last_transaction: statistics.lastTransaction,
-                oldest_reader_lag: statistics.oldestReaderLag, undone_commit: 0, undone_seconds: 0)
+                oldest_reader_lag: statistics.oldestReaderLag, undone_commit: 0, undone_seconds: 0, round_trips: 0)
         }
     }
     plugged.last_commit = { unbox($0, as: EnvironmentBox.self).environment.lastCommit }

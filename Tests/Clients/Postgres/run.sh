@@ -1,13 +1,15 @@
 #!/bin/sh
 # Engine postgres on a server of its own (server.sh): the contract's rules, SQL by a URI and by a file, two clients at once,
-# and what is said where the server is not there, refuses, or goes.
+# and what is said where the server is not there or refuses; latency.py has the round trips, and connections that go.
+# EXTENSION: build/rootstock.so.
 set -eu
+extension=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 if [ -z "${ROOTSTOCK_POSTGRES_LOG:-}" ]; then
     command -v pg_config > /dev/null || { echo "postgres: not tested: install libpq-dev"; exit 0; }
     status=0
-    "$here/server.sh" "$0" "$@" || status=$?
+    "$here/server.sh" "$0" "$extension" || status=$?
     [ "$status" = 77 ] && { echo "postgres: not tested"; exit 0; }
     exit "$status"
 fi
@@ -54,4 +56,5 @@ refuses "cannot be the schema" sql "$uri&rootstock_schema=a%20b" "SELECT 1"
 echo "Dear Sir" > "$folder/letter"
 refuses "none that names a store" sql --engine postgres "$folder/letter" "SELECT 1"
 [ "$(cat "$folder/letter")" = "Dear Sir" ] || fail "another program's file was written"
+/usr/bin/python3 "$here/latency.py" "$extension" "$folder/librootstock_postgres.so" || fail "round trips or lost connections"
 echo "postgres: the engine keeps the contract on a server of its own"
