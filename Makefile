@@ -22,6 +22,7 @@ CORRUPT_SECONDS ?= 20
 THREADS_SECONDS ?= 60
 LOCKS_SECONDS ?= 60
 LIST_SECONDS ?= 60
+SEALED_SECONDS ?= 60
 LONG_SECONDS ?= 3600
 TEST_SECONDS ?= 10
 TEST_PROGRAMS ?= 300
@@ -38,7 +39,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werro
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append snapshots prepare-cost row-cost page-cost compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost page-cost compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -92,6 +93,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)
 	Tests/Concurrency/Snapshots/run.sh 3
 	Tests/Concurrency/ListAppend/run.py $(EXTENSION) 8 $(TEST_SEED)
+	Tests/Crash/SealedPages/run.sh 6 $(TEST_SEED)
 	@$(MAKE) --no-print-directory conformance
 	@ROOTSTOCK_ENGINE=lmdb:plain $(MAKE) --no-print-directory conformance
 
@@ -110,6 +112,7 @@ test-long: test ## the tests again, their random parts and the fuzzers for about
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) $(TESTFLAGS) --skip-build --skip RootstockEngineTests
 	@$(MAKE) --no-print-directory layout
 	@$(MAKE) --no-print-directory list-append LIST_SECONDS=$(LONG_SECONDS)
+	@$(MAKE) --no-print-directory sealed-pages SEALED_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
 	Tests/Clients/Library/run.sh
 
@@ -133,6 +136,9 @@ threads: ## threads on one store under ThreadSanitizer (gcc's), THREADS_SECONDS
 
 locks: ## transactions of several connections against SQLite's WAL mode, step by step, LOCKS_SECONDS
 	Tests/Concurrency/Locks/run.sh $(LOCKS_SECONDS)
+
+sealed-pages: extension ## the pages that a commit's seal names, held against those that liblmdb wrote, SEALED_SECONDS
+	Tests/Crash/SealedPages/run.sh $(SEALED_SECONDS)
 
 list-append: extension ## processes that append to lists and read them, beside openers that are killed, LIST_SECONDS
 	Tests/Concurrency/ListAppend/run.py $(EXTENSION) $(LIST_SECONDS)
