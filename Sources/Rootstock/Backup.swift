@@ -21,7 +21,9 @@ extension Store {
 
     /// The same for a task: cancelled, or with `progress` cancelled, it leaves no file.
     ///
-    /// - Parameter progress: Gets the bytes to write as its total, which is an estimate, and the bytes written. A few times a second.
+    /// - Parameters:
+    ///   - path: The file to make.
+    ///   - progress: Gets the bytes to write as its total, which is an estimate, and the bytes written. A few times a second.
     /// - Throws: As the synchronous ``backup(to:)-(String)``; `CancellationError`.
     public func backup(to path: String, reporting progress: Progress? = nil) async throws {
         let file = PartialFile(for: path)

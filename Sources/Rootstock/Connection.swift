@@ -2,7 +2,7 @@ import CSQLite
 
 /// One connection to a store: SQL in, rows out.
 ///
-/// A connection is had from ``Store/read(_:)`` and ``Store/write(_:)``, or opened by itself where one thread does all the work:
+/// A connection is had from ``Store/read(_:)-4mrkd`` and ``Store/write(_:)-6fr01``, or opened by itself where one thread does all the work:
 ///
 /// ```swift
 /// let connection = try Connection(path: "notes.store", engine: .lmdb)
@@ -47,8 +47,11 @@ public final class Connection {
 
     /// Opens the store at `path`, creating it unless `options` ask for reading only.
     ///
-    /// - Parameter engine: The engine under the connection; `nil` for the file's, as in ``Store/init(path:engine:options:)``. Unlike a store, a
-    ///   connection leaves a SQLite file that it makes in SQLite's own journal mode.
+    /// - Parameters:
+    ///   - path: The store's file.
+    ///   - engine: The engine under the connection; `nil` for the file's, as in ``Store/init(path:engine:options:)``. Unlike a store, a
+    ///     connection leaves a SQLite file that it makes in SQLite's own journal mode.
+    ///   - options: How the store is opened.
     public convenience init(path: String, engine: Engine? = nil, options: StoreOptions = StoreOptions())
         throws(DatabaseError)
     {

@@ -81,7 +81,9 @@ public struct SQLFunction: Sendable {
     /// ```
     ///
     /// - Parameters:
+    ///   - name: The name by which SQL calls the function.
     ///   - arguments: How many arguments it takes; `nil` for any number.
+    ///   - isDeterministic: Whether the same rows always give the same result.
     ///   - initial: The state of a group before its first row.
     ///   - add: Takes a row's arguments in.
     ///   - remove: Takes a row out again that has left the window. Without it SQL refuses the function with `OVER`.

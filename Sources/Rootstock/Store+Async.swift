@@ -3,7 +3,7 @@
 // Invariant: nothing of a closure runs on Swift's cooperative pool, which a wait for a lock or a disk would starve.
 
 extension Store {
-    /// Runs `body` in a read transaction, as the synchronous ``read(_:)-(_)`` does, while the task waits without a thread.
+    /// Runs `body` in a read transaction, as the synchronous ``read(_:)-4mrkd`` does, while the task waits without a thread.
     ///
     /// ```swift
     /// let books = try await store.read { try $0.query("SELECT * FROM book", as: Book.self) }
@@ -18,7 +18,7 @@ extension Store {
         }
     }
 
-    /// Runs `body` in a write transaction, as the synchronous ``write(_:)-(_)`` does, while the task waits without a thread.
+    /// Runs `body` in a write transaction, as the synchronous ``write(_:)-6fr01`` does, while the task waits without a thread.
     ///
     /// Writers are served in the order in which they came. A task that is cancelled before the commit leaves nothing behind.
     ///
@@ -36,9 +36,9 @@ extension Store {
         }
     }
 
-    /// Runs `body` with the writing connection and no transaction around it, as the synchronous ``withConnection(_:)-(_)`` does.
+    /// Runs `body` with the writing connection and no transaction around it, as the synchronous `withConnection` does.
     ///
-    /// - Throws: as ``write(_:)-(_)``.
+    /// - Throws: as ``write(_:)-6fr01``.
     @discardableResult
     public func withConnection<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await writer.withConnection { [hub] connection in

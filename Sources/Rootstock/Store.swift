@@ -30,8 +30,11 @@ public final class Store: Sendable {
 
     /// Opens the store at `path`, creating it unless `options` ask for reading only.
     ///
-    /// - Parameter engine: The engine under the store. An existing file tells it by itself, and a new one is as ``Engine/usual(for:)`` has it by its
-    ///   name: `notes.sqlite` and `notes.db` are SQLite databases, `notes.store` is one of LMDB.
+    /// - Parameters:
+    ///   - path: The store's file.
+    ///   - engine: The engine under the store. An existing file tells it by itself, and a new one is as ``Engine/usual(for:)`` has it by its
+    ///     name: `notes.sqlite` and `notes.db` are SQLite databases, `notes.store` is one of LMDB.
+    ///   - options: How the store is opened.
     /// - Throws: ``ResultCode/cannotOpen``, ``ResultCode/notADatabase`` and the like, with a message that names the path.
     public init(path: String, engine: Engine? = nil, options: StoreOptions = StoreOptions()) throws(DatabaseError) {
         let engine = Engine.chosen(engine, for: path)
