@@ -305,15 +305,16 @@ sanitized:
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) $(SANITIZED) --skip-build --skip RootstockEngineTests
 
-docs: ## the documentation of the Swift API, into build/docs
+docs: ## the documentation as a static site, into build/docs
 	rm -rf build/docs .build-docs && mkdir -p build .build-docs/symbols
 	$(SWIFT) build $(SWIFTFLAGS) --scratch-path .build-docs --target Rootstock \
 		-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build-docs/symbols \
 		-Xswiftc -symbol-graph-minimum-access-level -Xswiftc public
 	find .build-docs/symbols -type f ! -name 'Rootstock.symbols.json' ! -name 'Rootstock@*' -delete
 	docc convert Sources/Rootstock/Rootstock.docc --additional-symbol-graph-dir $(CURDIR)/.build-docs/symbols --output-path build/docs \
-		--fallback-display-name Rootstock --fallback-bundle-identifier rootstock --warnings-as-errors
-	@echo "docs: build/docs"
+		--fallback-display-name Rootstock --fallback-bundle-identifier rootstock --warnings-as-errors --transform-for-static-hosting
+	@echo '<meta http-equiv="refresh" content="0; url=documentation/rootstock/">' > build/docs/index.html
+	@echo "docs: build/docs, for any web server: python3 -m http.server -d build/docs"
 
 clean: ## remove what was built
 	$(SWIFT) package clean

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds sentences of more than 30 words in the README and the articles: they are hard to read.
+"""Finds sentences of more than 30 words in the README and the articles, which are hard to read, and links to files that are not there.
 
 Usage: Tests/Prose/check.py [--self-test] [FILE...]
 
@@ -50,10 +50,18 @@ def faults(text):
                 yield line, count, sentence
 
 
+def lost_links(path, text):
+    for line, content in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", content):
+            if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(path), target)):
+                yield line, target
+
+
 def self_test():
     good = "A row has a key. " * 30 + "\n\n```sh\n" + "word " * 40 + "\n```\n"
     bad = "It goes on " + "and on " * 20 + "to the end.\n"
-    if list(faults(good)) or len(list(faults(bad))) != 1:
+    lost = list(lost_links(__file__, "[here](check.py) [there](nowhere.md) [web](https://example.org)"))
+    if list(faults(good)) or len(list(faults(bad))) != 1 or lost != [(1, "nowhere.md")]:
         sys.exit("prose: the check itself is wrong")
 
 
@@ -64,14 +72,18 @@ def main():
         arguments = arguments[1:]
     files = arguments or [os.path.join(ROOT, "README.md"), os.path.join(ROOT, "CONTRIBUTING.md")] + sorted(
         glob.glob(os.path.join(ROOT, "Sources/Rootstock/Rootstock.docc/*.md")))
-    count = 0
+    count = lost = 0
     for path in files:
         with open(path) as file:
-            for line, words, sentence in faults(file.read()):
-                count += 1
-                print(f"{os.path.relpath(path, ROOT)}:{line}: {words} words: {sentence}", file=sys.stderr)
-    print(f"prose: {len(files)} files, {count} sentences of more than {LIMIT} words")
-    sys.exit(1 if count else 0)
+            text = file.read()
+        for line, words, sentence in faults(text):
+            count += 1
+            print(f"{os.path.relpath(path, ROOT)}:{line}: {words} words: {sentence}", file=sys.stderr)
+        for line, target in lost_links(path, text):
+            lost += 1
+            print(f"{os.path.relpath(path, ROOT)}:{line}: there is no {target}", file=sys.stderr)
+    print(f"prose: {len(files)} files, {count} sentences of more than {LIMIT} words, {lost} lost links")
+    sys.exit(1 if count or lost else 0)
 
 
 if __name__ == "__main__":
