@@ -83,6 +83,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Engine/run.sh $(EXTENSION)
+	Tests/Clients/Prompt/run.py $$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/rootstock
 	@$(MAKE) --no-print-directory first-hour prose
 	Tests/Clients/Postgres/run.sh $(EXTENSION)
 	Tests/Unit/EngineMutants/run.sh
