@@ -178,11 +178,48 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
     return code;
 }
 
+const rst_column *rst_refused_column(const rst_table *table, const char *words) {
+    static const char failed[] = "NOT NULL constraint failed: ";
+    const size_t before = sizeof failed - 1 + strlen(table->name) + 1;
+    if (words == NULL || strlen(words) < before) return NULL;
+    for (int i = 0; i < table->column_count; i++) {
+        const rst_column *column = &table->columns[i];
+        if (column->not_null && sqlite3_stricmp(words + before, column->name) == 0) return column;
+    }
+    return NULL;
+}
+
+static bool may_roll_back(const rst_table *table) {
+    for (int i = 0; i < table->column_count; i++)
+        if (table->columns[i].not_null_conflict == SQLITE_ROLLBACK) return true;
+    return false;
+}
+
+/* A NOT NULL ON CONFLICT ROLLBACK would end the schema database's transaction, and its tables with it: so it is tried
+** under ABORT first. False: no such clause was met, and nothing of the row is there. */
+static bool insert_without_rollback(rst_table *table, rootstock_value *values, int64_t rowid, char **message,
+                                    int *code) {
+    const rst_column *column;
+    *code = insert_row(table, values, rowid, SQLITE_ABORT, false, message);
+    if (*code == SQLITE_OK) return true;
+    if (*code == SQLITE_CONSTRAINT_NOTNULL) {
+        column = rst_refused_column(table, message == NULL ? NULL : *message);
+        if (column != NULL && column->not_null_conflict == SQLITE_ROLLBACK) return true;
+    }
+    rst_forget_message(message);
+    *code = SQLITE_OK;
+    return false;
+}
+
 int rst_validator_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
                          char **message) {
     rst_connection *c = table->connection;
     int code = SQLITE_OK;
     schema_of(c)->compare_failed = false;
+    if (!old && conflict == CONFLICT_DEFAULT && may_roll_back(table)) {
+        table->twin_used = 0;
+        if (insert_without_rollback(table, values, rowid, message, &code)) return code;
+    }
     if (old && (table->has_check || table->strict)) code = rst_schema_db_unchecked(c, message);
     table->twin_used = old && (table->has_check || table->strict);
     return code == SQLITE_OK ? insert_row(table, values, rowid, conflict, old, message) : code;

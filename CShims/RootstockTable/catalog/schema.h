@@ -33,6 +33,9 @@ bool rst_collation_known(rst_connection *c, const char *name);
 ** until rst_validator_clear. Returns SQLITE_DONE if OR IGNORE dropped the row. evaluated: see rst_validator_index. */
 int rst_validator_insert(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
                          char **message);
+/* The column whose NOT NULL the words name: the one that is told of, for several may be NULL, each with an ON CONFLICT
+** of its own. Null: they name none. */
+const rst_column *rst_refused_column(const rst_table *table, const char *words);
 /* The row now in the row validator: value of index `number`'s part `part`; *included false if a partial index leaves it
 ** out. */
 int rst_validator_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message);

@@ -40,19 +40,6 @@ static int unique_failed(const rst_table *table, int number, char **message) {
                                                                : SQLITE_CONSTRAINT_UNIQUE;
 }
 
-/* The column whose NOT NULL was violated: the one that is told of, for several may be NULL, each with an ON CONFLICT of
-** its own. The row has no value yet of one that is generated. */
-static const rst_column *refused_column(const rst_table *table, const char *words) {
-    static const char failed[] = "NOT NULL constraint failed: ";
-    const size_t before = sizeof failed - 1 + strlen(table->name) + 1;
-    if (words == NULL || strlen(words) < before) return NULL;
-    for (int i = 0; i < table->column_count; i++) {
-        const rst_column *column = &table->columns[i];
-        if (column->not_null && sqlite3_stricmp(words + before, column->name) == 0) return column;
-    }
-    return NULL;
-}
-
 int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,
                      char **message) {
     rst_connection *c = table->connection;
@@ -86,7 +73,7 @@ int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
     if (code != SQLITE_OK) {
         rst_validator_clear(table);
         if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {
-            const rst_column *column = refused_column(table, message == NULL ? NULL : *message);
+            const rst_column *column = rst_refused_column(table, message == NULL ? NULL : *message);
             if (column != NULL && column->not_null_conflict != 0) executor_of(c)->last_mode = column->not_null_conflict;
         }
         return code;
