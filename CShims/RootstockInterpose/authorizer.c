@@ -224,6 +224,7 @@ INTERPOSED(int, set_authorizer,
         d->authorize = authorize;
         d->authorize_context = context;
         d->definitions++; /* statements are prepared anew, as natively */
+        rsti_look(d);
     }
     rsti_leave(d);
     return authorize == NULL || d->twin != NULL ? SQLITE_OK : SQLITE_NOMEM;

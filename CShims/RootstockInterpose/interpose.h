@@ -39,6 +39,12 @@
     type rsti_##name parameters __asm__("sqlite3_" #name) __attribute__((visibility("default")));                      \
     type rsti_##name parameters
 
+/* The table itself, so that a call is one jump through it (real.c). */
+extern sqlite3_api_routines rsti_routines __attribute__((visibility("hidden")));
+#ifndef RSTI_REAL
+#define sqlite3_api (&rsti_routines)
+#endif
+
 typedef struct rsti_database rsti_database;
 typedef struct rsti_statement rsti_statement;
 typedef struct rsti_temporary rsti_temporary;
@@ -54,17 +60,20 @@ struct rsti_database {
     char *path;            /* of the store */
     char engine[32];
     bool read_only;
-    bool attaches;             /* an ATTACH has run */
-    bool extended;             /* codes are given whole: sqlite3_extended_result_codes */
-    bool closed;               /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
-    rsti_temporary *temporary; /* the file of a `:memory:` store, or null */
-    bool exclusive;            /* PRAGMA locking_mode, and mmap_size: as they were set */
+    bool attaches;              /* an ATTACH has run */
+    uint64_t plain_definitions; /* `definitions`, or no such number while more is to be done around a plain query */
+    bool extended;              /* codes are given whole: sqlite3_extended_result_codes */
+    bool closed;                /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
+    rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
+    bool exclusive;             /* PRAGMA locking_mode, and mmap_size: as they were set */
     sqlite3_int64 mmap_size;
     bool counting;              /* the file's pages, for a PRAGMA of the program's */
     int backups;                /* that read or write it */
     rsti_statement *statements; /* all that the program holds, newest first */
-    uint64_t serial;            /* runs of statements so far */
-    uint64_t definitions;       /* changes of temp and attached schemas through this connection */
+    rsti_statement *spare;      /* one that was finalized, with room for a text of so many bytes; or null */
+    int spare_room;
+    uint64_t serial;      /* runs of statements so far */
+    uint64_t definitions; /* changes of temp and attached schemas through this connection */
     /* The error that SQLite's own functions cannot tell. */
     int coarse, fine;        /* while SQLite's extended code is `coarse`, it means `fine`; 0: none */
     int error_offset;        /* of the text last refused; -1: unknown or none */
@@ -120,12 +129,13 @@ struct rsti_statement {
     int length;
     unsigned flags;
     uint8_t kind;
+    bool plain;         /* a query, prepared as the program wrote it */
+    int room;           /* for the text */
     bool legacy;        /* from sqlite3_prepare */
     bool rewritten;     /* real was prepared from another text */
     bool clears_singly; /* rsti_clears_singly, when it was prepared */
     bool hides_column;  /* real has a column "1" that the program's statement has not */
     bool running;       /* stepped, and neither at its end nor reset */
-    bool fresh;         /* never stepped since it was prepared */
     int read_only;
     int failed;                   /* what the last step failed with where real does not know; 0: it knows */
     unsigned long long state;     /* rootstock_schema_state when the text was rewritten */
@@ -146,7 +156,7 @@ void *rsti_real_function(const char *name);
 /* To be had before the first use of sqlite3_api in every function that a program may call without a handle. */
 #define RSTI_START()                                                                                                   \
     do {                                                                                                               \
-        if (__builtin_expect(sqlite3_api == NULL, 0)) rsti_start();                                                    \
+        if (__builtin_expect(rsti_routines.step == NULL, 0)) rsti_start();                                             \
     } while (0)
 static inline rsti_statement *rsti_alias(sqlite3_stmt *statement) {
     rsti_statement *alias = (rsti_statement *)statement;
@@ -259,8 +269,7 @@ int rsti_failed(rsti_database *d, int code);
 int rsti_extended(rsti_database *d);
 static inline void rsti_clear_error(rsti_database *d) {
     d->fine = 0;
-    d->error_offset = -1;
-    d->error_for = 0;
+    d->error_for = 0; /* and error_offset says nothing */
 }
 
 /* ---- execute.c ---- */
@@ -309,6 +318,11 @@ void rsti_trace_begin(rsti_statement *s);
 void rsti_trace_row(rsti_statement *s);
 void rsti_trace_end(rsti_statement *s);
 void rsti_trace_close(rsti_database *d);
+/* To be called where one of these changes. */
+static inline void rsti_look(rsti_database *d) {
+    const bool closely = d->trace_mask != 0 || d->profile != NULL || d->attaches || d->has_module_tables;
+    d->plain_definitions = closely ? UINT64_MAX : d->definitions;
+}
 static inline bool rsti_is_traced(const rsti_database *d) {
     return __builtin_expect(d->trace_mask != 0 || d->profile != NULL, 0);
 }

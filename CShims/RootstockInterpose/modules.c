@@ -77,7 +77,10 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
     entry->native = native;
     entry->next = module->tables;
     module->tables = entry;
-    if (module->database != NULL) module->database->has_module_tables = true;
+    if (module->database != NULL) {
+        module->database->has_module_tables = true;
+        rsti_look(module->database);
+    }
     return SQLITE_OK;
 }
 

@@ -39,9 +39,9 @@ static int compile(rsti_database *d, const char *text, int length, bool ends_wit
     do {
         char *rewritten = NULL, *message = NULL;
         const char *end = stop;
-        code = rsti_authorize(d, start, (int)(stop - start));
+        code = d->authorize == NULL ? SQLITE_OK : rsti_authorize(d, start, (int)(stop - start));
         if (code != SQLITE_OK) return code;
-        rewritten = rsti_pragma(d, start, stop, &end);
+        if (!(start < stop && (*start | 0x20) == 's')) rewritten = rsti_pragma(d, start, stop, &end);
         code = rewritten != NULL ? SQLITE_OK
                                  : rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
         rsti_authorize_begin(d);
@@ -57,8 +57,8 @@ static int compile(rsti_database *d, const char *text, int length, bool ends_wit
         }
         rsti_authorize_end(d);
         out->rewritten = rewritten != NULL;
-        sqlite3_free(rewritten);
-        sqlite3_free(message);
+        if (rewritten != NULL) sqlite3_free(rewritten);
+        if (message != NULL) sqlite3_free(message);
         if (end == start) break; /* a NUL ends the text */
         start = end;
     } while (code == SQLITE_OK && out->real == NULL && start < stop);
@@ -70,6 +70,7 @@ static void take(rsti_statement *s, const compiled *c) {
     rsti_database *d = s->database;
     s->real = c->real;
     s->rewritten = c->rewritten;
+    s->plain = s->kind == RSTI_QUERY && !c->rewritten;
     s->clears_singly = rsti_clears_singly(d);
     s->state = c->state;
     s->serial = d->serial;
@@ -90,7 +91,7 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     const int length = length_of(text, bytes);
     compiled c;
     rsti_statement *s;
-    int code;
+    int code, room;
     *statement = NULL;
     if (length > sqlite3_limit(d->db, SQLITE_LIMIT_SQL_LENGTH, -1)) { /* SQLite says it in its own words */
         sqlite3_stmt *none = NULL;
@@ -103,12 +104,20 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     code = compile(d, text, length, bytes < 0, flags, &c);
     if (tail != NULL) *tail = text + c.used;
     if (code != SQLITE_OK || c.real == NULL) return code;
-    s = malloc(sizeof *s + (size_t)c.used + 1);
+    room = c.used;
+    if (d->spare != NULL && d->spare_room >= c.used) {
+        s = d->spare;
+        room = d->spare_room;
+        d->spare = NULL;
+    } else {
+        s = malloc(sizeof *s + (size_t)room + 1);
+    }
     if (s == NULL) {
         (void)sqlite3_finalize(c.real);
         return rsti_fail(d, SQLITE_NOMEM, NULL);
     }
     memset(s, 0, sizeof *s);
+    s->room = room;
     s->text = (char *)(s + 1);
     memcpy(s->text, text, (size_t)c.used);
     s->text[c.used] = '\0';
@@ -118,7 +127,6 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     s->flags = flags;
     s->legacy = legacy;
     s->kind = (uint8_t)rsti_kind_of(s->text, s->length);
-    s->fresh = true;
     take(s, &c);
     s->older = d->statements;
     if (s->older != NULL) s->older->newer = s;

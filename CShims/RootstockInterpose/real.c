@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RSTI_REAL
 #include "interpose.h"
 
 /* In an executable linked with Rootstock the table is RootstockSQLite's, and was filled by the linker with the
@@ -22,9 +23,9 @@ const sqlite3_api_routines *sqlite3_api = NULL;
 #endif
 
 rsti_range rsti_library;
+sqlite3_api_routines rsti_routines;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static sqlite3_api_routines routines;
 static void *library;
 
 typedef struct api_entry {
@@ -84,10 +85,12 @@ static void find_library(void) {
         void *function;
         (void)snprintf(full, sizeof full, "sqlite3_%s", entries[i].name);
         function = dlsym(library, full);
-        memcpy((char *)&routines + entries[i].offset, &function, sizeof function);
+        if (entries[i].offset == offsetof(sqlite3_api_routines, step)) continue; /* the last: see RSTI_START */
+        memcpy((char *)&rsti_routines + entries[i].offset, &function, sizeof function);
     }
     rsti_library = segment_of(dlsym(library, "sqlite3_step"));
-    __atomic_store_n(&sqlite3_api, &routines, __ATOMIC_RELEASE);
+    __atomic_store_n(&rsti_routines.step, (int (*)(sqlite3_stmt *))dlsym(library, "sqlite3_step"), __ATOMIC_RELEASE);
+    __atomic_store_n(&sqlite3_api, &rsti_routines, __ATOMIC_RELEASE);
 }
 
 #ifdef ROOTSTOCK_LINKED

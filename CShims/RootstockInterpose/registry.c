@@ -22,19 +22,34 @@ static rsti_database **bucket_of(const sqlite3 *db) {
     return &buckets[key >> 54];
 }
 
+/* What a thread asked for last: it holds as long as no connection came or went. */
+static unsigned long changes;
+static __thread struct {
+    sqlite3 *db;
+    rsti_database *found;
+    unsigned long changes;
+} last;
+
 rsti_database *rsti_find(sqlite3 *db) {
     rsti_database *found;
+    unsigned long now;
     if (__atomic_load_n(&count, __ATOMIC_ACQUIRE) == 0) return NULL;
+    now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+    if (last.db == db && last.changes == now) return last.found;
     (void)pthread_rwlock_rdlock(&lock);
     found = *bucket_of(db);
     while (found != NULL && found->db != db) found = found->next;
     (void)pthread_rwlock_unlock(&lock);
+    last.db = db;
+    last.found = found;
+    last.changes = now;
     return found;
 }
 
 static void forget(void *context) {
     rsti_database *d = context, **link;
     (void)pthread_rwlock_wrlock(&lock);
+    (void)__atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
     for (link = bucket_of(d->db); *link != NULL && *link != d; link = &(*link)->next) {
     }
     if (*link == d) {
@@ -45,6 +60,7 @@ static void forget(void *context) {
     if (d->file_name != NULL) sqlite3_free_filename((char *)(uintptr_t)d->file_name);
     if (d->temporary != NULL) rsti_temporary_release(d->temporary);
     rsti_twin_free(d->twin);
+    free(d->spare);
     sqlite3_free(d->path);
     free(d);
 }
@@ -55,6 +71,7 @@ int rsti_register(rsti_database *d) {
     (void)pthread_rwlock_wrlock(&lock);
     d->next = *bucket;
     *bucket = d;
+    (void)__atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
     (void)__atomic_add_fetch(&count, 1, __ATOMIC_RELEASE);
     (void)pthread_rwlock_unlock(&lock);
     return sqlite3_create_module_v2(d->db, "rootstock_interposed", &none, d, forget);

@@ -8,6 +8,8 @@
 
 #include "interpose.h"
 
+enum { SPARE_ROOM = 1000 };
+
 enum { SCHEMA_RETRIES = 25 }; /* as SQLite's own */
 
 /* Finds out whether the statement has to be prepared anew, and does it. */
@@ -55,7 +57,6 @@ static int begin(rsti_statement *s) {
     s->running = true;
     if (d->has_module_tables)
         d->runs_itself = s->kind == RSTI_CHANGE && !s->rewritten && rsti_changes_module(d, s->text, s->length);
-    s->fresh = false;
     if (d->observes && s->kind == RSTI_CHANGE) rsti_watch_clears(d, s->clears_singly);
     if (rsti_is_traced(d)) rsti_trace_begin(s);
     return SQLITE_OK;
@@ -81,6 +82,7 @@ static inline void end(rsti_statement *s) {
     if (s->kind == RSTI_SCHEMA) {
         d->definitions++;
         d->attaches |= rsti_names_attach(s->text);
+        rsti_look(d);
     }
     if (d->blobs != NULL && s->kind == RSTI_CONTROL && rsti_is_rollback(s->text, s->length))
         rsti_blobs_expire(d, NULL, NULL);
@@ -88,22 +90,9 @@ static inline void end(rsti_statement *s) {
     if (rsti_is_traced(d)) rsti_trace_end(s);
 }
 
-int rsti_run_step(rsti_statement *s) {
+/* What a step came to that gave no row. */
+static __attribute__((noinline)) int stepped(rsti_statement *s, int code, bool first) {
     rsti_database *d = s->database;
-    const bool first = !s->running;
-    int code;
-    if (first) {
-        code = begin(s);
-        if (code != SQLITE_OK) {
-            s->failed = code;
-            return s->legacy ? SQLITE_ERROR : code;
-        }
-    }
-    code = sqlite3_step(s->real);
-    if (code == SQLITE_ROW) {
-        if (rsti_is_traced(d)) rsti_trace_row(s);
-        return code;
-    }
     if (first && (code & 0xff) == SQLITE_SCHEMA) code = step_again(s, code);
     if (code == SQLITE_ROW) return code;
     if (code != SQLITE_DONE) {
@@ -119,13 +108,57 @@ int rsti_run_step(rsti_statement *s) {
     return code;
 }
 
-int rsti_run_reset(rsti_statement *s) {
+static __attribute__((noinline)) int step_closely(rsti_statement *s) {
+    const bool first = !s->running;
+    int code;
+    if (first) {
+        code = begin(s);
+        if (code != SQLITE_OK) {
+            s->failed = code;
+            return s->legacy ? SQLITE_ERROR : code;
+        }
+    }
+    code = sqlite3_step(s->real);
+    if (code != SQLITE_ROW) return stepped(s, code, first);
+    if (rsti_is_traced(s->database)) rsti_trace_row(s);
+    return code;
+}
+
+/* A plain query outside a transaction, which most are: nothing is done around it. */
+static inline __attribute__((always_inline)) int step(rsti_statement *s) {
+    rsti_database *d = s->database;
+    int code;
+    if (!s->plain || s->running || s->definitions != d->plain_definitions || !sqlite3_get_autocommit(d->db))
+        return step_closely(s);
+    rsti_clear_error(d);
+    s->failed = 0;
+    s->running = true;
+    d->serial++;
+    code = sqlite3_step(s->real);
+    return code == SQLITE_ROW ? code : stepped(s, code, true);
+}
+
+int rsti_run_step(rsti_statement *s) {
+    return step(s);
+}
+
+static __attribute__((noinline)) int reset_closely(rsti_statement *s) {
     int code;
     end(s);
     code = sqlite3_reset(s->real);
     if (s->failed != 0) code = s->failed;
     s->failed = 0;
     return code;
+}
+
+static inline __attribute__((always_inline)) int reset(rsti_statement *s) {
+    if (!s->plain || s->failed != 0 || s->definitions != s->database->plain_definitions) return reset_closely(s);
+    s->running = false;
+    return sqlite3_reset(s->real);
+}
+
+int rsti_run_reset(rsti_statement *s) {
+    return reset(s);
 }
 
 int rsti_run_finalize(rsti_statement *s) {
@@ -140,7 +173,12 @@ int rsti_run_finalize(rsti_statement *s) {
         d->statements = s->older;
     if (s->older != NULL) s->older->newer = s->newer;
     s->mark = NULL;
-    free(s);
+    if (d->spare == NULL && s->room <= SPARE_ROOM) {
+        d->spare = s;
+        d->spare_room = s->room;
+    } else {
+        free(s);
+    }
     code = sqlite3_finalize(real);
     return failed != 0 ? failed : code;
 }
@@ -149,7 +187,7 @@ int rsti_run_finalize(rsti_statement *s) {
 ** more than the statement, which is used by one thread at a time. */
 INTERPOSED(int, step, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    if (s != NULL) return rsti_run_step(s);
+    if (s != NULL) return step(s);
     RSTI_START();
     if (!RSTI_INTERNAL()) rsti_guest_refresh(statement);
     return sqlite3_step(statement);
@@ -157,7 +195,7 @@ INTERPOSED(int, step, (sqlite3_stmt * statement)) {
 
 INTERPOSED(int, reset, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    if (s != NULL) return rsti_run_reset(s);
+    if (s != NULL) return reset(s);
     RSTI_START();
     return sqlite3_reset(statement);
 }

@@ -8,6 +8,17 @@
 #include "interpose.h"
 #include "parser/tokens.h"
 
+/* Whether it begins with "select ", eight bytes looked at as one number. */
+static bool is_select(const char *text, int bytes) {
+    static const char word[8] = "select ", mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0};
+    uint64_t begins, wanted, of;
+    if (bytes < 8) return false;
+    memcpy(&begins, text, 8);
+    memcpy(&wanted, word, 8);
+    memcpy(&of, mask, 8);
+    return ((begins | 0x2020202020202020u) & of) == wanted && text[6] == ' ';
+}
+
 enum rsti_kind rsti_kind_of(const char *text, int bytes) {
     static const struct {
         const char *word;
@@ -19,7 +30,9 @@ enum rsti_kind rsti_kind_of(const char *text, int bytes) {
         {"RELEASE", RSTI_CONTROL}, {"PRAGMA", RSTI_CONTROL}, {"EXPLAIN", RSTI_CONTROL},
     };
     const char *p = text, *end = text + bytes;
-    rst_token token = rst_token_next(&p, end);
+    rst_token token;
+    if (is_select(text, bytes)) return RSTI_QUERY; /* most are */
+    token = rst_token_next(&p, end);
     while (rst_token_mark(&token, ";")) token = rst_token_next(&p, end);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (token.type == TOKEN_WORD && (token.text[0] | 0x20) == (words[i].word[0] | 0x20) &&

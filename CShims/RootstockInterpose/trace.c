@@ -43,6 +43,7 @@ void rsti_trace_end(rsti_statement *s) {
 void rsti_trace_close(rsti_database *d) {
     if ((d->trace_mask & SQLITE_TRACE_CLOSE) != 0) (void)d->trace(SQLITE_TRACE_CLOSE, d->trace_context, d->db, NULL);
     d->trace_mask = 0;
+    rsti_look(d);
 }
 
 INTERPOSED(int, trace_v2,
@@ -51,6 +52,7 @@ INTERPOSED(int, trace_v2,
     if (d == NULL) return sqlite3_trace_v2(db, mask, trace, context);
     rsti_enter(d);
     d->trace_mask = trace == NULL ? 0 : mask;
+    rsti_look(d);
     d->trace = trace;
     d->trace_text = NULL;
     d->trace_context = context;
@@ -65,6 +67,7 @@ INTERPOSED(void *, trace, (sqlite3 * db, void (*trace)(void *, const char *), vo
     rsti_enter(d);
     before = d->trace_context;
     d->trace_mask = trace == NULL ? 0 : SQLITE_TRACE_STMT;
+    rsti_look(d);
     d->trace = NULL;
     d->trace_text = trace;
     d->trace_context = context;
@@ -79,6 +82,7 @@ INTERPOSED(void *, profile, (sqlite3 * db, void (*profile)(void *, const char *,
     rsti_enter(d);
     before = d->profile_context;
     d->profile = profile;
+    rsti_look(d);
     d->profile_context = context;
     rsti_leave(d);
     return before;

@@ -208,8 +208,8 @@ int rootstock_refresh(sqlite3 *db) {
 }
 
 int rootstock_schema_state(sqlite3 *db, unsigned long long *state) {
-    int code = rootstock_refresh(db);
     rst_connection *c = rst_connection_of(db);
+    int code = c == NULL || rst_schema_is_current(c) ? SQLITE_OK : rootstock_refresh(db);
     *state = c == NULL ? 0 : planner_of(c)->schema_state;
     if (c != NULL && front_of(c)->attached != NULL && code == SQLITE_OK) code = rst_attached_state(c, state);
     return code;

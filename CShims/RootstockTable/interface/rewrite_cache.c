@@ -22,6 +22,7 @@ enum { REMEMBERED = 128, SHORTS = 8, SHORTEST = 8, LONGEST = 1024 };
 typedef struct remembered {
     size_t size;
     char *text;
+    uint64_t seen; /* of the text that was looked through here last: seen twice, it is remembered */
 } remembered;
 
 /* BEGIN, COMMIT, END and the like, of 4 to 7 bytes: the first four and the last four, and how many there are. */
@@ -120,6 +121,21 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     }
 }
 
+/* The cache, of the present schema. False: there is no memory for it. */
+static bool is_ready(rst_connection *c) {
+    rst_front *front = front_of(c);
+    if (front->rewrite_cache == NULL) {
+        front->rewrite_cache = sqlite3_malloc64(sizeof *front->rewrite_cache);
+        if (front->rewrite_cache == NULL) return false;
+        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
+    } else if (front->rewrite_cache->state != planner_of(c)->schema_state) {
+        for (int i = 0; i < REMEMBERED; i++) sqlite3_free(front->rewrite_cache->texts[i].text);
+        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
+    }
+    front->rewrite_cache->state = planner_of(c)->schema_state;
+    return true;
+}
+
 void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) {
     rst_front *front = front_of(c);
     size_t size = (size_t)(end - sql);
@@ -133,15 +149,7 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) 
     for (const char *p = sql; p < end; p++) {
         if ((*p == '_' || (*p | 0x20) == 'x') && may_concern(sql, p, end)) return;
     }
-    if (front->rewrite_cache == NULL) {
-        front->rewrite_cache = sqlite3_malloc64(sizeof *front->rewrite_cache);
-        if (front->rewrite_cache == NULL) return; /* the long way again, then */
-        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
-    } else if (front->rewrite_cache->state != planner_of(c)->schema_state) {
-        for (int i = 0; i < REMEMBERED; i++) sqlite3_free(front->rewrite_cache->texts[i].text);
-        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
-    }
-    front->rewrite_cache->state = planner_of(c)->schema_state;
+    if (!is_ready(c)) return; /* the long way again, then */
     if (size < SHORTEST) {
         remembered_short brief = short_text(sql, size);
         front->rewrite_cache->shorts[place_of_short(brief)] = brief;
@@ -243,11 +251,17 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) 
 /* The schema is that of now. size: of the text, or more than INT_MAX. */
 static __attribute__((noinline)) int look(rst_connection *c, const char *sql, size_t size, char **rewritten,
                                           const char **tail, char **message) {
+    rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
     if (!glance(c, sql, sql + size))
         return rst_rewrite(c, sql, size > INT_MAX ? -1 : (int)size, rewritten, tail, message);
     *rewritten = NULL;
     c->last_error = 0;
     if (tail != NULL) *tail = sql + size;
+    if (rewrite_cache == NULL || size < SHORTEST || size > LONGEST) return SQLITE_OK;
+    remembered *place = (remembered *)place_of(rewrite_cache, sql, size);
+    uint64_t seen = (word_at(sql + size - 8) << 1) + word_at(sql + (size >> 1) - 4) + size;
+    if (place->seen == seen && !is_remembered(rewrite_cache, sql, size)) rst_rewrite_cache_put(c, sql, sql + size);
+    place->seen = seen;
     return SQLITE_OK;
 }
 
@@ -261,6 +275,10 @@ static __attribute__((noinline)) int find_and_look(sqlite3 *db, const char *sql,
         return SQLITE_OK;
     }
     if (!rst_schema_is_current(c)) return rst_rewrite(c, sql, bytes, rewritten, tail, message);
+    /* An empty cache spares the next text this way here. */
+    if (front_of(c)->rewrite_cache == NULL && front_of(c)->attached == NULL && store_of(c)->shared != NULL &&
+        !schema_of(c)->sidecar && schema_of(c)->triggers_epoch == store_of(c)->epoch)
+        (void)is_ready(c);
     return look(c, sql, size, rewritten, tail, message);
 }
 
