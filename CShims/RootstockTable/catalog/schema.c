@@ -247,15 +247,6 @@ static int read_parts(rst_table *table, const char *index_name, rst_part **parts
     return rst_schema_db_finished(s, code);
 }
 
-static const rst_object *find_object(const rst_catalog *catalog, const char *type, const char *name) {
-    for (int i = 0; i < catalog->count; i++) {
-        if (strcmp(catalog->objects[i].type, type) == 0 && sqlite3_stricmp(catalog->objects[i].name, name) == 0) {
-            return &catalog->objects[i];
-        }
-    }
-    return NULL;
-}
-
 static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
     rst_connection *c = table->connection;
     sqlite3_stmt *s;
@@ -282,7 +273,7 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
         if (index->name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
         code = read_parts(table, name, &index->parts, &index->part_count, message);
         if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
-        object = find_object(catalog, "index", name);
+        object = rst_catalog_find(catalog, "index", name);
         if (object == NULL) {
             rst_set_message(message, "index %s has no entry in the catalog", name);
             return rst_schema_db_finished(s, SQLITE_CORRUPT_VTAB);

@@ -92,11 +92,9 @@ static bool is_index(const rst_object *object) {
 
 /* An index is listed under its table's name as that was written when it was made. */
 static bool has_table(const rst_catalog *catalog, int index) {
-    for (int i = index - 1; i >= 0; i--) {
-        if (is_table(&catalog->objects[i]) && strcmp(catalog->objects[i].name, catalog->objects[index].table_name) == 0)
-            return true;
-    }
-    return false;
+    const rst_object *object = &catalog->objects[index];
+    const rst_object *table = rst_catalog_find(catalog, "table", object->table_name);
+    return table != NULL && table < object && strcmp(table->name, object->table_name) == 0;
 }
 
 /* The catalog's tables and indexes as rows; or null: something is not plain, or there is no memory. */

@@ -7,18 +7,8 @@
 
 #include <string.h>
 
-static unsigned int hash_of(const char *name) {
-    unsigned int hash = 2166136261u;
-    for (; *name != '\0'; name++) {
-        unsigned char letter = (unsigned char)*name;
-        if (letter >= 'A' && letter <= 'Z') letter |= 0x20;
-        hash = (hash ^ letter) * 16777619u;
-    }
-    return hash;
-}
-
 static rst_named_table *slot_of(const rst_table_names *names, const char *name) {
-    unsigned int place = hash_of(name) & names->mask;
+    unsigned int place = rst_name_hash(name) & names->mask;
     while (names->slots[place].name != NULL && sqlite3_stricmp(names->slots[place].name, name) != 0)
         place = (place + 1) & names->mask;
     return &names->slots[place];

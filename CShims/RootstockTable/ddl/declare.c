@@ -177,7 +177,8 @@ static int undeclare(rst_connection *c, int number, char **message) {
     if (code != SQLITE_OK) return code;
     sqlite3_free(declared->name);
     sqlite3_free(declared->sql);
-    definitions->declared[number] = definitions->declared[--definitions->declared_count];
+    /* The others keep their order, in which they are sought. */
+    memmove(declared, declared + 1, (size_t)(--definitions->declared_count - number) * sizeof *declared);
     return SQLITE_OK;
 }
 
@@ -207,17 +208,20 @@ int rst_declared_note(rst_connection *c, const rst_table *table) {
 }
 
 /* *next: behind the one that was found last, for they are sought in the order in which they were declared. */
-static bool find_declared(const rst_connection *c, const char *type, const char *name, int *next) {
-    rst_definitions *definitions = definitions_of(c);
-    for (int n = 0; n < definitions->declared_count; n++) {
-        int i = (*next + n) % definitions->declared_count;
-        if (strcmp(definitions->declared[i].type, type) != 0 ||
-            sqlite3_stricmp(definitions->declared[i].name, name) != 0)
-            continue;
+static const rst_declared *find_declared(const rst_declared *declared, int count, const char *type, const char *name,
+                                         int *next) {
+    for (int n = 0; n < count; n++) {
+        int i = (*next + n) % count;
+        if (strcmp(declared[i].type, type) != 0 || sqlite3_stricmp(declared[i].name, name) != 0) continue;
         *next = i + 1;
-        return true;
+        return &declared[i];
     }
-    return false;
+    return NULL;
+}
+
+static bool is_declared(const rst_connection *c, const char *type, const char *name, int *next) {
+    const rst_definitions *definitions = definitions_of(c);
+    return find_declared(definitions->declared, definitions->declared_count, type, name, next) != NULL;
 }
 
 static const char *declared_type(const rst_connection *c, const rst_object *object) {
@@ -335,7 +339,7 @@ static int declare(rst_connection *c, char **message) {
     code = undeclare_stale(c, &kept, message);
     for (int t = 0; t < schema->table_count && code == SQLITE_OK; t++) {
         rst_table *table = schema->tables[t];
-        if (find_declared(c, "table", table->declared_name, &next)) continue;
+        if (is_declared(c, "table", table->declared_name, &next)) continue;
         definitions->declaring = table;
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
                            definitions->engine_module);
@@ -345,7 +349,7 @@ static int declare(rst_connection *c, char **message) {
     for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
         const rst_object *object = &schema->loaded.objects[o];
         char *sql = NULL;
-        if (!is_native(c, object) || find_declared(c, declared_type(c, object), object->name, &next)) continue;
+        if (!is_native(c, object) || is_declared(c, declared_type(c, object), object->name, &next)) continue;
         if (rst_object_is_virtual(object)) {
             code = rst_hosted_fill(c, object, message);
             if (code == SQLITE_OK) sql = rst_hosted_declaration(c, object);
@@ -401,7 +405,8 @@ void rst_declared_forget(rst_connection *c) {
 static int relearn_declared(rst_connection *c) {
     rst_definitions *definitions = definitions_of(c);
     rst_declared *old = definitions->declared;
-    int old_count = definitions->declared_count, code;
+    const rst_declared *known;
+    int old_count = definitions->declared_count, next = 0, code;
     sqlite3_stmt *statement;
     definitions->declared = NULL;
     definitions->declared_count = 0;
@@ -415,11 +420,10 @@ static int relearn_declared(rst_connection *c) {
             const char *sql = "?";
             int64_t identifier = -1;
             if (sqlite3_strnicmp(name, "rootstock_txn", 16) == 0) continue;
-            for (int i = 0; i < old_count; i++) {
-                if (strcmp(old[i].type, type) == 0 && sqlite3_stricmp(old[i].name, name) == 0) {
-                    sql = old[i].sql;
-                    identifier = old[i].identifier;
-                }
+            known = find_declared(old, old_count, type, name, &next);
+            if (known != NULL) {
+                sql = known->sql;
+                identifier = known->identifier;
             }
             code = note_declared(c,
                                  strcmp(type, "table") == 0  ? "table"

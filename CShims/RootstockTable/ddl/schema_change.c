@@ -103,15 +103,6 @@ static const snapshot_row *snapshot_find(const snapshot *s, int64_t rowid) {
     return NULL;
 }
 
-static rst_object *object_find(rst_catalog *catalog, const char *type, const char *name) {
-    for (int i = 0; i < catalog->count; i++) {
-        if (strcmp(catalog->objects[i].type, type) == 0 && sqlite3_stricmp(catalog->objects[i].name, name) == 0) {
-            return &catalog->objects[i];
-        }
-    }
-    return NULL;
-}
-
 static bool has_tree(const snapshot_row *row) {
     const rst_object object = {.type = row->type, .sql = row->sql};
     return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
@@ -178,9 +169,9 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
     /* What went. */
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
         const snapshot_row *row = &before->rows[i];
-        rst_object *object;
+        const rst_object *object;
         if (snapshot_find(after, row->rowid) != NULL) continue;
-        object = object_find(catalog, row->type, row->name);
+        object = rst_catalog_find(catalog, row->type, row->name);
         if (object == NULL) return SQLITE_CORRUPT_VTAB;
         if (has_tree(row) && object->tree != 0) {
             rst_tree tree = {.number = object->tree};
@@ -212,7 +203,7 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
             if (code == SQLITE_OK) code = rst_catalog_write_object(c, &object);
         } else if (!same_text(old->sql, row->sql) || !same_text(old->name, row->name) ||
                    !same_text(old->table_name, row->table_name)) {
-            rst_object *known = object_find(catalog, old->type, old->name);
+            const rst_object *known = rst_catalog_find(catalog, old->type, old->name);
             if (known == NULL) return SQLITE_CORRUPT_VTAB;
             object.identifier = known->identifier;
             object.tree = known->tree;

@@ -10,15 +10,6 @@
 
 #include <string.h>
 
-static const rst_object *find_object(const rst_catalog *catalog, const char *type, const char *name) {
-    for (int i = 0; i < catalog->count; i++) {
-        if (strcmp(catalog->objects[i].type, type) == 0 && sqlite3_stricmp(catalog->objects[i].name, name) == 0) {
-            return &catalog->objects[i];
-        }
-    }
-    return NULL;
-}
-
 /* Entries in tree `number`; false (and a fault) if it cannot be opened. */
 static bool count_entries(rst_check *check, int64_t number, const char *what, uint64_t *entries) {
     const rootstock_engine *engine = store_of(check->connection)->engine;
@@ -123,7 +114,7 @@ static void check_object(rst_check *check, const rst_catalog *catalog, const rst
         if (object->tree != 0) rst_check_fault(check, "catalog: virtual table %s has a tree", object->name);
         return;
     }
-    if (is_index && find_object(catalog, "table", object->table_name) == NULL) {
+    if (is_index && rst_catalog_find(catalog, "table", object->table_name) == NULL) {
         rst_check_fault(check, "catalog: index %s is on table %s, which does not exist", object->name,
                         object->table_name);
     }
@@ -159,7 +150,7 @@ static void check_mirror(rst_check *check, const rst_catalog *catalog) {
     while (sqlite3_step(statement) == SQLITE_ROW) {
         const char *type = (const char *)sqlite3_column_text(statement, 0);
         const char *name = (const char *)sqlite3_column_text(statement, 1);
-        const rst_object *object = type == NULL || name == NULL ? NULL : find_object(catalog, type, name);
+        const rst_object *object = type == NULL || name == NULL ? NULL : rst_catalog_find(catalog, type, name);
         if (object == NULL) {
             rst_check_fault(check, "catalog: %s %s is missing", type, name);
             continue;

@@ -273,13 +273,15 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
     }
     store->engine->cursor_close(cursor);
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_map_error(c, code, message);
-    return SQLITE_OK;
+    return rst_catalog_index(catalog);
 }
 
 void rst_catalog_free(rst_catalog *catalog) {
     for (int i = 0; i < catalog->count; i++) sqlite3_free(catalog->objects[i].type); /* the texts' block */
     sqlite3_free(catalog->objects);
+    sqlite3_free(catalog->slots);
     catalog->objects = NULL;
+    catalog->slots = NULL;
     catalog->count = 0;
 }
 

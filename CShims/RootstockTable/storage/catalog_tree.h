@@ -17,6 +17,8 @@ typedef struct rst_catalog {
     int64_t format, features /* CATALOG_... */, generation, next_tree, next_object, user_version, application_id;
     rst_object *objects;
     int count;
+    int *slots; /* by name, see catalog_names.c: an object's place and 1, or 0 */
+    unsigned int mask;
 } rst_catalog;
 
 /* A store without features is of format 1, byte for byte; one with any is of format 2, which older versions refuse. */
@@ -33,5 +35,13 @@ int rst_catalog_remove_object(rst_connection *c, int64_t identifier);
 int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree, char **message);
 int rst_catalog_free_tree(rst_connection *c, rst_tree *tree);
 void rst_catalog_free(rst_catalog *catalog);
+
+/* ---- catalog_names.c ---- */
+/* Of a name, without regard to the case of ASCII letters. */
+unsigned int rst_name_hash(const char *name);
+/* Makes its objects known by name. SQLITE_OK or SQLITE_NOMEM. */
+int rst_catalog_index(rst_catalog *catalog);
+/* The first object of the type and name in a catalog that was read; or null. */
+const rst_object *rst_catalog_find(const rst_catalog *catalog, const char *type, const char *name);
 
 #endif
