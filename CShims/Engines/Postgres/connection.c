@@ -185,8 +185,9 @@ static const char *const texts[STATEMENTS] = {
     [STATEMENT_UNLOCK] = "SELECT pg_advisory_unlock($1::int, $2::int)",
 };
 
-/* The index gives the rows in order: no plan that sorts or reads the whole table may come of a guess about LIMIT. Commits
-** below durability full are written by the server's background writer: a power loss takes the last ones. */
+/* The index gives the rows in order: no plan that sorts or reads the whole table may come of a guess about LIMIT.
+ *Commits
+ ** below durability full are written by the server's background writer: a power loss takes the last ones. */
 static const char *const settings[] = {
     "SET enable_seqscan = off",  "SET enable_bitmapscan = off", "SET enable_sort = off",
     "SET enable_hashjoin = off", "SET enable_mergejoin = off",  "SET plan_cache_mode = force_generic_plan",

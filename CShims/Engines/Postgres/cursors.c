@@ -1,7 +1,8 @@
 /*
 ** cursors.c - moving: the server's rows come in batches that grow, and the overlay's are merged with them.
 **
-** Invariant: a batch holds all of the server's rows of the tree between its first row and its last, in one direction. From
+** Invariant: a batch holds all of the server's rows of the tree between its first row and its last, in one direction.
+*From
 ** `from_start` nothing comes before it, with `at_end` nothing after it.
 */
 #include <stdlib.h>
@@ -78,8 +79,27 @@ static bool is_behind(const rootstock_cursor *c, int row, const place *from) {
     return (from->forward ? order > 0 : order < 0) || (from->at && order == 0);
 }
 
+/* In a write transaction a key is often sought for those near it: by the transaction's window. */
+static int fetch_window(rootstock_cursor *c, const place *from) {
+    const window *w;
+    c->batch = NULL;
+    int code = postgres_window_of(c->transaction, c->tree, &(rootstock_slice){from->size, from->key}, &w);
+    if (code != ROOTSTOCK_OK) return code;
+    c->batch = w->rows;
+    c->row = 0;
+    c->rows = PQntuples(w->rows);
+    c->forward = true;
+    c->from_start = false;
+    c->at_end = w->at_end;
+    c->start_at = true;
+    memcpy(c->start, w->start, c->start_size = w->start_size);
+    c->server_changes = w->server_changes;
+    return ROOTSTOCK_OK;
+}
+
 static int fetch(rootstock_cursor *c, const place *from) {
     rootstock_transaction *t = c->transaction;
+    if (t->write && from->forward && from->at && from->key != NULL && from->size > 0) return fetch_window(c, from);
     bool whole = from->key == NULL && !from->forward;
     statement number = whole            ? STATEMENT_LAST
                        : !from->forward ? STATEMENT_BEFORE
@@ -98,6 +118,9 @@ static int fetch(rootstock_cursor *c, const place *from) {
     c->forward = from->forward;
     c->from_start = from->key == NULL;
     c->at_end = c->rows < c->wanted;
+    c->start_at = from->at;
+    c->start_size = from->key == NULL ? 0 : from->size;
+    if (from->key != NULL) memcpy(c->start, from->key, from->size);
     c->server_changes = t->server_changes;
     /* The next one is larger, as far as rows of this size allow. */
     size_t bytes = 1;
@@ -110,32 +133,41 @@ static int fetch(rootstock_cursor *c, const place *from) {
     return ROOTSTOCK_OK;
 }
 
+/* Does the batch hold what is behind the place, so far as it goes? It begins at its start, or behind it. */
+static bool is_from_start_on(const rootstock_cursor *c, const place *from) {
+    if (from->key == NULL) return false;
+    int order = postgres_compare(from->key, from->size, c->start, c->start_size);
+    return (c->forward ? order > 0 : order < 0) || (order == 0 && (c->start_at || !from->at));
+}
+
+static int first_behind(const rootstock_cursor *c, const place *from) {
+    /* Mostly it is the row, or the one after it. */
+    int low = c->row > 0 && !is_behind(c, c->row - 1, from) ? c->row : 0, high = c->rows;
+    if (low < high && is_behind(c, low, from)) high = low;
+    if (low + 1 < high && is_behind(c, low + 1, from)) high = low + 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (is_behind(c, middle, from))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 /* Sets c->row to the first of the server's rows behind the place; *there: there is one. */
 static int find_row(rootstock_cursor *c, const place *from, bool *there) {
     bool usable =
         c->batch != NULL && c->forward == from->forward && c->server_changes == c->transaction->server_changes;
-    /* The place may lie before the batch, where rows are that it does not hold. */
-    if (usable && !c->from_start)
-        usable =
-            c->rows > 0 && from->key != NULL && !is_behind(c, 0, &(place){from->key, from->size, false, from->forward});
+    if (usable && !c->from_start) usable = is_from_start_on(c, from);
     if (usable) {
-        /* Mostly it is the row, or the one after it. */
-        int low = c->row > 0 && !is_behind(c, c->row - 1, from) ? c->row : 0, high = c->rows;
-        if (low < high && is_behind(c, low, from)) high = low;
-        if (low + 1 < high && is_behind(c, low + 1, from)) high = low + 1;
-        while (low < high) {
-            int middle = low + (high - low) / 2;
-            if (is_behind(c, middle, from))
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        c->row = low;
-        *there = low < c->rows;
+        c->row = first_behind(c, from);
+        *there = c->row < c->rows;
         if (*there || c->at_end) return ROOTSTOCK_OK;
     }
     int code = fetch(c, from);
-    *there = code == ROOTSTOCK_OK && c->rows > 0;
+    if (code == ROOTSTOCK_OK) c->row = first_behind(c, from);
+    *there = code == ROOTSTOCK_OK && c->row < c->rows;
     return code;
 }
 

@@ -15,26 +15,32 @@ enum { OVERLAY_BYTES = 32 << 20, READ_BYTES = 8 << 20 };
 ** READING
 */
 
-int postgres_find(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {
-    if (t->write) {
-        node *known = postgres_overlay_get(&t->overlay, tree, key->data, key->size);
-        if (known != NULL && !known->there) return ROOTSTOCK_NOT_FOUND;
-        if (known != NULL) {
-            *value = known->value;
-            return ROOTSTOCK_OK;
-        }
-    }
+/* One row of the server's, without its neighbours. */
+static int find_alone(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
+                      rootstock_slice *value) {
     const parameter parameters[] = {INTEGER(tree), {key->data, key->size}};
     PGresult *result;
     int code = postgres_ask(t, STATEMENT_GET, 2, parameters, &result);
     if (code != ROOTSTOCK_OK) return code;
     if (!postgres_keep(t, result)) return ROOTSTOCK_NO_MEMORY;
-    bool there = PQntuples(result) == 1;
-    if (there) *value = (rootstock_slice){(size_t)PQgetlength(result, 0, 0), PQgetvalue(result, 0, 0)};
+    if (PQntuples(result) == 0) return ROOTSTOCK_NOT_FOUND;
+    *value = (rootstock_slice){(size_t)PQgetlength(result, 0, 0), PQgetvalue(result, 0, 0)};
+    return ROOTSTOCK_OK;
+}
+
+int postgres_find(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {
+    if (!t->write) return find_alone(t, tree, key, value);
+    node *known = postgres_overlay_get(&t->overlay, tree, key->data, key->size);
+    if (known != NULL && !known->there) return ROOTSTOCK_NOT_FOUND;
+    if (known != NULL) {
+        *value = known->value;
+        return ROOTSTOCK_OK;
+    }
+    int code = tree == 0 ? find_alone(t, tree, key, value) : postgres_window_find(t, tree, key, value);
     /* What is asked is often changed next: then it is known. Without memory it is asked again. */
-    if (t->write && t->overlay.bytes < READ_BYTES)
-        postgres_overlay_set(&t->overlay, tree, key, there ? value : NULL, false);
-    return there ? ROOTSTOCK_OK : ROOTSTOCK_NOT_FOUND;
+    if ((code == ROOTSTOCK_OK || code == ROOTSTOCK_NOT_FOUND) && t->overlay.bytes < READ_BYTES)
+        postgres_overlay_set(&t->overlay, tree, key, code == ROOTSTOCK_OK ? value : NULL, false);
+    return code;
 }
 
 int postgres_get(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {

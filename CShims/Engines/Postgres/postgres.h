@@ -1,11 +1,15 @@
 /*
 ** postgres.h - the engine "postgres": a store is a schema of a PostgreSQL server, by libpq.
 **
-** address.c finds the server and the schema that a path names, connection.c talks to the server, environment.c opens and
-** closes stores, transactions.c begins and ends, overlay.c keeps what the write transaction has changed, entries.c reads and
-** writes, cursors.c moves. `make` in this folder builds the shared library for --load-engine.
+** address.c finds the server and the schema that a path names, connection.c talks to the server, environment.c opens
+*and
+** closes stores, transactions.c begins and ends, overlay.c keeps what the write transaction has changed, entries.c
+*reads and
+** writes, windows.c remembers what lies near, cursors.c moves. `make` in this folder builds the shared library for
+*--load-engine.
 **
-** HOW A STORE LIES IN THE SCHEMA. One table: entry (tree int, key bytea, value bytea, primary key (tree, key)). Tree 0 has
+** HOW A STORE LIES IN THE SCHEMA. One table: entry (tree int, key bytea, value bytea, primary key (tree, key)). Tree 0
+*has
 ** the records of the store's own:
 **
 ** | key                            | value                                   |
@@ -16,8 +20,10 @@
 ** | 'N', a tree's name             | its number, 8 bytes                     |
 ** | 'E', a tree's number, 4 bytes  | its entries, 8 bytes                    |
 **
-** Numbers have their most significant byte first. A read transaction is one at repeatable read, held. The write transaction
-** holds an advisory lock of its session, too: one writer at a time, of all clients. Its changes are in memory (the overlay),
+** Numbers have their most significant byte first. A read transaction is one at repeatable read, held. The write
+*transaction
+** holds an advisory lock of its session, too: one writer at a time, of all clients. Its changes are in memory (the
+*overlay),
 ** and go to the server in one pipeline with its COMMIT; reads of the transaction merge them with the server's rows.
 **
 ** ROUND TRIPS. postgres_receive alone waits for the server, and counts that. What nobody waits for (the end of a
@@ -111,6 +117,22 @@ typedef struct overlay {
     size_t bytes, count, changed;
 } overlay;
 
+/* The server's rows of a tree from a key on, all of them up to the last: what a write transaction asks about next lies
+ *near,
+ ** mostly, and then costs nothing. So removing the entries of an index, and looking whether keys are taken, goes by
+ *windows. */
+typedef struct window {
+    rootstock_tree tree; /* 0: none */
+    PGresult *rows;
+    bool at_end;
+    int wanted, hits;
+    uint64_t server_changes;
+    size_t start_size;
+    unsigned char start[LONGEST_KEY];
+} window;
+
+enum { WINDOWS = 8 };
+
 struct rootstock_transaction {
     rootstock_environment *environment;
     connection *connection; /* null: no snapshot */
@@ -119,7 +141,9 @@ struct rootstock_transaction {
     overlay overlay;
     uint64_t changes;        /* changed something */
     uint64_t server_changes; /* the server's rows changed: batches of cursors are old */
-    PGresult **results;      /* what was returned lies in them */
+    window *windows;         /* WINDOWS of them, or null */
+    int next_window;
+    PGresult **results; /* what was returned lies in them */
     size_t result_count, result_room;
     rootstock_tree highest_tree; /* the tree whose highest key is known */
     int highest_known;           /* 1: this key; 2: the tree is empty */
@@ -139,7 +163,10 @@ struct rootstock_cursor {
     int row, rows;
     bool forward, at_end; /* of the batch: its direction; there is nothing behind it */
     bool from_start;      /* nothing before it, in that direction */
-    int wanted;           /* rows to ask for next */
+    bool start_at;        /* a row at its start is in it, too */
+    size_t start_size;    /* its start, where from_start is not so */
+    unsigned char start[LONGEST_KEY];
+    int wanted; /* rows to ask for next */
     uint64_t server_changes;
     rootstock_cursor *next;
 };
@@ -178,8 +205,9 @@ void postgres_send_text(connection *c, const char *sql);
 void postgres_mark(connection *c);
 /* What was sent up to here is read and forgotten by the next receive. */
 void postgres_leave(connection *c);
-/* Waits for the answers to what was sent since the last leave: exactly `count`. The first failure among them is the code, and
-** then no answer is given. */
+/* Waits for the answers to what was sent since the last leave: exactly `count`. The first failure among them is the
+ *code, and
+ ** then no answer is given. */
 int postgres_receive(rootstock_environment *environment, connection *c, PGresult **results, int count);
 /* Sends one statement and waits. */
 int postgres_ask(rootstock_transaction *t, statement number, int count, const parameter *parameters, PGresult **result);
@@ -192,7 +220,8 @@ void postgres_empty_pool(rootstock_environment *environment);
 int postgres_compare(const void *a, size_t a_size, const void *b, size_t b_size);
 /* The node of the key, or null. */
 node *postgres_overlay_get(const overlay *o, rootstock_tree tree, const void *key, size_t size);
-/* The first node of the tree above the key, or at it; the last one below it or at it. A null key: from the tree's end. */
+/* The first node of the tree above the key, or at it; the last one below it or at it. A null key: from the tree's end.
+ */
 node *postgres_overlay_above(const overlay *o, rootstock_tree tree, const void *key, size_t size, bool at);
 node *postgres_overlay_below(const overlay *o, rootstock_tree tree, const void *key, size_t size, bool at);
 /* Sets the key's node; data null: the entry is not there. False: no memory. */
@@ -210,6 +239,13 @@ int postgres_flush(rootstock_transaction *t, bool commit);
 int postgres_check(rootstock_transaction *t, bool write);
 bool postgres_is_child(const rootstock_environment *environment);
 int postgres_refuse_child(void);
+
+/* windows.c: what the server has for a key, in a write transaction. */
+/* The window that says what the server has for the key; asked for, if need be. */
+int postgres_window_of(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, const window **found);
+int postgres_window_find(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
+                         rootstock_slice *value);
+void postgres_windows_free(rootstock_transaction *t);
 
 /* entries.c */
 int postgres_find(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value);

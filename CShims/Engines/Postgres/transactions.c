@@ -53,9 +53,21 @@ bool postgres_keep(rootstock_transaction *t, PGresult *result) {
     return true;
 }
 
+static bool is_batch(const rootstock_transaction *t, const PGresult *result) {
+    for (const rootstock_cursor *c = t->cursors; c != NULL; c = c->next)
+        if (c->batch == result) return true;
+    return false;
+}
+
+/* A cursor's batch is of use after a change, too: the overlay has what changed. */
 void postgres_forget_results(rootstock_transaction *t) {
-    for (rootstock_cursor *c = t->cursors; c != NULL; c = c->next) c->batch = NULL;
-    while (t->result_count > 0) PQclear(t->results[--t->result_count]);
+    size_t kept = 0;
+    for (size_t i = 0; i < t->result_count; i++)
+        if (is_batch(t, t->results[i]))
+            t->results[kept++] = t->results[i];
+        else
+            PQclear(t->results[i]);
+    t->result_count = kept;
 }
 
 /*
@@ -316,6 +328,7 @@ static void free_transaction(rootstock_transaction *t) {
         postgres_cursor_forget(c);
         c->transaction = NULL;
     }
+    postgres_windows_free(t);
     postgres_forget_results(t);
     postgres_overlay_forget(&t->overlay, 0);
     free(t->results);

@@ -62,6 +62,7 @@ if [ -e /usr/include/rocksdb/c.h ]; then
     rocksdb() { verb=$1; shift; "$command" --load-engine "$folder/librootstock_rocksdb.so" "$verb" "$@"; }
     rocksdb engines | grep -q '^rocksdb  *[0-9.]*  *directory' || fail "rocksdb is not listed as a directory store"
     rocksdb engine-test rocksdb --rounds 1 > "$folder/words" || fail "rocksdb: $(grep -A2 broken "$folder/words")"
+    /usr/bin/python3 "$root/Tests/Parity/library.py" "$extension" "$folder/librootstock_rocksdb.so" rocksdb || fail "rocksdb: SQL means something else"
     rocksdb sql --engine rocksdb "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT);
         INSERT INTO book VALUES ('Solaris', 1), ('Eden', 2); CREATE INDEX by_lent ON book (lent)"
     rocksdb backup --engine rocksdb "$folder/shelf" "$folder/copy" > "$folder/words" || fail "rocksdb's backup: $(cat "$folder/words")"

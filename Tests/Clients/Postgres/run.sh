@@ -29,6 +29,8 @@ refuses() {
 
 rootstock engine-test postgres --rounds 1 > "$folder/words" || fail "$(grep -A2 broken "$folder/words")"
 
+/usr/bin/python3 "$root/Tests/Parity/library.py" "$extension" "$folder/librootstock_postgres.so" postgres || fail "SQL means something else"
+
 # A URI, and a schema of it.
 uri="$ROOTSTOCK_POSTGRES"
 rootstock sql "$uri" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT); INSERT INTO book VALUES ('Solaris', 1), ('Eden', 2);
