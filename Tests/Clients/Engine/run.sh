@@ -1,5 +1,5 @@
 #!/bin/sh
-# An engine from outside: the folder of the reference engine copied elsewhere, built against the plug's header alone, loaded into
+# An engine from outside: the folder of the reference engine copied by its `make copy`, built against the plug's header alone, loaded into
 # the command and into the extension, where SQL runs on it. EXTENSION: build/rootstock.so.
 set -eu
 extension=$(realpath "$1")
@@ -8,11 +8,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "engine: $1" >&2; exit 1; }
 
-mkdir "$folder/include" "$folder/granite"
-cp "$root/CShims/RootstockEngine/include/rootstock_engine.h" "$folder/include/"
-cp -r "$root/CShims/Engines/Reference/." "$folder/granite/"
-sed -i 's/\.name = "reference"/.name = "granite"/' "$folder/granite/environment.c"
-make -s -C "$folder/granite" ENGINE=granite HEADER="$folder/include"
+make -s -C "$root/CShims/Engines/Reference" copy NAME=granite TO="$folder/granite" > "$folder/words" || fail "no copy: $(cat "$folder/words")"
+make -s -C "$root/CShims/Engines/Reference" copy NAME=granite TO="$folder/granite" 2> "$folder/words" && fail "a copy replaced a folder"
+grep -q "TO is a folder that is not there yet" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
+make -s -C "$root/CShims/Engines/Reference" copy NAME=Granite TO="$folder/other" 2> /dev/null && fail "a copy with a name that no engine has"
 library="$folder/granite/librootstock_granite.so"
 
 command="$root/.build/debug/rootstock"
@@ -33,7 +32,7 @@ grep -q "cannot load engine library $folder/missing.so" "$folder/words" || fail 
 "$command" --load-engine "$extension" engines 2> "$folder/words" && fail "any library was loaded"
 grep -q "has no function rootstock_engine_init" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
 sed -i 's/return abi == ROOTSTOCK_ENGINE_ABI ? &reference : NULL/return abi == 1 ? \&reference : NULL/' "$folder/granite/environment.c"
-make -s -C "$folder/granite" ENGINE=old HEADER="$folder/include"
+make -s -C "$folder/granite" ENGINE=old
 "$command" --load-engine "$folder/granite/librootstock_old.so" engines 2> "$folder/words" && fail "another ABI was loaded"
 grep -q "built for another version of the plug" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
 
