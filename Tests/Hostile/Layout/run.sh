@@ -99,7 +99,9 @@ cursor-behind-a-delete-marked-otherwise s/(define C_DEL.)0x08/\10x20/
 transaction-field-first s/^(struct MDB_txn \{)/\1 void *added;/
 transaction-field-before-its-number s/^(.txnid_t		mt_txnid;)/	size_t added; \1/
 transaction-field-before-freed-pages s/^(.MDB_IDL		mt_free_pgs;)/	void *added; \1/
+transaction-field-before-loose-pages s/^(.MDB_page	\*mt_loose_pgs;)/	void *added; \1/
+transaction-field-before-changed-pages s/^(.MDB_IDL		mt_spill_pgs;)/\1 void *added;/
 changed-pages-marked-otherwise s/(define	P_DIRTY.*)0x10/\10x80/
 given-up-pages-marked-otherwise s/(define.P_LOOSE.*)0x4000/\10x2000/
 CHANGES
-echo "layout: 13 others recognised"
+echo "layout: 15 others recognised"
