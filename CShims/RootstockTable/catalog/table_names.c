@@ -58,6 +58,7 @@ int rst_table_names_make(rst_table **tables, int count, rst_table_names *out) {
 void rst_table_names_free(rst_table_names *names) {
     sqlite3_free(names->slots);
     sqlite3_free(names->children);
+    sqlite3_free(names->sound);
     memset(names, 0, sizeof *names);
 }
 

@@ -23,6 +23,10 @@ typedef struct rst_table_names {
     rst_named_table *slots; /* a hash table; null: no tables */
     unsigned int mask;
     rst_child *children; /* all of them */
+    /* Tables with foreign keys, in the order of SQLite's list, once PRAGMA foreign_key_check found their declarations
+    ** sound; null before. */
+    struct rst_table **sound;
+    int sound_count;
 } rst_table_names;
 
 /* The names of the tables, which must outlive them. SQLITE_OK or SQLITE_NOMEM. */

@@ -1,10 +1,9 @@
 /*
-** declare.c - loading the schema into memory and declaring it to SQLite.
+** declare.c - declaring the loaded schema to SQLite.
 **
-** The catalog is the truth; c->tables and the schema database are made from it, and SQLite's own schema (the `:memory:`
-** database of a connection with a store) is brought in line: a virtual table for each table, a native view for each
-** view. Invariant: what is declared carries the SQL text it was declared from, so that only what changed is declared
-** anew.
+** SQLite's own schema (the `:memory:` database of a connection with a store) is brought in line with the catalog: a
+** virtual table for each table, a native view for each view. Invariant: what is declared carries the SQL text it was
+** declared from, so that only what changed is declared anew.
 */
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
@@ -21,140 +20,6 @@
 #include <string.h>
 
 enum { MANY_TABLES = 4 }; /* that are declared at once when a store is opened */
-
-/* carry: the tables there are describe c->loaded, and the schema database is the one that they were described by. */
-static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool carry, rst_table **tables, int *count,
-                           char **message) {
-    rst_schema *schema = schema_of(c);
-    rst_changed_tables changed = {0};
-    int known = 0, code = carry ? rst_changed_tables_find(&schema->loaded, catalog, &changed) : SQLITE_OK;
-    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
-        const rst_object *object = &catalog->objects[i];
-        if (strcmp(object->type, "table") != 0 || rst_object_is_virtual(object)) continue;
-        /* Both are in the order of the catalog. */
-        while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
-        if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
-            strcmp(schema->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name)) {
-            rst_table *table = schema->tables[known];
-            if (rst_table_is_unused(table)) {
-                table->references++;
-                tables[*count] = table;
-            } else {
-                code = rst_table_describe_again(table, &tables[*count]);
-            }
-        } else {
-            code = rst_table_describe(c, catalog, object, &tables[*count], message);
-        }
-        if (code == SQLITE_OK) ++*count;
-    }
-    rst_changed_tables_free(&changed);
-    return code;
-}
-
-static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry, char **message) {
-    rst_rewriter *rewriter = rewriter_of(c);
-    rst_schema *schema = schema_of(c);
-    rst_table **tables = NULL;
-    rst_table_names names = {0};
-    int count = 0, code;
-    tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
-    if (tables == NULL) return SQLITE_NOMEM;
-    code = describe_tables(c, catalog, carry, tables, &count, message);
-    if (code == SQLITE_OK) {
-        code = rst_table_names_make(tables, count, &names);
-        for (int i = 0; i < count && code == SQLITE_OK; i++)
-            tables[i]->is_parent = rst_table_names_find(&names, tables[i]->name)->children != NULL;
-        if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count);
-    }
-    if (code != SQLITE_OK) {
-        rst_table_names_free(&names);
-        for (int i = 0; i < count; i++) rst_table_release(tables[i]);
-        sqlite3_free(tables);
-        return code;
-    }
-    for (int i = 0; i < schema->table_count; i++) {
-        rst_table *old = schema->tables[i];
-        rst_cursors_drop_spare(old);
-        rst_validator_finalize(old);
-        rst_triggers_free(old);
-    }
-    {
-        rst_table **old_tables = schema->tables;
-        int old_count = schema->table_count;
-        schema->tables = tables;
-        schema->table_count = count;
-        rst_table_names_free(&schema->names);
-        schema->names = names;
-        rst_plans_note_running(c);
-        /* Declared virtual tables whose text is unchanged go on with the new description. */
-        for (rst_vtab *vtab = schema->vtabs; vtab != NULL; vtab = vtab->next) {
-            rst_table *fresh = rst_table_find(c, vtab->table->declared_name);
-            if (fresh == NULL || fresh == vtab->table) continue;
-            if (strcmp(fresh->sql, vtab->table->sql) != 0 || fresh->identifier != vtab->table->identifier) continue;
-            if (vtab->table->missing_collation != NULL) {
-                for (int i = 0; i < fresh->column_count; i++) {
-                    if (sqlite3_stricmp(fresh->columns[i].collation_name, vtab->table->missing_collation) == 0)
-                        fresh->missing_collation = fresh->columns[i].collation_name;
-                }
-            }
-            if (code == SQLITE_OK) code = rst_plans_carry(vtab->table, fresh);
-            fresh->references++;
-            rst_table_release(vtab->table);
-            vtab->table = fresh;
-        }
-        for (int i = 0; i < old_count; i++) rst_table_release(old_tables[i]);
-        sqlite3_free(old_tables);
-    }
-    rewriter->has_expressions = rewriter->has_exclusions = false;
-    for (int i = 0; i < schema->table_count; i++) {
-        for (int k = 0; k < schema->tables[i]->index_count; k++) {
-            const rst_index *index = &schema->tables[i]->indexes[k];
-            rewriter->has_exclusions |= rst_partial_predicate_excludes(index->predicate);
-            for (int p = 0; p < index->part_count; p++) rewriter->has_expressions |= index->parts[p].column == -2;
-        }
-    }
-    store_of(c)->epoch++;
-    planner_of(c)->schema_state++;
-    return code;
-}
-
-int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
-    rst_store *store = store_of(c);
-    rootstock_transaction *transaction = store->writer, *own = NULL;
-    rst_catalog catalog;
-    int code;
-    store->catalog.open = false;
-    if (transaction == NULL && store->reader_live) transaction = store->reader;
-    if (transaction == NULL) {
-        /* A VACUUM of another connection may put a new file in the place of the one that was followed just now. */
-        for (int follows = 0;; follows++) {
-            code = rst_store_now(c, message);
-            if (code != SQLITE_OK) return code;
-            code = store->engine->begin(store->shared->environment, 0, NULL, NULL, &own);
-            if (code == ROOTSTOCK_OK) break;
-            if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_error(c, code, message);
-        }
-        transaction = own;
-    }
-    code = rst_catalog_read(c, transaction, &catalog, message);
-    if (code == SQLITE_OK && rebuild_mirror) code = rst_schema_db_build(c, &catalog, message);
-    if (code == SQLITE_OK) {
-        definitions_of(c)->loading = transaction;
-        code = load_tables(c, &catalog, !rebuild_mirror, message);
-        definitions_of(c)->loading = NULL;
-    }
-    if (code == SQLITE_OK) {
-        store->generation = (uint64_t)catalog.generation;
-        store->schema_stale = false;
-        if (transaction == store->writer) store->writer_unseen = false;
-        rst_catalog_free(&schema_of(c)->loaded);
-        schema_of(c)->loaded = catalog;
-        memset(&catalog, 0, sizeof catalog);
-    }
-    rst_catalog_free(&catalog);
-    if (own != NULL) store->engine->abort(own);
-    return code;
-}
 
 static bool declared_same(const rst_declared *declared, const char *type, const char *name, const char *sql,
                           int64_t identifier) {
@@ -402,7 +267,7 @@ void rst_declared_forget(rst_connection *c) {
 }
 
 /* After a rollback SQLite has its old schema back, of which we know only the names: read what is declared from it. */
-static int relearn_declared(rst_connection *c) {
+int rst_declared_relearn(rst_connection *c) {
     rst_definitions *definitions = definitions_of(c);
     rst_declared *old = definitions->declared;
     const rst_declared *known;
@@ -443,33 +308,6 @@ static int relearn_declared(rst_connection *c) {
     return code;
 }
 
-static int read_generation(rst_connection *c, int64_t *generation, uint64_t *identifier, char **message) {
-    rst_store *store = store_of(c);
-    rootstock_transaction *transaction = store->writer != NULL ? store->writer
-                                         : store->reader_live  ? store->reader
-                                                               : NULL;
-    rst_catalog meta;
-    int code;
-    if (transaction == NULL) {
-        /* A look through the pooled read transaction: a fresh one costs a hundred times as much. */
-        code = rst_reader_begin(c, message);
-        if (code != SQLITE_OK) return code;
-        *identifier = store->engine->transaction_identifier(store->reader);
-        if (*identifier == store->checked_transaction)
-            *generation = (int64_t)store->generation;
-        else {
-            code = rst_catalog_read_meta(c, store->reader, &meta, message);
-            *generation = meta.generation;
-        }
-        store->engine->reset(store->reader);
-        return code;
-    }
-    *identifier = store->writer != NULL ? 0 : store->engine->transaction_identifier(transaction);
-    code = rst_catalog_read_meta(c, transaction, &meta, message);
-    *generation = meta.generation;
-    return code;
-}
-
 int64_t rst_declared_version(rst_connection *c) {
     sqlite3_stmt *statement;
     int64_t version = -1;
@@ -477,82 +315,4 @@ int64_t rst_declared_version(rst_connection *c) {
     if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
     rst_statement_done(c, statement);
     return version + rst_temporary_version(c) * ((int64_t)1 << 32);
-}
-
-/* Tables that were declared without a collation which the application has registered by now are declared anew. */
-static void declare_collated(rst_connection *c) {
-    rst_definitions *definitions = definitions_of(c);
-    for (int i = 0; i < schema_of(c)->table_count; i++) {
-        const rst_table *table = schema_of(c)->tables[i];
-        if (table->missing_collation == NULL || !rst_collation_known(c, table->missing_collation)) continue;
-        for (int n = 0; n < definitions->declared_count; n++) {
-            if (sqlite3_stricmp(definitions->declared[n].name, table->declared_name) == 0)
-                definitions->declared[n].identifier = -1;
-        }
-        store_of(c)->schema_stale = true;
-    }
-}
-
-int rst_schema_refresh(rst_connection *c, char **message) {
-    rst_definitions *definitions = definitions_of(c);
-    rst_schema *schema = schema_of(c);
-    rst_store *store = store_of(c);
-    int64_t generation = 0;
-    uint64_t identifier = 0;
-    int code;
-    if (store->shared == NULL) return SQLITE_OK;
-    if (store->interrupted) rst_interrupted_rollback(c, NULL);
-    if (store->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
-    if (store->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
-    if (store->declared_in_transaction) {
-        /* Has a ROLLBACK taken away what was declared since? */
-        if (rst_declared_version(c) != definitions->declared_version) store->schema_stale = true;
-        if (sqlite3_get_autocommit(c->db)) store->declared_in_transaction = false;
-    }
-    /* The row validators' transaction lasts for good; out of memory ends it, and with it the row validators. */
-    if (schema->schema_db != NULL && sqlite3_get_autocommit(schema->schema_db)) store->schema_stale = true;
-    if (!store->schema_stale && rst_temporary_hidden_changed(c)) {
-        code = rst_schema_declare(c, message);
-        if (!sqlite3_get_autocommit(c->db)) { /* what a ROLLBACK takes away again */
-            store->declared_in_transaction = true;
-            definitions->declared_version = rst_declared_version(c);
-        }
-        if (code != SQLITE_OK) {
-            store->schema_stale = true;
-            return code;
-        }
-    }
-    if (!store->schema_stale) {
-        /* this transaction's snapshot was compared */
-        if (store->writer != NULL || store->reader_pinned) return SQLITE_OK;
-        code = rst_check_usable(c, message);
-        if (code != SQLITE_OK) return code;
-        if (rst_schema_is_current(c)) return SQLITE_OK;
-        code = read_generation(c, &generation, &identifier, message);
-        if (code != SQLITE_OK) return code;
-        if ((uint64_t)generation == store->generation) {
-            if (identifier != 0) store->checked_transaction = identifier;
-            if (schema->triggers_epoch != store->epoch) return rst_triggers_load(c, message);
-            return SQLITE_OK;
-        }
-        store->schema_stale = true;
-    }
-    rst_retired_vtabs_free(c); /* of the time before: those of now may still be in SQLite's hands */
-    code = rst_temporary_triggers_read(c);
-    if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
-    if (code == SQLITE_OK) code = relearn_declared(c);
-    if (code == SQLITE_OK) {
-        executor_of(c)->refreshing = true;
-        store->collations_missing = false;
-        for (int i = 0; i < schema->table_count; i++)
-            store->collations_missing |= schema->tables[i]->missing_collation != NULL;
-        code = rst_schema_declare(c, message);
-        executor_of(c)->refreshing = false;
-    }
-    if (code != SQLITE_OK) store->schema_stale = true;
-    if (!sqlite3_get_autocommit(c->db)) {
-        store->declared_in_transaction = true;
-        definitions->declared_version = rst_declared_version(c);
-    }
-    return code;
 }

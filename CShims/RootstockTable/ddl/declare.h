@@ -1,5 +1,5 @@
 /*
-** declare.h - the schema in memory and in SQLite; see declare.c.
+** declare.h - the schema in memory and in SQLite; see load.c, declare.c and refresh.c.
 */
 #ifndef ROOTSTOCK_DECLARE_H
 #define ROOTSTOCK_DECLARE_H
@@ -12,6 +12,8 @@ int rst_declared_note(rst_connection *c, const rst_table *table);
 ** so, and nothing was. */
 int rst_declare_at_once(rst_connection *c, char **message);
 void rst_declared_forget(rst_connection *c);
+/* After a rollback SQLite has its old schema back: reads from it what is declared. */
+int rst_declared_relearn(rst_connection *c);
 /* Of the declarations: it goes back with them. */
 int64_t rst_declared_version(rst_connection *c);
 /* Text of a view or trigger as the connection can run it (trigger_text.c); null where nothing changes. */

@@ -3,7 +3,7 @@
 **
 ** SQLite parses the statement on the schema database, refuses it in its own words, and rewrites whatever else the
 ** change touches (ALTER TABLE). Then the schema database's schema before and after is compared (of a CREATE only what
-** came), and the difference carried into the catalog, the trees and the rows. Invariant: the catalog's objects are the
+** came, of a DROP only what it names), and the difference carried into the catalog, the trees and the rows. Invariant: the catalog's objects are the
 ** schema database's sqlite_schema, row for row, plus the number of each one's tree.
 */
 #include "ddl/ddl.h"
@@ -52,17 +52,28 @@ static bool read_texts(sqlite3_stmt *statement, snapshot_row *row) {
     return true;
 }
 
-/* The rows behind the rowid. */
-static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
+/* Which rows of the schema a statement may change. */
+typedef struct change_reach {
+    int64_t behind; /* those behind this rowid */
+    char *name;     /* and, unless null, of this name or of the table of this name */
+} change_reach;
+
+static int snapshot_take(rst_connection *c, const change_reach *reach, snapshot *s) {
     sqlite3_stmt *statement;
     int code;
     memset(s, 0, sizeof *s);
     code =
         sqlite3_prepare_v2(schema_of(c)->schema_db,
-                           "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 ORDER BY rowid",
+                           "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 AND (?2 IS NULL "
+                           "OR name=?2 COLLATE NOCASE OR tbl_name=?2 COLLATE NOCASE) ORDER BY rowid",
                            -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    sqlite3_bind_int64(statement, 1, behind);
+    sqlite3_bind_int64(statement, 1, reach->behind);
+    code = reach->name == NULL ? SQLITE_OK : sqlite3_bind_text(statement, 2, reach->name, -1, SQLITE_STATIC);
+    if (code != SQLITE_OK) {
+        sqlite3_finalize(statement);
+        return code;
+    }
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         snapshot_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
         if (rows != NULL) s->rows = rows;
@@ -75,18 +86,50 @@ static int snapshot_take(rst_connection *c, int64_t behind, snapshot *s) {
     return rst_call_code(sqlite3_finalize(statement));
 }
 
-/* A CREATE adds rows behind the last one and leaves the others alone, however many there are. *behind: the last one's
-** rowid, or 0, below all, where the statement may change any. */
-static int untouched_rows(rst_connection *c, const char *sql, int64_t *behind) {
+/* What a DROP names, from sqlite3_malloc, where it is plain: rows of that name or of that table go, no other row
+** changes. *name is null for every other statement, and for a virtual table, whose shadow tables have other names. */
+static int dropped_name(rst_connection *c, const char *sql, char **name) {
+    static const char *const types[] = {"TABLE", "table", "INDEX", "index", "VIEW", "view", "TRIGGER", "trigger"};
+    const char *p = sql, *end = sql + strlen(sql), *type = NULL;
+    rst_token token = rst_token_next(&p, end), dot;
+    const rst_object *object;
+    *name = NULL;
+    if (!rst_token_is(&token, "DROP")) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i += 2) {
+        if (rst_token_is(&token, types[i])) type = types[i + 1];
+    }
+    if (type == NULL) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "IF")) {
+        token = rst_token_next(&p, end); /* EXISTS */
+        if (!rst_token_is(&token, "EXISTS")) return SQLITE_OK;
+        token = rst_token_next(&p, end);
+    }
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) token = rst_token_next(&p, end);
+    if (!rst_token_names(&token)) return SQLITE_OK;
+    *name = rst_token_name(&token);
+    if (*name == NULL) return SQLITE_NOMEM;
+    object = rst_catalog_find(&schema_of(c)->loaded, type, *name);
+    if (object == NULL || rst_object_is_virtual(object)) {
+        sqlite3_free(*name);
+        *name = NULL;
+    }
+    return SQLITE_OK;
+}
+
+/* A CREATE adds rows behind the last one and leaves the others alone, however many there are; a DROP takes some away.
+** Where the statement may change any, the reach is every row. */
+static int find_reach(rst_connection *c, const char *sql, change_reach *reach) {
     const char *p = sql;
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
     sqlite3_stmt *statement;
     int code;
-    *behind = 0;
-    if (!rst_token_is(&verb, "CREATE")) return SQLITE_OK;
+    if (!rst_token_is(&verb, "CREATE")) return dropped_name(c, sql, &reach->name);
     code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    if (sqlite3_step(statement) == SQLITE_ROW) *behind = sqlite3_column_int64(statement, 0);
+    if (sqlite3_step(statement) == SQLITE_ROW) reach->behind = sqlite3_column_int64(statement, 0);
     return rst_call_code(sqlite3_finalize(statement));
 }
 
@@ -278,7 +321,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     snapshot before = {0}, after = {0};
     rst_table **old = NULL, *lent = NULL;
     int old_count = 0;
-    int64_t behind = 0;
+    change_reach reach = {0};
     rst_mark mark;
     int code;
     bool broken = false;
@@ -289,8 +332,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         rst_mark_release(c, mark);
         return code;
     }
-    code = untouched_rows(c, sql, &behind);
-    if (code == SQLITE_OK) code = snapshot_take(c, behind, &before);
+    code = find_reach(c, sql, &reach);
+    if (code == SQLITE_OK) code = snapshot_take(c, &reach, &before);
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {
         for (int i = 0; i < schema->table_count; i++) rst_validator_rest(schema->tables[i]);
@@ -309,7 +352,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     }
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
-    if (code == SQLITE_OK) code = snapshot_take(c, behind, &after);
+    if (code == SQLITE_OK) code = snapshot_take(c, &reach, &after);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */
         for (int i = 0; i < before.count; i++) {
@@ -355,6 +398,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     rst_mark_release(c, mark);
     for (int i = 0; i < old_count; i++) rst_table_release(old[i]);
     sqlite3_free(old);
+    sqlite3_free(reach.name);
     snapshot_free(&before);
     snapshot_free(&after);
     return code;

@@ -132,10 +132,56 @@ static int check_declarations(rst_connection *c, const char *name, char **messag
     return code;
 }
 
+/* The tables of that name, or all, that have foreign keys and whose declarations SQLite finds sound, in the order of its
+** own list: the schema database's stands in the same one. *list is from sqlite3_malloc. */
+static int list_children(rst_connection *c, const char *name, rst_table ***list, int *count, char **message) {
+    sqlite3_stmt *tables = NULL;
+    int code = check_declarations(c, name, message), finished;
+    *count = 0;
+    *list = code == SQLITE_OK ? sqlite3_malloc64(((sqlite3_uint64)schema_of(c)->table_count + 1) * sizeof(rst_table *))
+                              : NULL;
+    if (code == SQLITE_OK && *list == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(
+            schema_of(c)->schema_db,
+            "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
+            "COLLATE NOCASE)",
+            -1, &tables, NULL);
+    if (code == SQLITE_OK && name != NULL) code = sqlite3_bind_text(tables, 1, name, -1, SQLITE_TRANSIENT);
+    while (code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
+        rst_table *table = rst_table_find(c, (const char *)sqlite3_column_text(tables, 0));
+        if (table != NULL && table->foreign_key_count > 0 && *count < schema_of(c)->table_count)
+            (*list)[(*count)++] = table;
+    }
+    finished = sqlite3_finalize(tables);
+    if (code == SQLITE_OK) code = finished;
+    if (code == SQLITE_OK) return code;
+    sqlite3_free(*list);
+    *list = NULL;
+    return code;
+}
+
+static int check_all(rst_connection *c, rootstock_transaction *transaction, rst_listing *listing, char **message) {
+    rst_table_names *names = &schema_of(c)->names;
+    int code = SQLITE_OK;
+    if (names->sound == NULL) code = list_children(c, NULL, &names->sound, &names->sound_count, message);
+    for (int i = 0; i < names->sound_count && code == SQLITE_OK; i++)
+        code = check_child(c, transaction, names->sound[i], listing, message);
+    return code;
+}
+
+static int check_named(rst_connection *c, rootstock_transaction *transaction, const char *name, rst_listing *listing,
+                       char **message) {
+    rst_table **list;
+    int count, code = list_children(c, name, &list, &count, message);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) code = check_child(c, transaction, list[i], listing, message);
+    sqlite3_free(list);
+    return code;
+}
+
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
     const char *name = values[0] == NULL ? NULL : (const char *)sqlite3_value_text(values[0]);
     rootstock_transaction *transaction = NULL;
-    sqlite3_stmt *tables = NULL;
     bool is_writer = false;
     int code;
     if (store_of(c)->shared == NULL) {
@@ -145,24 +191,8 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     if (values[0] != NULL && name == NULL) return SQLITE_OK; /* "table" = NULL is never true */
     code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
-    code = check_declarations(c, name, message);
-    /* SQLite goes through its own list of tables: the schema database's stands in the same order. */
-    if (code == SQLITE_OK) {
-        code = sqlite3_prepare_v2(
-            schema_of(c)->schema_db,
-            "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
-            "COLLATE NOCASE)",
-            -1, &tables, NULL);
-    }
-    if (code == SQLITE_OK && name != NULL) code = sqlite3_bind_text(tables, 1, name, -1, SQLITE_TRANSIENT);
-    while (code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
-        rst_table *table = rst_table_find(c, (const char *)sqlite3_column_text(tables, 0));
-        if (table != NULL && table->foreign_key_count > 0) code = check_child(c, transaction, table, listing, message);
-    }
-    if (tables != NULL) {
-        int final = sqlite3_finalize(tables);
-        if (code == SQLITE_OK) code = final;
-    }
+    code = name == NULL ? check_all(c, transaction, listing, message)
+                        : check_named(c, transaction, name, listing, message);
     rst_read_end(c, is_writer);
     return code;
 }
