@@ -148,9 +148,10 @@ list-append: extension ## processes that append to lists and read them, beside o
 snapshots: ## readers, writers and openers stopped at each instruction or system call while others go on
 	Tests/Concurrency/Snapshots/run.sh
 
-drop-in-bench: interpose ## SQLite's speedtest1 natively and on a store through the interposer, three turns; wants a quiet machine
+drop-in-bench: interpose ## speedtest1 and LevelDB's db_bench_sqlite3 natively and on a store, three turns; wants a quiet machine
 	Tests/Clients/DropIn/bench.py $(INTERPOSE)
 	Tests/Clients/DropIn/bench.py $(INTERPOSE) --testset orm
+	Tests/Clients/DropIn/bench.py $(INTERPOSE) db_bench
 
 prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 	Tests/Cost/Prepare/run.sh
