@@ -311,12 +311,16 @@ sanitized:
 	ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECONDS) ROOTSTOCK_TEST_PROGRAMS=$(TEST_PROGRAMS) \
 		$(SWIFT) test $(SWIFTFLAGS) $(SANITIZED) --skip-build --skip RootstockEngineTests
 
+# Rootstock exports the protocols of an engine from RootstockPlug: its symbols are extracted by hand, so that both are one module's.
+DOCS_MODULES = CShims/CSQLite/module.modulemap CShims/CLMDB/module.modulemap \
+	$(foreach module, RootstockEngine RootstockTable RootstockSQLite, .build-docs/debug/$(module).build/module.modulemap)
+
 docs: ## the documentation as a static site, into build/docs
 	rm -rf build/docs .build-docs && mkdir -p build .build-docs/symbols
-	$(SWIFT) build $(SWIFTFLAGS) --scratch-path .build-docs --target Rootstock \
-		-Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build-docs/symbols \
-		-Xswiftc -symbol-graph-minimum-access-level -Xswiftc public
-	find .build-docs/symbols -type f ! -name 'Rootstock.symbols.json' ! -name 'Rootstock@*' -delete
+	$(SWIFT) build $(SWIFTFLAGS) --scratch-path .build-docs --target Rootstock
+	$(SWIFT) symbolgraph-extract -module-name Rootstock -target "$$($(SWIFT) -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p' | head -1)" \
+		-I .build-docs/debug/Modules $(DOCS_MODULES:%=-Xcc -fmodule-map-file=%) -minimum-access-level public \
+		-experimental-allowed-reexported-modules=RootstockPlug -output-dir .build-docs/symbols
 	docc convert Sources/Rootstock/Rootstock.docc --additional-symbol-graph-dir $(CURDIR)/.build-docs/symbols --output-path build/docs \
 		--fallback-display-name Rootstock --fallback-bundle-identifier rootstock --warnings-as-errors --transform-for-static-hosting
 	@echo '<meta http-equiv="refresh" content="0; url=documentation/rootstock/">' > build/docs/index.html

@@ -20,6 +20,8 @@ let package = Package(
     platforms: [.macOS(.v13)],
     products: [
         .library(name: "Rootstock", targets: ["Rootstock"]),
+        // The protocols of an engine written in Swift; `Rootstock` exports them, too.
+        .library(name: "RootstockPlug", targets: ["RootstockPlug"]),
         // The C interface, for C programs and engine authors.
         .library(name: "RootstockTable", targets: ["RootstockEngine", "RootstockTable"]),
         // An executable that links it has its own SQLite calls, and those of every package in it, on stores.
@@ -91,10 +93,15 @@ let package = Package(
                 .headerSearchPath("."),
             ]),
 
+        // The plug in Swift, and the engine in memory, which needs nothing else: what an engine author imports, and reads.
+        .target(name: "RootstockPlug", path: "Sources/RootstockPlug"),
+        .target(name: "RootstockMemory", dependencies: ["RootstockPlug"], path: "Sources/RootstockMemory"),
+
         // The Swift API and what is built on it.
         .target(
-            name: "Rootstock", dependencies: ["CSQLite", "RootstockEngine", "RootstockTable"], path: "Sources/Rootstock"
-        ),
+            name: "Rootstock",
+            dependencies: ["CSQLite", "RootstockEngine", "RootstockTable", "RootstockPlug", "RootstockMemory"],
+            path: "Sources/Rootstock"),
         .target(
             name: "RootstockGRDB", dependencies: ["Rootstock", "RootstockTable", grdb], path: "Sources/RootstockGRDB"),
         .target(

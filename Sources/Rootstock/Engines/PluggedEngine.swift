@@ -5,6 +5,9 @@
 
 import Foundation
 import RootstockEngine
+import RootstockMemory
+// Whoever writes an engine and opens a store on it imports one module.
+@_exported import RootstockPlug
 import RootstockTable
 
 extension Engine {

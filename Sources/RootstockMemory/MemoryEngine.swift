@@ -5,6 +5,7 @@
 // they have in common (see MemoryTree).
 
 import Foundation
+import RootstockPlug
 
 /// An engine that keeps its data in memory: for tests, for scratch data, and as the model of an engine.
 ///

@@ -1,7 +1,7 @@
 // The protocols that an engine written in Swift conforms to: start here to write one.
 //
 // Invariant: what they ask for is what the C header rootstock_engine.h asks for, no more and no less;
-// PluggedEngine.swift puts one into the shape of the other and adds nothing.
+// Rootstock's PluggedEngine.swift puts one into the shape of the other and adds nothing.
 
 /// An ordered key-value engine, written in Swift, for SQL to run on.
 ///
@@ -10,8 +10,8 @@
 /// a time.
 ///
 /// To write an engine, conform four types: the engine itself, its environment, its transaction and its cursor.
-/// ``MemoryEngine`` is the example to read: a few hundred lines, all of them needed. Then make it known, once, before
-/// the first store opens on it:
+/// The engine in memory (`Sources/RootstockMemory`) is the example to read: a few hundred lines, all of them needed. Then
+/// make it known, once, before the first store opens on it:
 ///
 /// ```swift
 /// let shelf = try Engine.register(ShelfEngine())

@@ -7,6 +7,7 @@
 // their tree lives.
 
 import Foundation
+import RootstockPlug
 
 /// One entry: key and value in one piece of memory that never moves.
 final class MemoryRecord: ManagedBuffer<MemoryRecord.Sizes, UInt8> {
