@@ -64,6 +64,7 @@ struct rsti_database {
     uint64_t plain_definitions; /* `definitions`, or no such number while more is to be done around a plain query */
     bool extended;              /* codes are given whole: sqlite3_extended_result_codes */
     bool closed;                /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
+    bool failed;                /* the opening failed: the connection tells the error, and runs nothing */
     rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
     bool exclusive;             /* PRAGMA locking_mode, and mmap_size: as they were set */
     sqlite3_int64 mmap_size;

@@ -2,7 +2,8 @@
 ** open.c - sqlite3_open and its kin: a native database is SQLite's, a store's connection is a `:memory:` one with the
 ** store opened on it.
 **
-** As natively, a connection comes back from an opening that failed, and tells the error; the program closes it.
+** As natively, a connection comes back from an opening that failed, tells the error and runs nothing: what it ran would go into memory
+** and be lost. The program closes it.
 */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -68,7 +69,8 @@ static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice,
         d->file_name = file_name_of(choice);
         if (d->file_name == NULL) code = SQLITE_NOMEM;
     }
-    if (code != SQLITE_OK) code = rsti_fail(d, code, message);
+    d->failed = code != SQLITE_OK;
+    if (d->failed) code = rsti_fail(d, code, message);
     sqlite3_free(message);
     rsti_clear_error(d);
     return code;

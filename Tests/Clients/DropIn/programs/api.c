@@ -156,10 +156,20 @@ static void kept(void) {
     sqlite3_finalize(commit);
 }
 
+/* The handle of an opening that failed tells the error and runs nothing. */
+static void opening_that_fails(void) {
+    sqlite3_stmt *s = NULL;
+    printf("open in no folder: %d\n", sqlite3_open("nowhere/data.db", &db));
+    printf("prepare: %d\n", sqlite3_prepare_v2(db, "CREATE TABLE t(a)", -1, &s, NULL));
+    printf("exec: %d, %d\n", sqlite3_exec(db, "CREATE TABLE t(a)", NULL, NULL, NULL), sqlite3_errcode(db));
+    printf("close: %d\n", sqlite3_close(db));
+}
+
 int main(void) {
     char *message = NULL, **table = NULL;
     int rows, columns, not_null, key, automatic;
     const char *type, *collation;
+    opening_that_fails();
     check("open", sqlite3_open_v2("data.db", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL));
     printf("%s read only %d\n", strrchr(sqlite3_db_filename(db, "main"), '/'), sqlite3_db_readonly(db, "main"));
     script("CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY AUTOINCREMENT, a INT UNIQUE, b VARCHAR(10) DEFAULT 'x' "
