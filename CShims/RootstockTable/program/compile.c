@@ -50,6 +50,7 @@ void rst_programs_free(rst_connection *c) {
 ** made first. That differs only where SET looks at other rows, or something else changes rows on the way. */
 static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->set.start;
+    const rst_span with = {parts->whole.start, parts->verb.start};
     rst_token token;
     if (parts->kind != KIND_UPDATE || p == NULL) return false;
     token = rst_token_next(&p, parts->whole.end);
@@ -70,7 +71,7 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
             rst_token first = rst_token_next(&q, parts->set.end);
             if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
             if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
-            if (!rst_subquery_stands_alone(c, p, (int)(close - 1 - p))) return true;
+            if (!rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))) return true;
             p = close;
         }
     }
@@ -275,7 +276,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     rst_span with = {parts->whole.start, parts->verb.start};
     const char *list = parts->returning.start;
     int size = (int)(parts->returning.end - list);
-    char *once = NULL, *counted = NULL;
+    char *once = NULL, *counted = NULL, *kept = NULL;
     sqlite3_stmt *statement = NULL;
     int result = returning_select(c, table, with, list, size, &code->returning, message);
     if (result == SQLITE_OK) result = rst_statement_get(c, code->returning, &statement);
@@ -285,20 +286,24 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     }
     code->returning_columns = sqlite3_column_count(statement);
     rst_statement_done(c, statement);
-    /* What does not look at the row is asked for once, and changes() is what it was before the triggers. A WITH may
-    ** hide a table. */
-    if (with.end == with.start) {
-        once = rst_init_subquery_returning(c, list, size);
-        if (once == NULL) return SQLITE_NOMEM;
-        list = once;
-        size = (int)strlen(once);
+    /* What does not look at the row is asked for once, and changes() is what it was before the triggers. */
+    result = rst_init_subquery_common_tables(c, with, parts->returning, 1, &kept);
+    if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
+    once = rst_init_subquery_returning(c, with, list, size);
+    if (result == SQLITE_OK && once == NULL) result = SQLITE_NOMEM;
+    if (result != SQLITE_OK) {
+        sqlite3_free(once);
+        sqlite3_free(kept);
+        return result;
     }
+    list = once;
+    size = (int)strlen(once);
     result = rst_changes_rewrite(list, list + size, true, &counted);
     if (counted != NULL) {
         list = counted;
         size = (int)strlen(counted);
     }
-    if (result == SQLITE_OK && (size != (int)(parts->returning.end - parts->returning.start) ||
+    if (result == SQLITE_OK && (kept != NULL || size != (int)(parts->returning.end - parts->returning.start) ||
                                 memcmp(list, parts->returning.start, (size_t)size) != 0)) {
         code->names = code->returning;
         code->returning = NULL;
@@ -306,6 +311,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     }
     sqlite3_free(once);
     sqlite3_free(counted);
+    sqlite3_free(kept);
     return result;
 }
 
@@ -370,9 +376,24 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->table_name = sqlite3_mprintf("%s", table->name);
         if (code->table_name == NULL) result = SQLITE_NOMEM;
     }
+    if (result == SQLITE_OK &&
+        (parts.returning.start != NULL || parts.upsert.start != NULL || is_rowwise(c, table, &parts))) {
+        rst_span with = {parts.whole.start, parts.verb.start};
+        rst_span readers = {parts.verb.start, parts.returning.start != NULL ? parts.returning.start : parts.whole.end};
+        char *kept = NULL, *rest = NULL;
+        result = rst_init_subquery_common_tables(c, with, readers, 2, &kept);
+        if (kept != NULL && (rest = sqlite3_mprintf("%s%s", kept, parts.verb.start)) == NULL) result = SQLITE_NOMEM;
+        sqlite3_free(kept);
+        if (rest != NULL) {
+            sqlite3_free(normal);
+            normal = rest;
+            rst_statement_parse(normal, normal + strlen(normal), &parts);
+        }
+    }
     if (result == SQLITE_OK) {
-        result = rst_upsert_clauses_parse(c, table, parts.upsert, &parts.alias, &code->clauses, &code->clause_count,
-                                          message);
+        rst_span with = {parts.whole.start, parts.verb.start};
+        result = rst_upsert_clauses_parse(c, table, parts.upsert, with, &parts.alias, &code->clauses,
+                                          &code->clause_count, message);
         if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {

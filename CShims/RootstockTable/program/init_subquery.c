@@ -1,12 +1,14 @@
 /*
 ** init_subquery.c - subqueries of a program that are run once a statement.
 **
-** A subquery that does not look at the row is run once a statement, natively: here it becomes
-** rootstock_init_subquery(text, column), which the program answers from its first answer. One that does is run for each
-** row. Invariant: what became rootstock_init_subquery can be prepared by itself and takes no parameters, so that its
-** answer is the same for every row of the statement.
+** A subquery that does not look at the row is run once a statement, natively: here it becomes a SELECT from
+** rootstock_init_rows (init_rows.c), which the program answers from its first answer. One that does is run for each
+** row. A common table that the statement reads in several places, or in RETURNING, is kept by SQLite for the whole
+** statement: it becomes such a SELECT, too. Invariant: what was replaced can be prepared by itself, with the statement's
+** WITH before it, and looks at nothing but the statement's parameters.
 */
 #include "program/program.h"
+#include "program/init_rows.h"
 #include "program/runner.h"
 
 #include <string.h>
@@ -32,24 +34,125 @@ static char *strictly_quoted(const char *text, int size) {
     return sqlite3_str_finish(out);
 }
 
-/* The columns of a subquery that can be run by itself, or 0. */
-static int columns_alone(rst_connection *c, const char *text, int size) {
-    char *sql = strictly_quoted(text, size), *named = NULL;
-    sqlite3_stmt *statement = NULL;
-    int columns = 0;
-    if (sql == NULL) return 0;
-    if (rst_transform_names(c, sql, sql + strlen(sql), &named, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(c->db, named != NULL ? named : sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_bind_parameter_count(statement) == 0)
-        columns = sqlite3_column_count(statement);
-    sqlite3_finalize(statement);
+/* Prepares a query that may stand by itself. SQLITE_OK, or what SQLite says of it. */
+static int prepare_alone(rst_connection *c, const char *text, sqlite3_stmt **statement) {
+    char *sql = strictly_quoted(text, (int)strlen(text)), *named = NULL;
+    int code = sql == NULL ? SQLITE_NOMEM : rst_transform_names(c, sql, sql + strlen(sql), &named, NULL);
+    *statement = NULL;
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(c->db, named != NULL ? named : sql, -1, statement, NULL);
     sqlite3_free(named);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* The columns of a subquery that can be run by itself behind the statement's WITH, or 0. */
+static int columns_alone(rst_connection *c, rst_span with, const char *text, int size) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("%.*s SELECT * FROM (%.*s)", (int)(with.end - with.start),
+                                with.start == NULL ? "" : with.start, size, text);
+    int columns = 0;
+    if (sql != NULL && prepare_alone(c, sql, &statement) == SQLITE_OK) columns = sqlite3_column_count(statement);
+    sqlite3_finalize(statement);
     sqlite3_free(sql);
     return columns;
 }
 
-bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size) {
-    return columns_alone(c, text, size) > 0;
+bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *text, int size) {
+    return columns_alone(c, with, text, size) > 0;
+}
+
+/* Affinity ('b', 't', 'n': none, text, numeric) and collation of each column of a query, found by comparing values that
+** tell them apart. SQLITE_OK, or an error. */
+static int find_kinds(rst_connection *c, rst_span with, const char *query, int columns, char *affinity,
+                      const char **collation) {
+    static const char *const samples[] = {"1", "'01'", "'A'", "'a '"};
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_stmt *statement = NULL;
+    char *sql;
+    int code;
+    sqlite3_str_appendall(text, "WITH \"rootstock kinds\"(");
+    for (int i = 0; i < columns; i++) sqlite3_str_appendf(text, "%sc%d", i > 0 ? "," : "", i);
+    sqlite3_str_appendf(text, ") AS (%.*s SELECT * FROM (SELECT * FROM (%s) LIMIT 0)", (int)(with.end - with.start),
+                        with.start == NULL ? "" : with.start, query);
+    for (size_t k = 0; k < sizeof samples / sizeof samples[0]; k++) {
+        sqlite3_str_appendall(text, " UNION SELECT ");
+        for (int i = 0; i < columns; i++) sqlite3_str_appendf(text, "%s%s", i > 0 ? "," : "", samples[k]);
+    }
+    sqlite3_str_appendall(text, ") SELECT ");
+    for (int i = 0; i < columns; i++)
+        sqlite3_str_appendf(text,
+                            "%smax(typeof(c%d)<>'text' AND c%d='1'),max(typeof(c%d)='text' AND c%d=1),"
+                            "max(hex(c%d)='41' AND c%d='a'),max(hex(c%d)='6120' AND c%d='a')",
+                            i > 0 ? "," : "", i, i, i, i, i, i, i, i);
+    sqlite3_str_appendall(text, " FROM \"rootstock kinds\"");
+    sql = sqlite3_str_finish(text);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = prepare_alone(c, sql, &statement);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < columns; i++) {
+            bool text_or_number = sqlite3_column_int(statement, 4 * i) != 0;
+            affinity[i] = !text_or_number ? 'b' : sqlite3_column_int(statement, 4 * i + 1) != 0 ? 'n' : 't';
+            collation[i] = sqlite3_column_int(statement, 4 * i + 2) != 0   ? " COLLATE NOCASE"
+                           : sqlite3_column_int(statement, 4 * i + 3) != 0 ? " COLLATE RTRIM"
+                                                                           : "";
+        }
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* " FROM rootstock_init_rows(...)": the rows of a query behind the statement's WITH, run once; first: of its first row
+** only. False: the query does not stand by itself. */
+static bool append_source(rst_connection *c, rst_span with, const char *query, bool first, const char *mark,
+                          sqlite3_str *out) {
+    sqlite3_stmt *statement = NULL;
+    char *text = sqlite3_mprintf("%.*s SELECT * FROM (%s)%s", (int)(with.end - with.start),
+                                 with.start == NULL ? "" : with.start, query, mark);
+    int used = 0, highest;
+    bool alone = text != NULL && prepare_alone(c, text, &statement) == SQLITE_OK;
+    highest = alone ? sqlite3_bind_parameter_count(statement) : 0;
+    for (int i = 1; i <= highest; i++) used += sqlite3_bind_parameter_name(statement, i) != NULL;
+    if (used > INIT_ROWS_PARAMETERS) alone = false;
+    if (alone) {
+        sqlite3_str_appendf(out, " FROM rootstock_init_rows(%Q,%d", text, first ? 1 : -1);
+        if (used > 0) sqlite3_str_appendall(out, ",rootstock_pack(");
+        for (int i = 1, at = 0; i <= highest; i++) {
+            if (sqlite3_bind_parameter_name(statement, i) != NULL)
+                sqlite3_str_appendf(out, "%s?%d", at++ > 0 ? "," : "", i);
+        }
+        sqlite3_str_appendall(out, used > 0 ? "))" : ")");
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(text);
+    return alone;
+}
+
+/* The column of a scalar subquery as one that is run once; false: it has to be run where it stands. */
+static bool append_once(rst_connection *c, rst_span with, const char *query, int column, const char *mark,
+                        sqlite3_str *out) {
+    char affinity[INIT_ROWS_COLUMNS];
+    const char *collation[INIT_ROWS_COLUMNS];
+    sqlite3_str *source = sqlite3_str_new(NULL);
+    char *from;
+    const int columns = columns_alone(c, with, query, (int)strlen(query));
+    bool done = columns > column && columns <= INIT_ROWS_COLUMNS &&
+                find_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
+                append_source(c, with, query, true, mark, source);
+    from = sqlite3_str_finish(source);
+    done = done && from != NULL;
+    if (done) sqlite3_str_appendf(out, "(SELECT %c%d%s)", affinity[column], column, from);
+    sqlite3_free(from);
+    return done;
+}
+
+bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
+                              sqlite3_str *out) {
+    char *query = sqlite3_mprintf("%.*s", size, text);
+    bool done = query != NULL && append_once(c, with, query, column, "", out);
+    sqlite3_free(query);
+    return done;
 }
 
 /* What a parenthesis, or a SELECT in it, is reading. */
@@ -70,7 +173,7 @@ static int place_after(int place, const rst_token *word, const rst_token *previo
     return place;
 }
 
-static char *once_subqueries(rst_connection *c, const char *text, int size, const char *mark) {
+static char *once_subqueries(rst_connection *c, rst_span with_text, const char *text, int size, const char *mark) {
     sqlite3_str *out = sqlite3_str_new(NULL);
     const char *p = text, *end = text + size, *copied = text;
     rst_token previous = {TOKEN_END, text, 0};
@@ -85,6 +188,7 @@ static char *once_subqueries(rst_connection *c, const char *text, int size, cons
             rst_token first = rst_token_next(&q, end);
             bool query = rst_token_is(&first, "SELECT") || rst_token_is(&first, "WITH"),
                  with = rst_token_is(&first, "WITH");
+            sqlite3_str *before;
             /* A table, or the list of joined ones, and no value */
             bool source =
                 places[depth] == IN_FROM && (rst_token_is(&previous, "FROM") || rst_token_is(&previous, "JOIN") ||
@@ -92,23 +196,27 @@ static char *once_subqueries(rst_connection *c, const char *text, int size, cons
             bool value = query && !source && !rst_token_is(&previous, "IN") && !rst_token_is(&previous, "EXISTS") &&
                          !rst_token_is(&previous, "AS") && !rst_token_is(&previous, "MATERIALIZED");
             if (!rst_token_skip_parentheses(&close, end) || depth + 1 >= DEEPEST) break;
-            if (query && rst_token_is(&previous, "EXISTS") && columns_alone(c, p, (int)(close - 1 - p)) > 0) {
-                char *inside = sqlite3_mprintf("SELECT EXISTS(%.*s)%s", (int)(close - 1 - p), p, mark);
-                sqlite3_str_append(out, copied, (int)(previous.text - copied));
-                sqlite3_str_appendf(out, "rootstock_init_subquery(%Q,0)", inside == NULL ? "" : inside);
-                sqlite3_free(inside);
+            bool exists = query && rst_token_is(&previous, "EXISTS");
+            char *inside = NULL;
+            if (exists)
+                inside = sqlite3_mprintf("SELECT EXISTS(%.*s)", (int)(close - 1 - p), p);
+            else if (value && columns_alone(c, with_text, p, (int)(close - 1 - p)) == 1)
+                inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
+            before = inside == NULL ? NULL : sqlite3_str_new(NULL);
+            if (inside != NULL && append_once(c, with_text, inside, 0, mark, before)) {
+                char *replaced = sqlite3_str_finish(before);
+                sqlite3_str_append(out, copied, (int)((exists ? previous.text : token.text) - copied));
+                sqlite3_str_appendall(out, replaced == NULL ? "" : replaced);
+                sqlite3_free(replaced);
                 copied = p = close;
-            } else if (value && columns_alone(c, p, (int)(close - 1 - p)) == 1) {
-                char *inside = sqlite3_mprintf("%.*s%s", (int)(close - 1 - p), p, mark);
-                sqlite3_str_append(out, copied, (int)(token.text - copied));
-                sqlite3_str_appendf(out, "rootstock_init_subquery(%Q,0)", inside == NULL ? "" : inside);
-                sqlite3_free(inside);
-                copied = p = close;
+                before = NULL;
             } else if (with) {
                 p = close; /* what it defines may have the name of a table */
             } else {
                 places[++depth] = source && !query ? IN_FROM : IN_EXPRESSION;
             }
+            if (before != NULL) sqlite3_free(sqlite3_str_finish(before));
+            sqlite3_free(inside);
         } else {
             places[depth] = place_after(places[depth], &token, &previous);
         }
@@ -118,12 +226,111 @@ static char *once_subqueries(rst_connection *c, const char *text, int size, cons
     return sqlite3_str_finish(out);
 }
 
-char *rst_init_subquery_subqueries(rst_connection *c, const char *text, int size) {
-    return once_subqueries(c, text, size, "");
+char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size) {
+    return once_subqueries(c, with, text, size, "");
 }
 
-char *rst_init_subquery_returning(rst_connection *c, const char *text, int size) {
-    return once_subqueries(c, text, size, " /*returning*/");
+char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size) {
+    return once_subqueries(c, with, text, size, " /*returning*/");
+}
+
+/* Places of a text that read the common table. */
+static int times_read(const char *text, const char *end, const char *name) {
+    rst_token previous = {TOKEN_END, text, 0};
+    int times = 0;
+    for (const char *p = text; name != NULL;) {
+        rst_token token = rst_token_next(&p, end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_names(&token) && rst_token_same_name(&token, name) &&
+            (rst_token_is(&previous, "FROM") || rst_token_is(&previous, "JOIN") || rst_token_mark(&previous, ",") ||
+             rst_token_mark(&previous, "(")))
+            times++;
+        previous = token;
+    }
+    return times;
+}
+
+/* A common table's definition as one of its rows, run once. False: it stays as it is. */
+static bool append_kept(rst_connection *c, rst_span with, const rst_token *name, sqlite3_str *out) {
+    char affinity[INIT_ROWS_COLUMNS],
+        *query = sqlite3_mprintf("SELECT * FROM %.*s", (int)name->size, name->text),
+        *whole = sqlite3_mprintf("%.*s %s", (int)(with.end - with.start), with.start, query), *from;
+    const char *collation[INIT_ROWS_COLUMNS];
+    sqlite3_str *source = sqlite3_str_new(NULL);
+    sqlite3_stmt *statement = NULL;
+    bool done = query != NULL && whole != NULL && prepare_alone(c, whole, &statement) == SQLITE_OK &&
+                sqlite3_column_count(statement) <= INIT_ROWS_COLUMNS &&
+                find_kinds(c, with, query, sqlite3_column_count(statement), affinity, collation) == SQLITE_OK &&
+                append_source(c, with, query, false, "", source);
+    from = sqlite3_str_finish(source);
+    done = done && from != NULL;
+    if (done) {
+        const int columns = sqlite3_column_count(statement);
+        sqlite3_str_append(out, name->text, (int)name->size);
+        for (int i = 0; i < columns; i++)
+            sqlite3_str_appendf(out, "%s\"%w\"", i > 0 ? "," : "(", sqlite3_column_name(statement, i));
+        sqlite3_str_appendall(out, ") AS (SELECT ");
+        for (int i = 0; i < columns; i++)
+            sqlite3_str_appendf(out, "%s%c%d%s", i > 0 ? "," : "", affinity[i], i, collation[i]);
+        sqlite3_str_appendf(out, "%s)", from);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(from);
+    sqlite3_free(whole);
+    sqlite3_free(query);
+    return done;
+}
+
+int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times, char **out) {
+    const char *p = with.start, *copied = with.start;
+    sqlite3_str *text;
+    rst_token token;
+    *out = NULL;
+    if (with.end == with.start) return SQLITE_OK;
+    token = rst_token_next(&p, with.end);
+    if (!rst_token_is(&token, "WITH")) return SQLITE_OK;
+    text = sqlite3_str_new(NULL);
+    for (;;) {
+        rst_token name = rst_token_next(&p, with.end);
+        bool kept = true;
+        char *unquoted;
+        if (rst_token_is(&name, "RECURSIVE")) name = rst_token_next(&p, with.end);
+        token = rst_token_next(&p, with.end);
+        if (rst_token_mark(&token, "(")) {
+            if (!rst_token_skip_parentheses(&p, with.end)) break;
+            token = rst_token_next(&p, with.end);
+        }
+        if (!rst_token_is(&token, "AS")) break;
+        token = rst_token_next(&p, with.end);
+        if (rst_token_is(&token, "NOT")) {
+            kept = false;
+            token = rst_token_next(&p, with.end);
+        }
+        if (rst_token_is(&token, "MATERIALIZED")) token = rst_token_next(&p, with.end);
+        if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, with.end)) break;
+        unquoted = rst_token_name(&name);
+        if (kept && times_read(readers.start, readers.end, unquoted) >= times) {
+            sqlite3_str *definition = sqlite3_str_new(NULL);
+            bool done = append_kept(c, with, &name, definition);
+            char *kept_text = sqlite3_str_finish(definition);
+            if (done && kept_text != NULL) {
+                sqlite3_str_append(text, copied, (int)(name.text - copied));
+                sqlite3_str_appendall(text, kept_text);
+                copied = p;
+            }
+            sqlite3_free(kept_text);
+        }
+        sqlite3_free(unquoted);
+        token = rst_token_next(&p, with.end);
+        if (!rst_token_mark(&token, ",")) break;
+    }
+    if (copied != with.start) {
+        sqlite3_str_append(text, copied, (int)(with.end - copied));
+        *out = sqlite3_str_finish(text);
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    sqlite3_free(sqlite3_str_finish(text));
+    return SQLITE_OK;
 }
 
 /* Whether there is a subquery in a FROM, or a WITH. */
@@ -167,7 +374,7 @@ int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **mess
         }
         if (kept < 0 || (!rst_token_is(&word, "SCAN") && !rst_token_is(&word, "SEARCH"))) continue;
         name = rst_token_next(&p, detail + strlen(detail));
-        if (rst_token_is(&name, "CONSTANT")) continue;
+        if (rst_token_is(&name, "CONSTANT") || rst_token_same_name(&name, "rootstock_init_rows")) continue;
         text = rst_token_name(&name);
         /* The table itself, an alias that may mean it, or one that a trigger may change. */
         if (text != NULL &&
@@ -183,79 +390,4 @@ int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **mess
     }
     sqlite3_finalize(plan);
     return code;
-}
-
-/* Answers of subqueries that are run once. */
-typedef struct rst_init_subquery {
-    struct rst_init_subquery *next;
-    char *text;
-    int count;
-    sqlite3_value **values;
-} rst_init_subquery;
-
-void rst_init_subquery_free(struct rst_init_subquery **list) {
-    while (*list != NULL) {
-        rst_init_subquery *once = *list;
-        *list = once->next;
-        for (int i = 0; i < once->count; i++) sqlite3_value_free(once->values[i]);
-        sqlite3_free(once->values);
-        sqlite3_free(once->text);
-        sqlite3_free(once);
-    }
-}
-
-void rst_init_subquery_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = rst_function_connection(context);
-    rst_executor *executor = executor_of(c);
-    const char *text = (const char *)sqlite3_value_text(values[0]);
-    int column = sqlite3_value_int(values[1]);
-    struct rst_init_subquery *local = NULL, **list = executor->once != NULL ? executor->once : &local;
-    rst_init_subquery *once;
-    UNUSED(count);
-    if (text == NULL || store_of(c)->shared == NULL) return;
-    for (once = *list; once != NULL && strcmp(once->text, text) != 0; once = once->next) {
-    }
-    if (once == NULL) {
-        char *named = NULL, *message = NULL;
-        sqlite3_stmt *statement = NULL;
-        struct rst_init_subquery **saved = executor->once;
-        int code = rst_transform_names(c, text, text + strlen(text), &named, &message);
-        if (code == SQLITE_OK) code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
-        sqlite3_free(named);
-        once = sqlite3_malloc64(sizeof *once);
-        if (code == SQLITE_OK && once != NULL) {
-            memset(once, 0, sizeof *once);
-            once->text = sqlite3_mprintf("%s", text);
-            once->next = *list;
-            *list = once;
-            executor->once = NULL;
-            code = sqlite3_step(statement);
-            executor->once = saved;
-            if (code == SQLITE_ROW) {
-                int columns = sqlite3_column_count(statement);
-                once->values = sqlite3_malloc64(((sqlite3_uint64)columns + 1) * sizeof *once->values);
-                for (int i = 0; once->values != NULL && i < columns; i++) {
-                    once->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
-                    once->count++;
-                }
-                code = SQLITE_OK;
-            } else {
-                code = sqlite3_reset(statement);
-            }
-        } else {
-            sqlite3_free(once);
-            once = NULL;
-            if (code == SQLITE_OK) code = SQLITE_NOMEM;
-        }
-        if (code != SQLITE_OK) {
-            if (message == NULL) message = sqlite3_mprintf("%s", sqlite3_errmsg(c->db));
-            sqlite3_finalize(statement);
-            rst_init_subquery_free(&local);
-            rst_function_fail(context, c, code, message);
-            return;
-        }
-        sqlite3_finalize(statement);
-    }
-    if (column >= 0 && column < once->count) sqlite3_result_value(context, once->values[column]);
-    rst_init_subquery_free(&local);
 }

@@ -8,6 +8,7 @@
 ** nothing behind, save what OR FAIL keeps.
 */
 #include "program/program.h"
+#include "program/init_rows.h"
 #include "catalog/schema_sandbox.h"
 #include "program/runner.h"
 #include "rewriter/changes.h"
@@ -361,10 +362,9 @@ int rst_runner_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_commit", 1, SQLITE_DIRECTONLY, commit_function);
     if (code == SQLITE_OK) code = rst_changes_register(c);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_raised", 1, SQLITE_INNOCUOUS, rst_raised_function);
-    if (code == SQLITE_OK)
-        code = rst_function(c, "rootstock_init_subquery", 2, SQLITE_DIRECTONLY, rst_init_subquery_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_moment", 1, SQLITE_INNOCUOUS, rst_moment_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_refused", 1, SQLITE_INNOCUOUS, refused_function);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_returning", &rst_returning_module);
+    if (code == SQLITE_OK) code = rst_module(c, "rootstock_init_rows", &rst_init_rows_module);
     return code;
 }

@@ -25,19 +25,26 @@ void rst_sequences_free(rst_code *code);
 void rst_program_clear(rst_program *program);
 extern const sqlite3_module rst_returning_module;
 /* Clauses of "ON CONFLICT ..." for the table. */
-int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
-                             rst_clause **clauses, int *count, char **message);
+/* with: the statement's WITH text, which the clauses' expressions may read. */
+int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, rst_span with,
+                             const rst_token *alias, rst_clause **clauses, int *count, char **message);
 /* What an EXPLAIN QUERY PLAN is rewritten to (frontdoor.c), up to the text that it explains (statement_info.c). */
 #define ROOTSTOCK_EXPLANATION "SELECT id, parent, notused, detail FROM rootstock_explain("
 void rst_init_subquery_free(struct rst_init_subquery **list);
-void rst_init_subquery_function(sqlite3_context *context, int count, sqlite3_value **values);
-/* Whether the subquery can be run by itself, once: it looks at no row and takes no parameters. */
-bool rst_subquery_stands_alone(rst_connection *c, const char *text, int size);
-/* The expression with every scalar subquery that stands alone as rootstock_init_subquery: from sqlite3_malloc, or
-** null. */
-char *rst_init_subquery_subqueries(rst_connection *c, const char *text, int size);
+/* Whether the subquery can be run by itself, once: behind the statement's WITH it looks at no row. */
+bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *text, int size);
+/* Appends a column of a subquery that is run once. False: it does not stand alone. */
+bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
+                              sqlite3_str *out);
+/* The expression with every scalar subquery and EXISTS that stands alone as one that is run once: from sqlite3_malloc,
+** or null. */
+char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
-char *rst_init_subquery_returning(rst_connection *c, const char *text, int size);
+char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size);
+/* The statement's WITH with the common tables run once that the readers' text names at least so many times: SQLite keeps
+** for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc, or null where there are
+** none. SQLITE_OK or SQLITE_NOMEM. */
+int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times, char **out);
 /* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a
 ** clause's, is run for each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of
 ** one that its triggers may change. */

@@ -20,9 +20,9 @@ void rst_upsert_clauses_free(rst_clause *clauses, int count) {
 }
 
 /* "expr" as a scalar subquery over the row that is there. */
-static void append_scalar(sqlite3_str *out, const rst_table *table, const rst_token *alias, const char *text,
-                          int size) {
-    char *prepared = rst_init_subquery_subqueries(table->connection, text, size);
+static void append_scalar(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
+                          const char *text, int size) {
+    char *prepared = rst_init_subquery_subqueries(table->connection, with, text, size);
     if (prepared != NULL) {
         text = prepared;
         size = (int)strlen(prepared);
@@ -97,8 +97,8 @@ static int read_expression(const char **p, const char *end, rst_span *out, bool 
 }
 
 /* The i-th of the expressions in a list that begins at p, behind its parenthesis. */
-static int append_item(sqlite3_str *out, const rst_table *table, const rst_token *alias, const char *p, const char *end,
-                       int i) {
+static int append_item(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias, const char *p,
+                       const char *end, int i) {
     const char *item = p;
     for (int number = 0;;) {
         rst_token token = rst_token_next(&p, end);
@@ -108,7 +108,7 @@ static int append_item(sqlite3_str *out, const rst_table *table, const rst_token
         }
         if (token.type != TOKEN_END && !rst_token_mark(&token, ",") && !rst_token_mark(&token, ")")) continue;
         if (number == i) {
-            append_scalar(out, table, alias, item, (int)(token.text - item));
+            append_scalar(out, table, with, alias, item, (int)(token.text - item));
             return SQLITE_OK;
         }
         if (!rst_token_mark(&token, ",")) return SQLITE_ERROR;
@@ -118,8 +118,8 @@ static int append_item(sqlite3_str *out, const rst_table *table, const rst_token
 }
 
 /* The i-th of `count` values of a row value in parentheses: a list, or a subquery's first row. */
-static int append_value(sqlite3_str *out, const rst_table *table, const rst_token *alias, rst_span row, int count,
-                        int i) {
+static int append_value(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias, rst_span row,
+                        int count, int i) {
     const char *q, *inside;
     rst_token open, inner;
     int size;
@@ -132,12 +132,7 @@ static int append_value(sqlite3_str *out, const rst_table *table, const rst_toke
     if (!rst_token_mark(&open, "(")) return SQLITE_ERROR;
     size = (int)(row.end - 1 - inside);
     query = rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH");
-    if (query && rst_subquery_stands_alone(table->connection, inside, size)) {
-        char *subquery = sqlite3_mprintf("%.*s", size, inside);
-        sqlite3_str_appendf(out, "rootstock_init_subquery(%Q,%d)", subquery == NULL ? "" : subquery, i);
-        sqlite3_free(subquery);
-        return SQLITE_OK;
-    }
+    if (query && rst_init_subquery_append(table->connection, with, inside, size, i, out)) return SQLITE_OK;
     if (query || rst_token_is(&inner, "VALUES")) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         char *built;
@@ -146,15 +141,15 @@ static int append_value(sqlite3_str *out, const rst_table *table, const rst_toke
         sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", size, inside, i);
         built = sqlite3_str_finish(text);
         if (built == NULL) return SQLITE_NOMEM;
-        append_scalar(out, table, alias, built, (int)strlen(built));
+        append_scalar(out, table, with, alias, built, (int)strlen(built));
         sqlite3_free(built);
         return SQLITE_OK;
     }
-    return append_item(out, table, alias, inside, row.end, i);
+    return append_item(out, table, with, alias, inside, row.end, i);
 }
 
 /* Assignments from p to the clause's end. *p is left at WHERE, the next ON CONFLICT, or the end. */
-static int read_assignments(rst_table *table, const char **p, const char *end, const rst_token *alias,
+static int read_assignments(rst_table *table, const char **p, const char *end, rst_span with, const rst_token *alias,
                             rst_clause *clause, sqlite3_str *out) {
     bool tuple, comma = true;
     while (comma) {
@@ -170,9 +165,9 @@ static int read_assignments(rst_table *table, const char **p, const char *end, c
         for (int i = 0; i < count && code == SQLITE_OK; i++) {
             if (first + i > 0) sqlite3_str_appendall(out, ",");
             if (!tuple || count == 1)
-                append_scalar(out, table, alias, value.start, (int)(value.end - value.start));
+                append_scalar(out, table, with, alias, value.start, (int)(value.end - value.start));
             else
-                code = append_value(out, table, alias, value, count, i);
+                code = append_value(out, table, with, alias, value, count, i);
         }
         if (code != SQLITE_OK) return code;
     }
@@ -220,7 +215,7 @@ static int read_target(const rst_table *table, const char **p, const char *end, 
 }
 
 /* WHERE of a DO UPDATE, if it stands at *p. */
-static int read_where(const rst_table *table, const char **p, const char *end, const rst_token *alias,
+static int read_where(const rst_table *table, const char **p, const char *end, rst_span with, const rst_token *alias,
                       rst_clause *clause, sqlite3_str *select) {
     const char *q = *p;
     rst_token token = rst_token_next(&q, end);
@@ -231,7 +226,7 @@ static int read_where(const rst_table *table, const char **p, const char *end, c
     clause->has_where = true;
     code = read_expression(&q, end, &condition, &comma);
     sqlite3_str_appendall(select, ",");
-    append_scalar(select, table, alias, condition.start, (int)(condition.end - condition.start));
+    append_scalar(select, table, with, alias, condition.start, (int)(condition.end - condition.start));
     *p = q;
     return code;
 }
@@ -273,8 +268,8 @@ static int bare_excluded(const rst_table *table, const rst_token *alias, rst_spa
     return SQLITE_OK;
 }
 
-int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, const rst_token *alias,
-                             rst_clause **out, int *count, char **message) {
+int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, rst_span with,
+                             const rst_token *alias, rst_clause **out, int *count, char **message) {
     const char *p = upsert.start, *end = upsert.end;
     rst_clause *clauses = NULL;
     char *bare = NULL;
@@ -312,9 +307,10 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upser
         clause->update = true;
         (void)rst_token_next(&p, end); /* SET */
         select = sqlite3_str_new(NULL);
-        sqlite3_str_appendall(select, "SELECT ");
-        code = read_assignments(table, &p, end, alias, clause, select);
-        if (code == SQLITE_OK) code = read_where(table, &p, end, alias, clause, select);
+        sqlite3_str_append(select, with.start, (int)(with.end - with.start));
+        sqlite3_str_appendall(select, " SELECT ");
+        code = read_assignments(table, &p, end, with, alias, clause, select);
+        if (code == SQLITE_OK) code = read_where(table, &p, end, with, alias, clause, select);
         sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
                             table->declared_name);
         code = finish_select(c, table, select, clause, code, message);
@@ -342,6 +338,6 @@ int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span wi
     clause->update = true;
     sqlite3_str_append(select, with.start, (int)(with.end - with.start));
     sqlite3_str_appendall(select, " SELECT ");
-    code = read_assignments(table, &p, set.end, alias, clause, select);
+    code = read_assignments(table, &p, set.end, with, alias, clause, select);
     return finish_select(c, table, select, clause, code, message);
 }

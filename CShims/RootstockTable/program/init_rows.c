@@ -1,0 +1,250 @@
+/*
+** init_rows.c - the table-valued rootstock_init_rows(text, limit, parameters): the rows of a query that a program runs
+** once.
+**
+** Each column of the query is there three times, so that a reader gets the affinity that the query's own column has:
+** b0 has none, t0 is TEXT, n0 numeric. The first reader runs the query; the program keeps its rows to its end.
+** Invariant: one text with the same parameters has the same rows for every row of a program.
+*/
+#include "program/program.h"
+#include "common/eponymous.h"
+#include "program/argument_pack.h"
+#include "program/init_rows.h"
+
+#include <string.h>
+
+enum { KINDS = 3, FIRST_ARGUMENT = INIT_ROWS_COLUMNS * KINDS };
+
+/* What a query gave. */
+typedef struct rst_init_subquery {
+    struct rst_init_subquery *next;
+    char *text;
+    sqlite3_value **parameters;
+    int parameter_count;
+    int columns;
+    sqlite3_int64 count, capacity; /* values: count rows of `columns` */
+    sqlite3_value **values;
+} rst_init_subquery;
+
+typedef struct init_rows_cursor {
+    sqlite3_vtab_cursor base;
+    rst_init_subquery *rows;
+    rst_init_subquery *own; /* rows that no program keeps */
+    sqlite3_int64 at;
+} init_rows_cursor;
+
+void rst_init_subquery_free(struct rst_init_subquery **list) {
+    while (*list != NULL) {
+        rst_init_subquery *once = *list;
+        *list = once->next;
+        for (sqlite3_int64 i = 0; i < once->count * once->columns; i++) sqlite3_value_free(once->values[i]);
+        for (int i = 0; i < once->parameter_count; i++) sqlite3_value_free(once->parameters[i]);
+        sqlite3_free(once->values);
+        sqlite3_free(once->parameters);
+        sqlite3_free(once->text);
+        sqlite3_free(once);
+    }
+}
+
+/* ---- the rows ---- */
+
+static bool same_value(sqlite3_value *a, sqlite3_value *b) {
+    const int type = sqlite3_value_type(a);
+    if (type != sqlite3_value_type(b)) return false;
+    if (type == SQLITE_NULL) return true;
+    if (type == SQLITE_INTEGER) return sqlite3_value_int64(a) == sqlite3_value_int64(b);
+    if (type == SQLITE_FLOAT) return sqlite3_value_double(a) == sqlite3_value_double(b);
+    if (sqlite3_value_bytes(a) != sqlite3_value_bytes(b)) return false;
+    return sqlite3_value_bytes(a) == 0 ||
+           memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b), (size_t)sqlite3_value_bytes(a)) == 0;
+}
+
+static bool is_of(const rst_init_subquery *once, const char *text, int count, sqlite3_value **parameters) {
+    if (strcmp(once->text, text) != 0 || once->parameter_count != count) return false;
+    for (int i = 0; i < count; i++)
+        if (!same_value(once->parameters[i], parameters[i])) return false;
+    return true;
+}
+
+static rst_init_subquery *init_rows_new(const char *text, int count, sqlite3_value **parameters) {
+    rst_init_subquery *once = sqlite3_malloc64(sizeof *once);
+    if (once == NULL) return NULL;
+    memset(once, 0, sizeof *once);
+    once->text = sqlite3_mprintf("%s", text);
+    once->parameters = sqlite3_malloc64(((sqlite3_uint64)count + 1) * sizeof *once->parameters);
+    while (once->parameters != NULL && once->parameter_count < count) {
+        sqlite3_value *copy = sqlite3_value_dup(parameters[once->parameter_count]);
+        if (copy == NULL) break;
+        once->parameters[once->parameter_count++] = copy;
+    }
+    if (once->text == NULL || once->parameters == NULL || once->parameter_count < count) rst_init_subquery_free(&once);
+    return once;
+}
+
+static int add_row(rst_init_subquery *once, sqlite3_stmt *statement) {
+    sqlite3_int64 at = once->count * once->columns;
+    if (at + once->columns > once->capacity) {
+        const sqlite3_int64 capacity = (at + once->columns) * 2;
+        sqlite3_value **values = sqlite3_realloc64(once->values, (sqlite3_uint64)capacity * sizeof *values);
+        if (values == NULL) return SQLITE_NOMEM;
+        once->values = values;
+        once->capacity = capacity;
+    }
+    for (int i = 0; i < once->columns; i++) {
+        once->values[at + i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
+        if (once->values[at + i] == NULL) {
+            while (i > 0) sqlite3_value_free(once->values[at + --i]);
+            return SQLITE_NOMEM;
+        }
+    }
+    once->count++;
+    return SQLITE_OK;
+}
+
+/* Runs the query; limit: rows at most, or -1. */
+static int fill(rst_connection *c, rst_init_subquery *once, sqlite3_int64 limit, char **message) {
+    char *named = NULL;
+    sqlite3_stmt *statement = NULL;
+    int at = 0, code = rst_transform_names(c, once->text, once->text + strlen(once->text), &named, message);
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(c->db, named != NULL ? named : once->text, -1, &statement, NULL);
+    sqlite3_free(named);
+    if (code == SQLITE_OK) {
+        for (int i = 1; i <= sqlite3_bind_parameter_count(statement) && at < once->parameter_count; i++) {
+            if (sqlite3_bind_parameter_name(statement, i) != NULL)
+                (void)sqlite3_bind_value(statement, i, once->parameters[at++]);
+        }
+        once->columns = sqlite3_column_count(statement);
+        while (code == SQLITE_OK && once->count != limit && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            code = add_row(once, statement);
+        if (code == SQLITE_DONE) code = SQLITE_OK;
+    }
+    if (code != SQLITE_OK && code != SQLITE_NOMEM && *message == NULL)
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* ---- the table ---- */
+
+static int init_rows_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                             char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *columns;
+    int code;
+    UNUSED(count);
+    UNUSED(arguments);
+    UNUSED(message);
+    for (int i = 0; i < INIT_ROWS_COLUMNS; i++) sqlite3_str_appendf(text, "b%d,t%d TEXT,n%d NUMERIC,", i, i, i);
+    sqlite3_str_appendall(text, "statement HIDDEN,rows HIDDEN,parameters HIDDEN");
+    columns = sqlite3_str_finish(text);
+    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
+    sqlite3_free(columns);
+    return code;
+}
+
+static int init_rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+    int given = 0;
+    UNUSED(vtab);
+    for (int i = 0; i < info->nConstraint; i++) {
+        int argument = info->aConstraint[i].iColumn - FIRST_ARGUMENT;
+        if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = argument + 1;
+        info->aConstraintUsage[i].omit = 1;
+        if (argument + 1 > given) given = argument + 1;
+    }
+    info->estimatedCost = 1;
+    return given < 2 ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+static int init_rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
+    UNUSED(vtab);
+    return rst_eponymous_open(sizeof(init_rows_cursor), out);
+}
+
+static int init_rows_close(sqlite3_vtab_cursor *base) {
+    rst_init_subquery_free(&((init_rows_cursor *)base)->own);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *name, int count,
+                            sqlite3_value **values) {
+    init_rows_cursor *cursor = (init_rows_cursor *)base;
+    rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    rst_program *program = schema_of(c)->program;
+    struct rst_init_subquery **list = executor_of(c)->once != NULL ? executor_of(c)->once
+                                      : program != NULL            ? &program->once
+                                                                   : &cursor->own;
+    const char *text = count > 1 ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    sqlite3_value **parameters = NULL;
+    rst_init_subquery *once;
+    char *message = NULL;
+    int total = 0, code = SQLITE_OK;
+    UNUSED(number);
+    UNUSED(name);
+    rst_init_subquery_free(&cursor->own);
+    cursor->rows = NULL;
+    cursor->at = 0;
+    if (text == NULL || store_of(c)->shared == NULL) return SQLITE_MISUSE;
+    code = rst_argument_pack_open(count - 2, values + 2, &parameters, &total);
+    if (code != SQLITE_OK) return code;
+    for (once = *list; once != NULL && !is_of(once, text, total, parameters); once = once->next) {
+    }
+    if (once == NULL) {
+        once = init_rows_new(text, total, parameters);
+        code = once == NULL ? SQLITE_NOMEM : fill(c, once, sqlite3_value_int64(values[1]), &message);
+        if (code == SQLITE_OK) {
+            once->next = *list;
+            *list = once;
+        } else if (once != NULL) {
+            rst_init_subquery_free(&once);
+        }
+    }
+    sqlite3_free(parameters);
+    cursor->rows = once;
+    if (code != SQLITE_OK) {
+        c->last_error = code;
+        sqlite3_free(base->pVtab->zErrMsg);
+        base->pVtab->zErrMsg = message;
+        return code;
+    }
+    sqlite3_free(message);
+    return SQLITE_OK;
+}
+
+static int init_rows_next(sqlite3_vtab_cursor *base) {
+    ((init_rows_cursor *)base)->at++;
+    return SQLITE_OK;
+}
+
+static int init_rows_eof(sqlite3_vtab_cursor *base) {
+    const init_rows_cursor *cursor = (init_rows_cursor *)base;
+    return cursor->rows == NULL || cursor->at >= cursor->rows->count;
+}
+
+static int init_rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+    const init_rows_cursor *cursor = (init_rows_cursor *)base;
+    const rst_init_subquery *rows = cursor->rows;
+    if (column < FIRST_ARGUMENT && column / KINDS < rows->columns)
+        sqlite3_result_value(context, rows->values[cursor->at * rows->columns + column / KINDS]);
+    return SQLITE_OK;
+}
+
+static int init_rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((init_rows_cursor *)base)->at;
+    return SQLITE_OK;
+}
+
+const sqlite3_module rst_init_rows_module = {
+    .xConnect = init_rows_connect,
+    .xBestIndex = init_rows_best,
+    .xDisconnect = rst_eponymous_disconnect,
+    .xOpen = init_rows_open,
+    .xClose = init_rows_close,
+    .xFilter = init_rows_filter,
+    .xNext = init_rows_next,
+    .xEof = init_rows_eof,
+    .xColumn = init_rows_column,
+    .xRowid = init_rows_rowid,
+};

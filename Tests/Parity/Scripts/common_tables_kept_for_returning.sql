@@ -1,0 +1,24 @@
+-- RETURNING reads a common table as it was at the first row, and a change that reads one twice keeps it for all of its rows.
+CREATE TABLE t(id INTEGER PRIMARY KEY, v);
+CREATE TABLE u(id INTEGER PRIMARY KEY, w);
+INSERT INTO t VALUES (1, 10), (2, 20), (3, 30);
+INSERT INTO u VALUES (1, 100), (2, 200);
+CREATE TRIGGER g AFTER UPDATE ON t BEGIN UPDATE u SET w = w + 1; END;
+CREATE TRIGGER gi AFTER INSERT ON t BEGIN UPDATE u SET w = w + 1; END;
+CREATE TRIGGER gd AFTER DELETE ON t BEGIN UPDATE u SET w = w + 1; END;
+WITH c AS (SELECT sum(w) s FROM u) UPDATE t SET v = v + 1 WHERE id < 3 RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) UPDATE t SET v = v + (SELECT s FROM c) WHERE id < 3 RETURNING id, v, (SELECT s FROM c);
+WITH c AS MATERIALIZED (SELECT sum(w) s FROM u) UPDATE t SET v = v + 1 WHERE id < 3 RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) UPDATE t SET v = v + s FROM c WHERE id < 3 RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) INSERT INTO t VALUES (10, 1), (11, 2) RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) INSERT INTO t SELECT 20 + w, 1 FROM u RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) INSERT INTO t SELECT 20000 + s, 1 FROM c RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) INSERT INTO t VALUES (10, 5), (12, 2) ON CONFLICT DO UPDATE SET v = (SELECT s FROM c) RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT sum(w) s FROM u) DELETE FROM t WHERE id < 12 RETURNING id, v, (SELECT s FROM c), (SELECT sum(w) FROM u);
+WITH c AS (SELECT sum(w) s FROM u) DELETE FROM t WHERE id < 2000 AND v < (SELECT s FROM c) RETURNING id, v, (SELECT s FROM c), (SELECT sum(w) FROM u);
+SELECT * FROM t;
+SELECT * FROM u;
+WITH c AS (SELECT count(*) s FROM t) INSERT INTO t VALUES (100, 1), (101, 2) RETURNING id, v, (SELECT s FROM c);
+WITH c AS (SELECT count(*) s, max(id) m FROM t) UPDATE t SET id = id + 1000 WHERE id >= 100 RETURNING id, v, (SELECT s FROM c), (SELECT m FROM c);
+WITH c AS (SELECT count(*) s, max(id) m FROM t) UPDATE t SET v = (SELECT m FROM c) WHERE id >= 100 RETURNING id, v, (SELECT s FROM c), (SELECT m FROM c);
+WITH c AS (SELECT count(*) s, max(id) m FROM t) DELETE FROM t WHERE id >= 100 RETURNING id, v, (SELECT s FROM c), (SELECT m FROM c);
