@@ -315,6 +315,23 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     return result;
 }
 
+/* Of a fault in the clauses of ON CONFLICT or in RETURNING and one in the INSERT's SELECT, SQLite tells the SELECT's. */
+static void tell_source_fault(rst_connection *c, const rst_statement_parts *parts, char **message) {
+    char *text, *named = NULL;
+    sqlite3_stmt *statement = NULL;
+    if (parts->kind != KIND_INSERT || parts->source != SOURCE_SELECT) return;
+    text = sqlite3_mprintf("%.*s %.*s", (int)(parts->verb.start - parts->whole.start), parts->whole.start,
+                           (int)(parts->source_text.end - parts->source_text.start), parts->source_text.start);
+    if (text != NULL && rst_transform_names(c, text, text + strlen(text), &named, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL) == SQLITE_ERROR) {
+        rst_forget_message(message);
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(named);
+    sqlite3_free(text);
+}
+
 int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
     rst_programs *programs = programs_of(c);
     rst_statement_parts parts;
@@ -360,8 +377,10 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK) {
         bool unknown;
         result = rst_statement_check_known(c, normal, &unknown, message);
-        if (result == SQLITE_OK && unknown && parts.upsert.start != NULL)
+        if (result == SQLITE_OK && unknown && parts.upsert.start != NULL) {
             result = rst_statement_check_clauses(c, table, &parts, message);
+            if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
+        }
     }
     if (result == SQLITE_OK) {
         code->kind = parts.kind;
@@ -394,6 +413,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         rst_span with = {parts.whole.start, parts.verb.start};
         result = rst_upsert_clauses_parse(c, table, parts.upsert, with, &parts.alias, &code->clauses,
                                           &code->clause_count, message);
+        if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
         if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
@@ -449,8 +469,10 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
                         table->is_parent;
         result = rst_key_order(c, table, gathered, code->set_columns, code->set_beyond, &code->inner);
     }
-    if (result == SQLITE_OK && parts.returning.start != NULL)
+    if (result == SQLITE_OK && parts.returning.start != NULL) {
         result = compile_returning(c, table, &parts, code, message);
+        if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
+    }
     sqlite3_free(normal);
     if (result != SQLITE_OK) {
         code_free(code);
