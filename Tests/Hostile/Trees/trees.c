@@ -1,6 +1,6 @@
 /*
 ** trees.c - more trees in one transaction than the environment has room for: an error that says so, nothing lost, and
-** room for twice as many at the next write transaction.
+** room for twice as many at the next write transaction. Trees that come one by one are never refused.
 **
 ** Usage: trees FOLDER. Exits with 0 if all of that holds.
 */
@@ -11,7 +11,7 @@
 #include "rootstock_engine.h"
 #include "rootstock_lmdb.h"
 
-enum { ROOM = 8, WANTED = 30 };
+enum { ROOM = 8, WANTED = 30, ONE_BY_ONE = 200 };
 
 static int failures;
 static void expect(int holds, const char *what) {
@@ -51,6 +51,17 @@ static int create(int *code) {
     return made;
 }
 
+static int create_one(int number) {
+    char name[16];
+    rootstock_tree tree;
+    rootstock_transaction *transaction = begin(ROOTSTOCK_BEGIN_WRITE);
+    snprintf(name, sizeof name, "u%d", number);
+    if (engine->tree_open(transaction, name, ROOTSTOCK_TREE_CREATE, &tree) == ROOTSTOCK_OK)
+        return engine->commit(transaction) == ROOTSTOCK_OK;
+    engine->abort(transaction);
+    return 0;
+}
+
 /* Is the first tree there, as a read transaction sees it? */
 static int finds(rootstock_transaction *transaction, const char *name) {
     rootstock_tree tree;
@@ -85,6 +96,7 @@ int main(int count, char **arguments) {
     expect(engine->renew(reader) == ROOTSTOCK_OK, "a snapshot that was reset is renewed");
     expect(finds(reader, "t0") && finds(reader, "t29"), "it finds every tree");
     engine->abort(reader);
+    for (int n = 0; n < ONE_BY_ONE; n++) expect(create_one(n), "one more tree in a transaction of its own has room");
     rootstock_environment_release(shared);
     printf("trees: %d wrong\n", failures);
     return failures != 0;

@@ -149,7 +149,7 @@ struct rootstock_environment {
     atomic_int writing;
     atomic_long live;           /* transactions holding a snapshot, this process's */
     atomic_int map_was_full;    /* a change found no page */
-    atomic_int trees_were_full; /* no handle was left for a tree that was to be created */
+    atomic_int trees_were_full; /* no handle, or less than a quarter, was left for trees that are to be created */
     uint64_t most_trees;        /* handles that LMDB's environment has; written where nothing is live */
     atomic_int moving;          /* the map is being moved: do not begin */
     pthread_mutex_t map_mutex;

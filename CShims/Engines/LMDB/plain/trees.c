@@ -209,6 +209,9 @@ static int create_tree(rootstock_transaction *transaction, const char *name, MDB
     }
     transaction->changes++;
     insert(&transaction->created, copy, *handle);
+    /* Nearly full: the next transaction that finds nothing live makes room, before one is refused. */
+    if (*handle >= transaction->environment->most_trees / 4 * 3)
+        atomic_store(&transaction->environment->trees_were_full, 1);
     return MDB_SUCCESS;
 }
 
