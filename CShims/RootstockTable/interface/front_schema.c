@@ -14,40 +14,42 @@
 
 #include <string.h>
 
+/* Whether the schema lists the name. */
+static bool is_listed(rst_connection *c, const char *schema, const char *name, const char *types) {
+    sqlite3_stmt *query;
+    bool found = false;
+    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE AND type IN (%s)",
+                                schema, types);
+    if (sql != NULL && rst_statement_get(c, sql, &query) == SQLITE_OK) {
+        found = sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW;
+        rst_statement_done(c, query);
+    }
+    sqlite3_free(sql);
+    return found;
+}
+
 bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached) {
-    sqlite3_stmt *list;
     bool found = false;
     char *text = rst_token_name(name);
     if (text == NULL) return false;
-    if (sqlite3_prepare_v2(c->db, "PRAGMA database_list", -1, &list, NULL) == SQLITE_OK) {
-        while (!found && sqlite3_step(list) == SQLITE_ROW) {
-            const char *schema = (const char *)sqlite3_column_text(list, 1);
-            sqlite3_stmt *query;
-            char *sql;
-            bool temp = strcmp(schema, "temp") == 0;
-            if (strcmp(schema, "main") == 0 || strcmp(schema, "rootstock") == 0 || (!temp && !attached)) continue;
-            sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN (%s)",
-                                  schema, text, types);
-            if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK) {
-                found = sqlite3_step(query) == SQLITE_ROW;
-                sqlite3_finalize(query);
-            }
-            sqlite3_free(sql);
-        }
-        sqlite3_finalize(list);
+    for (int i = 1; !found; i++) {
+        const char *schema = sqlite3_db_name(c->db, i);
+        if (schema == NULL) break;
+        if (strcmp(schema, "rootstock") == 0 || (i > 1 && !attached)) continue;
+        found = is_listed(c, schema, text, types);
     }
     sqlite3_free(text);
     return found;
 }
 
 bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types) {
-    rst_schema *schema = schema_of(c);
-    for (int i = 0; i < schema->loaded.count; i++) {
-        if (strstr(types, schema->loaded.objects[i].type) != NULL &&
-            rst_token_same_name(name, schema->loaded.objects[i].name))
-            return true;
-    }
-    return false;
+    static const char *const all[] = {"table", "view", "index", "trigger"};
+    char *text = rst_token_name(name);
+    bool found = false;
+    for (size_t i = 0; text != NULL && i < sizeof all / sizeof *all && !found; i++)
+        found = strstr(types, all[i]) != NULL && rst_catalog_find(&schema_of(c)->loaded, all[i], text) != NULL;
+    sqlite3_free(text);
+    return found;
 }
 
 int rst_quoted_call(const char *function, const char *start, const char *end, char **out) {

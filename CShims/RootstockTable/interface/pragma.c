@@ -18,28 +18,29 @@ typedef struct pragma_definition {
     int column_count;
     bool argument;
     const char *sql; /* on the schema database; ?1 the argument. Null: made for the moment */
+    bool plain;      /* a PRAGMA of SQLite's own, of a table or an index of the store */
 } pragma_definition;
 
 static const pragma_definition definitions[] = {
     {"rootstock_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
-     "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"},
-    {"rootstock_temp_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false,
-     NULL}, /* rst_temporary_triggers_listed */
+     "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master", false},
+    {"rootstock_temp_schema", "type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT", 5, false, NULL,
+     false}, /* rst_temporary_triggers_listed */
     {"rootstock_pragma_table_info", "cid, name, type, \"notnull\", dflt_value, pk", 6, true,
-     "SELECT * FROM pragma_table_info(?1)"},
+     "SELECT * FROM pragma_table_info(?1)", true},
     {"rootstock_pragma_table_xinfo", "cid, name, type, \"notnull\", dflt_value, pk, hidden", 7, true,
-     "SELECT * FROM pragma_table_xinfo(?1)"},
+     "SELECT * FROM pragma_table_xinfo(?1)", true},
     {"rootstock_pragma_index_list", "seq, name, \"unique\", origin, partial", 5, true,
-     "SELECT * FROM pragma_index_list(?1)"},
-    {"rootstock_pragma_index_info", "seqno, cid, name", 3, true, "SELECT * FROM pragma_index_info(?1)"},
+     "SELECT * FROM pragma_index_list(?1)", true},
+    {"rootstock_pragma_index_info", "seqno, cid, name", 3, true, "SELECT * FROM pragma_index_info(?1)", true},
     {"rootstock_pragma_index_xinfo", "seqno, cid, name, \"desc\", coll, \"key\"", 6, true,
-     "SELECT * FROM pragma_index_xinfo(?1)"},
+     "SELECT * FROM pragma_index_xinfo(?1)", true},
     {"rootstock_pragma_foreign_key_list", "id, seq, \"table\", \"from\", \"to\", on_update, on_delete, \"match\"", 8,
-     true, "SELECT * FROM pragma_foreign_key_list(?1)"},
+     true, "SELECT * FROM pragma_foreign_key_list(?1)", true},
     {"rootstock_pragma_table_list", "schema, name, type, ncol, wr, strict", 6, true,
-     "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)"},
+     "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)", false},
     {"rootstock_pragma_foreign_key_check", "\"table\", rowid, parent, fkid", 4, true,
-     "SELECT * FROM rootstock_foreign_key_check WHERE ?1 IS NULL OR \"table\"=?1 COLLATE NOCASE"},
+     "SELECT * FROM rootstock_foreign_key_check WHERE ?1 IS NULL OR \"table\"=?1 COLLATE NOCASE", false},
 };
 
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
@@ -161,10 +162,10 @@ static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
 }
 
 static bool in_store(const rst_connection *c, const char *name) {
-    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
-        if (sqlite3_stricmp(schema_of(c)->loaded.objects[i].name, name) == 0) return true;
-    }
-    return sqlite3_strnicmp(name, "sqlite_", 7) == 0;
+    const rst_catalog *loaded = &schema_of(c)->loaded;
+    return rst_catalog_find(loaded, "table", name) != NULL || rst_catalog_find(loaded, "index", name) != NULL ||
+           rst_catalog_find(loaded, "view", name) != NULL || rst_catalog_find(loaded, "trigger", name) != NULL ||
+           sqlite3_strnicmp(name, "sqlite_", 7) == 0;
 }
 
 /* Where SQLite would find the name: null for the store, else the schema, or "" for any that is attached. */
@@ -190,6 +191,15 @@ static int prepare(rst_connection *c, const pragma_definition *definition, pragm
         sql = rst_temporary_triggers_listed(c);
         code =
             sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &cursor->statement, NULL);
+        sqlite3_free(sql);
+        return code;
+    }
+    if (place == NULL && definition->plain && name != NULL) {
+        /* The PRAGMA itself: the same rows as its table-valued function, which prepares it anew for each call. */
+        cursor->others = schema != NULL;
+        sql = sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name);
+        if (sql == NULL) return SQLITE_NOMEM;
+        code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &cursor->statement, NULL);
         sqlite3_free(sql);
         return code;
     }
@@ -236,7 +246,9 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     if (strcmp(definition_of(base)->name, "rootstock_schema") == 0) code = hold_snapshot(vtab->connection, base);
     if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
     if (code != SQLITE_OK) return code;
-    if ((number & 1) != 0) sqlite3_bind_value(cursor->statement, 1, values[0]);
+    /* A PRAGMA of its own has it in its text. */
+    if ((number & 1) != 0 && sqlite3_bind_parameter_count(cursor->statement) > 0)
+        sqlite3_bind_value(cursor->statement, 1, values[0]);
     return next_row(base);
 }
 
