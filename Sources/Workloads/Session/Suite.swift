@@ -165,6 +165,7 @@ public struct Suite: Sendable {
     /// Every suite, in the order in which `--list` shows them.
     public static let all: [Suite] = [
         .engine, .queries, .objects, .library, .records, .reader, .fetching, .cars, .ycsb, .speedtest,
+        .schema,
     ]
 
     /// One short run over all: a case or two of each suite.

@@ -359,7 +359,9 @@ import Testing
     @Test func theListNamesEverySuiteAndCase() throws {
         let run = try rootstock(["compare", "--list"])
         #expect(run.status == 0)
-        for word in ["engine", "objects", "library", "records", "reader", "fetching", "cars", "ycsb", "speedtest"] {
+        for word in [
+            "engine", "objects", "library", "records", "reader", "fetching", "cars", "ycsb", "speedtest", "schema",
+        ] {
             #expect(run.output.contains("\n\(word) - ") || run.output.hasPrefix("\(word) - "), "\(word)")
         }
         for word in ["fillseqsync", "fillrandsync", "readreverse", "fillrand100K", "Sync Seq Write", "leveldb"] {
