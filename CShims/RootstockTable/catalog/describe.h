@@ -36,13 +36,14 @@ int rst_describe_defaults(rst_table *table);
 
 /* ---- describe_copy.c ---- */
 /* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they
-** belong to the catalogs. */
+** belong to who noted them. */
 typedef struct rst_changed_tables {
     const char **names;
     int count;
 } rst_changed_tables;
-/* SQLITE_OK or SQLITE_NOMEM; changed, zeroed before, is freed with rst_changed_tables_free either way. */
-int rst_changed_tables_find(const rst_catalog *before, const rst_catalog *now, rst_changed_tables *changed);
+/* Notes the table that an object of the catalog is, or is an index of. SQLITE_OK or SQLITE_NOMEM; changed, zeroed
+** before the first, is freed with rst_changed_tables_free either way. */
+int rst_changed_tables_note(rst_changed_tables *changed, const char *type, const char *name, const char *table_name);
 bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name);
 void rst_changed_tables_free(rst_changed_tables *changed);
 /* Whether nothing was done with the table since it was described: it holds then what a copy would hold. */

@@ -16,47 +16,14 @@
 
 /* ---- what has changed ---- */
 
-static bool same_text(const char *a, const char *b) {
-    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static bool same_object(const rst_object *a, const rst_object *b) {
-    return a->tree == b->tree && same_text(a->type, b->type) && same_text(a->name, b->name) &&
-           same_text(a->table_name, b->table_name) && same_text(a->sql, b->sql);
-}
-
-static int note(rst_changed_tables *changed, const rst_object *object) {
+int rst_changed_tables_note(rst_changed_tables *changed, const char *type, const char *name, const char *table_name) {
     const char **names;
-    if (strcmp(object->type, "table") != 0 && strcmp(object->type, "index") != 0) return SQLITE_OK;
+    if (strcmp(type, "table") != 0 && strcmp(type, "index") != 0) return SQLITE_OK;
     names = rst_array_grown((void *)changed->names, changed->count, sizeof *names);
     if (names == NULL) return SQLITE_NOMEM;
     changed->names = names;
-    names[changed->count++] = strcmp(object->type, "table") == 0 ? object->name : object->table_name;
+    names[changed->count++] = strcmp(type, "table") == 0 ? name : table_name;
     return SQLITE_OK;
-}
-
-int rst_changed_tables_find(const rst_catalog *before, const rst_catalog *now, rst_changed_tables *changed) {
-    int i = 0, k = 0, code = SQLITE_OK;
-    /* Both are in the order of their identifiers, as they were read. */
-    while (code == SQLITE_OK && (i < before->count || k < now->count)) {
-        const rst_object *old = i < before->count ? &before->objects[i] : NULL;
-        const rst_object *fresh = k < now->count ? &now->objects[k] : NULL;
-        if (fresh == NULL || (old != NULL && old->identifier < fresh->identifier)) {
-            code = note(changed, old);
-            i++;
-        } else if (old == NULL || fresh->identifier < old->identifier) {
-            code = note(changed, fresh);
-            k++;
-        } else {
-            if (!same_object(old, fresh)) {
-                code = note(changed, old);
-                if (code == SQLITE_OK) code = note(changed, fresh);
-            }
-            i++;
-            k++;
-        }
-    }
-    return code;
 }
 
 bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name) {

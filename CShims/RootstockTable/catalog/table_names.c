@@ -33,9 +33,12 @@ int rst_table_names_make(rst_table **tables, int count, rst_table_names *out) {
     out->mask = room - 1;
     for (int i = 0; i < count; i++) {
         add(out, tables[i]->name, tables[i]);
+        tables[i]->is_parent = false;
         keys += tables[i]->foreign_key_count;
     }
-    for (int i = 0; i < count; i++) add(out, tables[i]->declared_name, tables[i]);
+    for (int i = 0; i < count; i++) {
+        if (tables[i]->internal) add(out, tables[i]->declared_name, tables[i]); /* of the others it is the same */
+    }
     if (keys == 0) return SQLITE_OK;
     child = out->children = sqlite3_malloc64((sqlite3_uint64)keys * sizeof *child);
     if (child == NULL) {
@@ -50,6 +53,7 @@ int rst_table_names_make(rst_table **tables, int count, rst_table_names *out) {
             if (slot->name == NULL || slot->name != slot->table->name) continue;
             *child = (rst_child){tables[i], foreign, slot->children};
             slot->children = child++;
+            slot->table->is_parent = true;
         }
     }
     return SQLITE_OK;

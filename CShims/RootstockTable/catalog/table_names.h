@@ -29,7 +29,7 @@ typedef struct rst_table_names {
     int sound_count;
 } rst_table_names;
 
-/* The names of the tables, which must outlive them. SQLITE_OK or SQLITE_NOMEM. */
+/* The names of the tables, which must outlive them; says of each whether it is a parent. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_names_make(struct rst_table **tables, int count, rst_table_names *out);
 void rst_table_names_free(rst_table_names *names);
 /* The slot of the name, letters of either case; or null. */

@@ -99,6 +99,7 @@ static const char *declared_type(const rst_connection *c, const rst_object *obje
 
 /* Views, INSTEAD OF triggers on them, and virtual tables of SQLite's modules are native objects of the connection. */
 static bool is_native(rst_connection *c, const rst_object *object) {
+    if (strcmp(object->type, "index") == 0) return false;
     if (strcmp(object->type, "view") == 0 || rst_object_is_virtual(object)) return true;
     if (strcmp(object->type, "trigger") != 0) return false;
     return rst_table_find(c, object->table_name) == NULL;

@@ -15,19 +15,20 @@
 
 #include <string.h>
 
-/* carry: the tables there are describe c->loaded, and the schema database is the one that they were described by. */
-static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool carry, rst_table **tables, int *count,
-                           char **message) {
+/* changed: null, or the tables there are describe all others, and the schema database is the one that they were
+** described by. */
+static int describe_tables(rst_connection *c, const rst_catalog *catalog, const rst_changed_tables *changed,
+                           rst_table **tables, int *count, char **message) {
     rst_schema *schema = schema_of(c);
-    rst_changed_tables changed = {0};
-    int known = 0, code = carry ? rst_changed_tables_find(&schema->loaded, catalog, &changed) : SQLITE_OK;
+    const bool carry = changed != NULL;
+    int known = 0, code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->type, "table") != 0 || rst_object_is_virtual(object)) continue;
         /* Both are in the order of the catalog. */
         while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
         if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
-            strcmp(schema->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(&changed, object->name)) {
+            strcmp(schema->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(changed, object->name)) {
             rst_table *table = schema->tables[known];
             if (rst_table_is_unused(table)) {
                 table->references++;
@@ -40,11 +41,11 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, bool c
         }
         if (code == SQLITE_OK) ++*count;
     }
-    rst_changed_tables_free(&changed);
     return code;
 }
 
-static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry, char **message) {
+static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_changed_tables *changed,
+                       char **message) {
     rst_rewriter *rewriter = rewriter_of(c);
     rst_schema *schema = schema_of(c);
     rst_table **tables = NULL;
@@ -52,11 +53,9 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
     int count = 0, code;
     tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
     if (tables == NULL) return SQLITE_NOMEM;
-    code = describe_tables(c, catalog, carry, tables, &count, message);
+    code = describe_tables(c, catalog, changed, tables, &count, message);
     if (code == SQLITE_OK) {
         code = rst_table_names_make(tables, count, &names);
-        for (int i = 0; i < count && code == SQLITE_OK; i++)
-            tables[i]->is_parent = rst_table_names_find(&names, tables[i]->name)->children != NULL;
         if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count);
     }
     if (code != SQLITE_OK) {
@@ -111,7 +110,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, bool carry
     return code;
 }
 
-int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
+int rst_schema_load(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
     rootstock_transaction *transaction = store->writer, *own = NULL;
     rst_catalog catalog;
@@ -130,10 +129,10 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
         transaction = own;
     }
     code = rst_catalog_read(c, transaction, &catalog, message);
-    if (code == SQLITE_OK && rebuild_mirror) code = rst_schema_db_build(c, &catalog, message);
+    if (code == SQLITE_OK) code = rst_schema_db_build(c, &catalog, message);
     if (code == SQLITE_OK) {
         definitions_of(c)->loading = transaction;
-        code = load_tables(c, &catalog, !rebuild_mirror, message);
+        code = load_tables(c, &catalog, NULL, message);
         definitions_of(c)->loading = NULL;
     }
     if (code == SQLITE_OK) {
@@ -147,4 +146,18 @@ int rst_schema_load(rst_connection *c, bool rebuild_mirror, char **message) {
     rst_catalog_free(&catalog);
     if (own != NULL) store->engine->abort(own);
     return code;
+}
+
+int rst_schema_follow(rst_connection *c, const rst_changed_tables *changed, char **message) {
+    rst_store *store = store_of(c);
+    int code;
+    store->catalog.open = false;
+    definitions_of(c)->loading = store->writer;
+    code = load_tables(c, &schema_of(c)->loaded, changed, message);
+    definitions_of(c)->loading = NULL;
+    if (code != SQLITE_OK) return code;
+    store->generation = (uint64_t)schema_of(c)->loaded.generation;
+    store->schema_stale = false;
+    store->writer_unseen = false;
+    return SQLITE_OK;
 }

@@ -98,7 +98,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     }
     rst_retired_vtabs_free(c); /* of the time before: those of now may still be in SQLite's hands */
     code = rst_temporary_triggers_read(c);
-    if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
+    if (code == SQLITE_OK) code = rst_schema_load(c, message);
     if (code == SQLITE_OK) code = rst_declared_relearn(c);
     if (code == SQLITE_OK) {
         executor_of(c)->refreshing = true;

@@ -206,7 +206,78 @@ static void settings_restore(sqlite3 *schema_db, const mirror_settings *before) 
     for (int i = 0; i < LIMIT_COUNT; i++) (void)sqlite3_limit(schema_db, i, before->limits[i]);
 }
 
-static int apply(rst_connection *c, const snapshot *before, const snapshot *after, char **message) {
+static bool is_same(const snapshot_row *old, const snapshot_row *row) {
+    return same_text(old->sql, row->sql) && same_text(old->name, row->name) &&
+           same_text(old->table_name, row->table_name);
+}
+
+/* What the catalog in memory becomes, once its tree is written: an object without texts goes. */
+typedef struct catalog_edits {
+    rst_object *objects;
+    int count;
+} catalog_edits;
+
+static int note_edit(catalog_edits *edits, const rst_object *object) {
+    rst_object *objects = rst_array_grown(edits->objects, edits->count, sizeof *objects);
+    if (objects == NULL) return SQLITE_NOMEM;
+    edits->objects = objects;
+    objects[edits->count++] = *object;
+    return SQLITE_OK;
+}
+
+/* The object with texts of its own, in one block. */
+static int place_copy(rst_catalog *catalog, const rst_object *object) {
+    const char *from[4] = {object->type, object->name, object->table_name, object->sql};
+    rst_object copy = *object;
+    char **to[4] = {&copy.type, &copy.name, &copy.table_name, &copy.sql}, *block;
+    size_t size = 0;
+    int code;
+    for (int i = 0; i < 4; i++) size += from[i] == NULL ? 0 : strlen(from[i]) + 1;
+    block = sqlite3_malloc64(size);
+    if (block == NULL) return SQLITE_NOMEM;
+    for (int i = 0; i < 4; i++) {
+        if (from[i] == NULL) continue;
+        *to[i] = memcpy(block, from[i], strlen(from[i]) + 1);
+        block += strlen(from[i]) + 1;
+    }
+    code = rst_catalog_place(catalog, &copy);
+    if (code != SQLITE_OK) sqlite3_free(copy.type);
+    return code;
+}
+
+static int edit_catalog(rst_catalog *catalog, const catalog_edits *edits) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < edits->count && code == SQLITE_OK; i++) {
+        if (edits->objects[i].type == NULL)
+            rst_catalog_take_out(catalog, edits->objects[i].identifier);
+        else
+            code = place_copy(catalog, &edits->objects[i]);
+    }
+    if (code == SQLITE_OK) code = rst_catalog_index(catalog);
+    if (code != SQLITE_OK) { /* no name is found until it is read again */
+        sqlite3_free(catalog->slots);
+        catalog->slots = NULL;
+    }
+    return code;
+}
+
+static int note_changed(const snapshot *before, const snapshot *after, rst_changed_tables *changed) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
+        const snapshot_row *row = &before->rows[i], *now = snapshot_find(after, row->rowid);
+        if (now == NULL || !is_same(row, now))
+            code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
+    }
+    for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
+        const snapshot_row *row = &after->rows[i], *old = snapshot_find(before, row->rowid);
+        if (old == NULL || !is_same(old, row))
+            code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
+    }
+    return code;
+}
+
+static int apply(rst_connection *c, const snapshot *before, const snapshot *after, catalog_edits *edits,
+                 char **message) {
     rst_catalog *catalog = &schema_of(c)->loaded;
     int code = SQLITE_OK;
     /* What went. */
@@ -221,6 +292,7 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
             code = rst_catalog_free_tree(c, &tree);
         }
         if (code == SQLITE_OK) code = rst_catalog_remove_object(c, object->identifier);
+        if (code == SQLITE_OK) code = note_edit(edits, &(rst_object){.identifier = object->identifier});
         if (code == SQLITE_OK && strcmp(row->type, "table") == 0) {
             code = rst_names_follow(c, "sqlite_sequence", 0, row->name, NULL);
             if (code == SQLITE_OK) code = rst_names_follow(c, "sqlite_stat1", 0, row->name, NULL);
@@ -244,13 +316,14 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
                 object.tree = tree.number;
             }
             if (code == SQLITE_OK) code = rst_catalog_write_object(c, &object);
-        } else if (!same_text(old->sql, row->sql) || !same_text(old->name, row->name) ||
-                   !same_text(old->table_name, row->table_name)) {
+            if (code == SQLITE_OK) code = note_edit(edits, &object);
+        } else if (!is_same(old, row)) {
             const rst_object *known = rst_catalog_find(catalog, old->type, old->name);
             if (known == NULL) return SQLITE_CORRUPT_VTAB;
             object.identifier = known->identifier;
             object.tree = known->tree;
             code = rst_catalog_write_object(c, &object);
+            if (code == SQLITE_OK) code = note_edit(edits, &object);
             /* SQLite leaves the old name in sqlite_stat1, until the next ANALYZE. */
             if (code == SQLITE_OK && strcmp(row->type, "table") == 0 && strcmp(old->name, row->name) != 0)
                 code = rst_names_follow(c, "sqlite_sequence", 0, old->name, row->name);
@@ -265,8 +338,7 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
         catalog->generation++;
         if (code == SQLITE_OK) code = rst_catalog_write_meta(c, catalog);
     }
-    UNUSED(message);
-    return code;
+    return code == SQLITE_OK ? edit_catalog(catalog, edits) : code;
 }
 
 /* How many CHECKs the text of a table has. */
@@ -322,6 +394,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     rst_table **old = NULL, *lent = NULL;
     int old_count = 0;
     change_reach reach = {0};
+    catalog_edits edits = {0};
+    rst_changed_tables changed = {0};
     rst_mark mark;
     int code;
     bool broken = false;
@@ -376,9 +450,10 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     }
     if (code == SQLITE_OK) {
         store->schema_changed = true;
-        code = apply(c, &before, &after, message);
+        code = apply(c, &before, &after, &edits, message);
     }
-    if (code == SQLITE_OK) code = rst_schema_load(c, false, message);
+    if (code == SQLITE_OK) code = note_changed(&before, &after, &changed);
+    if (code == SQLITE_OK) code = rst_schema_follow(c, &changed, message);
     if (code == SQLITE_OK) code = carry_data(c, &before, &after, old, old_count, message);
     if (code == SQLITE_OK) {
         code = mirror_run(c, "RELEASE change", NULL);
@@ -390,7 +465,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         sqlite3_free(kept);
         (void)rst_temporary_triggers_read(c);
         if (rst_mark_undo(c, mark) == SQLITE_OK && old != NULL) {
-            int loaded = rst_schema_load(c, true, NULL);
+            int loaded = rst_schema_load(c, NULL);
             if (loaded != SQLITE_OK) store->schema_stale = true;
         }
     }
@@ -399,6 +474,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     for (int i = 0; i < old_count; i++) rst_table_release(old[i]);
     sqlite3_free(old);
     sqlite3_free(reach.name);
+    sqlite3_free(edits.objects);
+    rst_changed_tables_free(&changed);
     snapshot_free(&before);
     snapshot_free(&after);
     return code;

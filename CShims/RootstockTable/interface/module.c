@@ -132,7 +132,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     code = rst_sidecar_open(c, arguments[0], arguments[1], false, message);
     if (code != SQLITE_OK) return code;
     if (store->schema_stale) {
-        code = rst_schema_load(c, true, message);
+        code = rst_schema_load(c, message);
         if (code != SQLITE_OK) return code;
         /* Nothing can be declared from in here: the next refresh compares what is. */
         store->declared_in_transaction = true;

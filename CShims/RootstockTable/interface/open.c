@@ -93,7 +93,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
     code = store->checks_pages ? may_check_pages(c, message) : SQLITE_OK;
     if (code == SQLITE_OK && store->verifies) code = verify_pages(c, message);
-    if (code == SQLITE_OK) code = rst_schema_load(c, true, message);
+    if (code == SQLITE_OK) code = rst_schema_load(c, message);
     if (code == SQLITE_OK) code = rst_txn_hook_attach(c, message);
     definitions->opening = true;
     if (code == SQLITE_OK) code = rst_schema_declare(c, message);

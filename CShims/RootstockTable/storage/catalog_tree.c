@@ -229,7 +229,6 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
     rootstock_cursor *cursor;
     unsigned char start[9];
     rootstock_slice key = {sizeof start, start}, value;
-    int capacity = 0;
     int code = rst_catalog_read_meta(c, transaction, catalog, message);
     if (code != SQLITE_OK || !store->catalog.open) return code;
     code = store->engine->cursor_open(transaction, store->catalog.handle, &cursor);
@@ -249,15 +248,7 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
         if (result == SQLITE_OK && (tree < 0 || tree >= catalog->next_tree || tree > INT32_MAX))
             result = SQLITE_CORRUPT;
         object.tree = (int)tree;
-        if (result == SQLITE_OK && catalog->count == capacity) {
-            rst_object *more;
-            capacity = capacity == 0 ? 16 : capacity * 2;
-            more = sqlite3_realloc64(catalog->objects, (sqlite3_uint64)capacity * sizeof *more);
-            if (more == NULL)
-                result = SQLITE_NOMEM;
-            else
-                catalog->objects = more;
-        }
+        if (result == SQLITE_OK) result = rst_catalog_place(catalog, &object);
         if (result != SQLITE_OK) {
             sqlite3_free(object.type);
             store->engine->cursor_close(cursor);
@@ -267,7 +258,6 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
             }
             return result;
         }
-        catalog->objects[catalog->count++] = object;
         code = rst_checked(c, &store->catalog, store->engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value), &key,
                            &value);
     }
@@ -282,7 +272,7 @@ void rst_catalog_free(rst_catalog *catalog) {
     sqlite3_free(catalog->slots);
     catalog->objects = NULL;
     catalog->slots = NULL;
-    catalog->count = 0;
+    catalog->count = catalog->capacity = 0;
 }
 
 int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree, char **message) {

@@ -9,14 +9,14 @@
 
 typedef struct rst_object {
     int64_t identifier;
-    int64_t mirror_rowid;
     char *type, *name, *table_name, *sql; /* in a catalog, one block that begins with the type */
     int tree;
+    unsigned int hash; /* of its name, in a catalog */
 } rst_object;
 typedef struct rst_catalog {
     int64_t format, features /* CATALOG_... */, generation, next_tree, next_object, user_version, application_id;
-    rst_object *objects;
-    int count;
+    rst_object *objects; /* in the order of their identifiers */
+    int count, capacity;
     int *slots; /* by name, see catalog_names.c: an object's place and 1, or 0 */
     unsigned int mask;
 } rst_catalog;
@@ -41,6 +41,11 @@ void rst_catalog_free(rst_catalog *catalog);
 unsigned int rst_name_hash(const char *name);
 /* Makes its objects known by name. SQLITE_OK or SQLITE_NOMEM. */
 int rst_catalog_index(rst_catalog *catalog);
+/* Puts the object behind the last one, or in the place of the one of its identifier; its texts belong to the catalog
+** then. SQLITE_OK, or SQLITE_NOMEM, which leaves all as it was. Names are known again after rst_catalog_index. */
+int rst_catalog_place(rst_catalog *catalog, const rst_object *object);
+/* Takes the object of that identifier out. Names are known again after rst_catalog_index. */
+void rst_catalog_take_out(rst_catalog *catalog, int64_t identifier);
 /* The first object of the type and name in a catalog that was read; or null. */
 const rst_object *rst_catalog_find(const rst_catalog *catalog, const char *type, const char *name);
 
