@@ -185,6 +185,7 @@ int rst_catalog_read_meta(rst_connection *c, rootstock_transaction *transaction,
         }
         if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
         store->catalog.open = true;
+        store->catalog_is_new = transaction == store->writer;
     }
     code = store->engine->get(transaction, store->catalog.handle, &key, &value);
     if (code == ROOTSTOCK_NOT_FOUND) {

@@ -63,6 +63,7 @@ typedef struct rst_store {
     uint64_t warned_of;           /* snapshot that the last warning was about */
     bool warned_of_any;
     rst_tree catalog;
+    bool catalog_is_new; /* its handle is of this write transaction, which may have made it */
     /* reading */
     rootstock_transaction *reader;
     bool reader_live;

@@ -42,6 +42,7 @@ static void writer_abandon(rst_connection *c) {
     if (store->writer == NULL) return; /* a failure in between has rolled everything back already */
     store->hooks->detach_cursors(c);
     store->engine->abort(store->writer);
+    rst_catalog_handle_undone(store);
     rst_writer_finished(c);
 }
 
@@ -197,11 +198,13 @@ int rst_write_commit(rst_connection *c, char **message) {
         int result = rst_map_error(c, code, message);
         if (changed) store->schema_stale = true;
         store->schema_changed = false;
+        rst_catalog_handle_undone(store);
         rst_writer_finished(c);
         rst_positions_forget(c);
         rst_reader_follow(c, false);
         return result;
     }
+    store->catalog_is_new = false;
     rst_writer_finished(c);
     rst_reader_follow(c, true);
     store->checked_transaction = identifier;
@@ -216,10 +219,7 @@ int rst_write_commit(rst_connection *c, char **message) {
 void rst_write_rollback(rst_connection *c) {
     rst_store *store = store_of(c);
     if (store->writer == NULL) return;
-    if (store->schema_changed) {
-        store->schema_stale = true;
-        store->catalog.open = false; /* its handle may have been made in this transaction */
-    }
+    if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
     if (rst_check_usable(c, NULL) != SQLITE_OK) return; /* the owning thread has to */
     writer_abandon(c);

@@ -67,6 +67,8 @@ int rst_write_commit(rst_connection *c, char **message);
 /* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
 int rst_write_compact(rst_connection *c, char **message);
 void rst_write_rollback(rst_connection *c);
+/* The write transaction was undone: the catalog's handle goes with it if it was opened there. */
+void rst_catalog_handle_undone(rst_store *store);
 /* The control file's write lock is given up: so is the store's. */
 void rst_write_unreserved(rst_connection *c);
 /* The SQLite transaction is over (control file unlocked). */

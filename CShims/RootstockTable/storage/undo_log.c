@@ -47,19 +47,22 @@ void rst_savepoint_release(rst_connection *c, int number) {
     if (!logging(c)) store->undo.size = 0;
 }
 
+void rst_catalog_handle_undone(rst_store *store) {
+    if (store->catalog_is_new) store->catalog.open = false;
+    store->catalog_is_new = false;
+}
+
 /* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */
 static int restart_writer(rst_connection *c) {
     rst_store *store = store_of(c);
     uint64_t identifier = store->writer_identifier;
     int code;
     if (!store->wrote) return SQLITE_OK;
-    if (store->schema_changed) {
-        store->schema_stale = true;
-        store->catalog.open = false;
-    }
+    if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
     store->hooks->detach_cursors(c);
     store->engine->abort(store->writer);
+    rst_catalog_handle_undone(store);
     rst_positions_forget(c);
     code = store->engine->begin(store->shared->environment, rst_writer_flags(store), NULL, NULL, &store->writer);
     if (code != ROOTSTOCK_OK) {
@@ -195,6 +198,7 @@ int rst_tree_open(rst_connection *c, rootstock_transaction *transaction, rst_tre
     code = store->engine->tree_open(transaction, name, create ? ROOTSTOCK_TREE_CREATE : 0, &tree->handle);
     if (code != ROOTSTOCK_OK) return message == NULL ? rst_map_code(c, code) : rst_map_error(c, code, message);
     tree->open = true;
+    if (tree == &store->catalog && transaction == store->writer) store->catalog_is_new = true;
     return SQLITE_OK;
 }
 

@@ -1,0 +1,24 @@
+-- The first write of a new store, which makes its catalog, rolled back: whatever it was, the connection goes on.
+SAVEPOINT s3;
+PRAGMA user_version = 2;
+ROLLBACK;
+PRAGMA integrity_check;
+SELECT * FROM sqlite_schema;
+PRAGMA user_version;
+BEGIN;
+SAVEPOINT a;
+PRAGMA user_version = 3;
+ROLLBACK TO a;
+PRAGMA user_version;
+PRAGMA application_id = 4;
+ROLLBACK;
+PRAGMA application_id;
+BEGIN;
+PRAGMA user_version = 5;
+ANALYZE;
+COMMIT;
+CREATE TABLE t(a);
+INSERT INTO t VALUES (1);
+PRAGMA user_version;
+PRAGMA integrity_check;
+SELECT * FROM t;

@@ -1,0 +1,23 @@
+-- The order in which an UPDATE of a WITHOUT ROWID table changes rows, where its SET reads the table and an index covers its columns.
+CREATE TABLE w(a, b, c, PRIMARY KEY (a, b)) WITHOUT ROWID;
+CREATE INDEX wc ON w(c);
+INSERT INTO w VALUES (1, 1, 9), (1, 2, 8), (2, 1, 7), (3, 3, 6);
+UPDATE w SET c = (SELECT count(*) FROM w AS o WHERE o.c > 6) WHERE c > 0;
+SELECT * FROM w ORDER BY a, b;
+UPDATE w SET c = (SELECT sum(c) FROM w AS o WHERE o.c <> w.c);
+SELECT * FROM w ORDER BY a, b;
+UPDATE w SET b = (SELECT sum(b) FROM w AS o WHERE o.a <> w.a) RETURNING *;
+SELECT * FROM w ORDER BY a, b;
+CREATE INDEX wcab ON w(c, b, a);
+UPDATE w SET b = b + (SELECT count(*) FROM w AS o WHERE o.b < w.b) RETURNING *;
+SELECT * FROM w ORDER BY a, b;
+UPDATE w SET c = (SELECT sum(c) FROM w AS o WHERE o.c <> w.c) WHERE b > 0 RETURNING *;
+UPDATE w SET c = (SELECT sum(c) FROM w AS o WHERE o.c <> w.c) WHERE c > 0 RETURNING *;
+CREATE TABLE w2(a, b, c, d, PRIMARY KEY (a)) WITHOUT ROWID;
+CREATE INDEX w2b ON w2(b);
+CREATE INDEX w2db ON w2(d, b);
+INSERT INTO w2 VALUES (1, 9, 1, 4), (2, 8, 1, 3), (3, 7, 1, 2), (4, 6, 1, 1);
+UPDATE w2 SET b = (SELECT sum(b) FROM w2 AS o WHERE o.b < w2.b) WHERE d % 2 = 1;
+SELECT * FROM w2;
+UPDATE w2 SET b = (SELECT group_concat(b) FROM (SELECT b FROM w2 AS o WHERE o.a <> w2.a ORDER BY a));
+SELECT * FROM w2;
