@@ -40,7 +40,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-report test-long test-grdb results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost page-cost interpose-cost compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost page-cost interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -83,6 +83,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 		$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) $(TESTFLAGS) --skip-build --skip RootstockEngineTests $(BRIEF)
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
+	Tests/Clients/GRDBProgram/run.sh
 	Tests/Clients/Engine/run.sh $(EXTENSION)
 	Tests/Clients/Prompt/run.py $$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/rootstock
 	@$(MAKE) --no-print-directory first-hour prose
@@ -117,9 +118,7 @@ test-long: test ## the tests again, their random parts and the fuzzers for about
 	@$(MAKE) --no-print-directory sealed-pages SEALED_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
 	Tests/Clients/Library/run.sh
-
-test-grdb: ## the tests that need GRDB, in a build of their own
-	$(SWIFT) test $(SWIFTFLAGS) --traits default,GRDB --scratch-path .build-grdb --filter 'RootstockGRDBTests|recordsAnswerAlike'
+	@$(MAKE) --no-print-directory grdb-tests
 
 conformance: extension ## SQLite's and Turso's test corpora on a store, where they are at hand
 	Tests/Conformance/run.py $(EXTENSION) $(CONFORMANCE)
@@ -148,6 +147,9 @@ list-append: extension ## processes that append to lists and read them, beside o
 snapshots: ## readers, writers and openers stopped at each instruction or system call while others go on
 	Tests/Concurrency/Snapshots/run.sh
 
+grdb-tests: interpose ## GRDB's own tests natively and on stores; the first build takes minutes
+	Tests/Clients/DropIn/grdb.py --scratch .build-grdb/tests --log build/grdb-tests $(INTERPOSE)
+
 drop-in-bench: interpose ## speedtest1 and LevelDB's db_bench_sqlite3 natively and on a store, three turns; wants a quiet machine
 	Tests/Clients/DropIn/bench.py $(INTERPOSE)
 	Tests/Clients/DropIn/bench.py $(INTERPOSE) --testset orm
@@ -171,10 +173,8 @@ compare: deps ## the microbenchmark and a case or two of each other suite, in BU
 	$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock compare headline --budget $(BUDGET) --repeat 4 --spare-slow \
 		--html build/compare.html --json build/compare.json
 
-# Suite records has GRDB beside it where GRDB can be had: a build of its own, which takes minutes the first time.
 results: ## every suite into Vendor-notes/results, in MINUTES=45; wants a quiet machine
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
-	-$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock --traits default,GRDB --scratch-path .build-grdb
 	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
 
 # The newest of each name.

@@ -9,9 +9,6 @@ let argumentParser = Target.Dependency.product(
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift", condition: commandOnly)
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache", condition: commandOnly)
 
-// GRDB is neither fetched nor built unless its trait is on: `swift build --traits GRDB`.
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"]))
-
 // SQLite's functions by a table, as in a loadable extension: CShims/RootstockSQLite has it.
 let throughTable = CSetting.define("ROOTSTOCK_LOADABLE", .when(platforms: [.linux]))
 
@@ -26,8 +23,6 @@ let package = Package(
         .library(name: "RootstockTable", targets: ["RootstockEngine", "RootstockTable"]),
         // An executable that links it has its own SQLite calls, and those of every package in it, on stores.
         .library(name: "RootstockInterpose", targets: ["RootstockInterpose"]),
-        // GRDB's records and requests on a store; empty without the trait GRDB.
-        .library(name: "RootstockGRDB", targets: ["RootstockGRDB"]),
         .executable(name: "rootstock", targets: ["RootstockCommand"]),
         // Soak, torture and sqllogictest: for the project and for engine authors.
         .executable(name: "rootstock-lab", targets: ["RootstockLab"]),
@@ -35,13 +30,11 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Command"]),
         .trait(name: "Command", description: "The command `rootstock` and its comparison runner"),
-        .trait(name: "GRDB", description: "GRDB.swift on a store, and as a layer of the comparison"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // The system's libraries.
@@ -102,11 +95,7 @@ let package = Package(
             name: "Rootstock",
             dependencies: ["CSQLite", "RootstockEngine", "RootstockTable", "RootstockPlug", "RootstockMemory"],
             path: "Sources/Rootstock"),
-        .target(
-            name: "RootstockGRDB", dependencies: ["Rootstock", "RootstockTable", grdb], path: "Sources/RootstockGRDB"),
-        .target(
-            name: "Workloads", dependencies: ["Rootstock", "RootstockGRDB", "CSQLite", "CLMDB", grdb],
-            path: "Sources/Workloads"),
+        .target(name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
         .target(name: "OwnData", dependencies: ["Workloads", "Rootstock", "CSQLite"], path: "Sources/OwnData"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),
         .target(
@@ -158,9 +147,6 @@ let package = Package(
         .testTarget(
             name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "CSQLite"],
             path: "Tests/Unit/Rootstock"),
-        .testTarget(
-            name: "RootstockGRDBTests", dependencies: ["RootstockGRDB", "Rootstock", grdb],
-            path: "Tests/Clients/GRDB"),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Workloads", "Comparison", "Report", "RootstockCommand"],
             path: "Tests/Unit/Comparison"),

@@ -14,14 +14,8 @@ public enum Layer: String, Codable, Sendable, CaseIterable {
     case cInterface = "c-api"
     /// Rootstock's Swift API, as its documentation shows it.
     case swiftInterface = "swift-api"
-    /// GRDB's records and rows; in builds with the package trait `GRDB`.
-    case grdb
-    /// GRDB with SQL written out, and its rows.
-    case grdbSQL = "grdb-sql"
     /// Foundation's UserDefaults, with no database at all: what suite `library` is held against besides.
     case userDefaults = "user-defaults"
-
-    public var isGRDB: Bool { self == .grdb || self == .grdbSQL }
 }
 
 public struct Contender: Codable, Sendable, Hashable, CustomStringConvertible {

@@ -73,7 +73,7 @@ public enum Turn {
             switch request.contender.layer {
             case .floor: return try measureFloor(workload, request)
             case .cInterface, .swiftInterface: return try measure(workload, request)
-            case .grdb, .grdbSQL, .userDefaults: return try measureLayer(workload, request)
+            case .userDefaults: return try measureUserDefaults(workload, request)
             }
         }
     }
@@ -116,7 +116,7 @@ public enum Turn {
             try build(try FloorStore(path: request.path, durability: .off), request.parameters)
         case .userDefaults:
             throw WorkloadError("user-defaults has no prepared stores: its workloads fill theirs")
-        case .cInterface, .swiftInterface, .grdb, .grdbSQL:
+        case .cInterface, .swiftInterface:
             let session = try open(request, path: request.path, durability: .off, size: request.parameters.size)
             defer { session.close() }
             try fixture.build(session)

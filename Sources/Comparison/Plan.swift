@@ -93,9 +93,6 @@ public struct ComparisonPlan: Sendable {
                     let known = Layer.allCases.map(\.rawValue).joined(separator: ", ")
                     throw PlanError("there is no layer '\(name)'; there are \(known)")
                 }
-                if layer.isGRDB && !GRDBLayer.isBuilt {
-                    throw PlanError("layer \(name) is not in this build: build with `swift build --traits GRDB`")
-                }
                 return layer
             })
         self.command = command
@@ -149,13 +146,10 @@ public struct ComparisonPlan: Sendable {
             contenders.append(contender)
         }
         let alone = contenders.filter { $0.copy == 0 }
-        for (layer, isWritten) in [
-            (Layer.swiftInterface, workload.runInSwift != nil), (.grdb, workload.runInGRDB != nil),
-            (.grdbSQL, workload.runInGRDBWithSQL != nil),
-        ] where layers.contains(layer) && isWritten {
-            contenders += alone.filter { layer == .swiftInterface || !$0.isControl }.map { contender in
+        if layers.contains(.swiftInterface) && workload.runInSwift != nil {
+            contenders += alone.map { contender in
                 var above = contender
-                above.layer = layer
+                above.layer = .swiftInterface
                 return above
             }
         }

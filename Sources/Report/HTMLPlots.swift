@@ -196,11 +196,14 @@ extension ComparisonReport {
     func ratio(beside system: String, of row: PublishedRow, _ summary: CaseSummary) -> Ratio? {
         guard row.isTime else { return nil }
         if let size = row.size, let ours = environment.sizes[row.suite], ours != size { return nil }
-        let kinds: [String: Layer] = ["UserDefaults": .userDefaults, "GRDB": .grdb, "GRDB (SQL)": .grdbSQL]
-        if let layer = kinds[system] {
-            let found = layers.filter { $0.suite == row.suite && $0.case == row.workload && $0.layer == layer }
-            let best = found.filter { $0.baseline.configuration == summary.baseline.configuration }
-            return best.first { layer == .userDefaults || $0.configuration == summary.baseline.configuration }
+        switch system {
+        case "UserDefaults":
+            return layers.first {
+                $0.suite == row.suite && $0.case == row.workload && $0.layer == .userDefaults
+                    && $0.baseline.configuration == summary.baseline.configuration
+            }
+        case "GRDB", "GRDB (SQL)": return nil  // an object mapper, which no layer here is
+        default: break
         }
         return summary.rivals.first { !$0.result.contender.isControl }?.ratio
     }

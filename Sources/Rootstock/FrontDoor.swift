@@ -4,15 +4,14 @@ import RootstockTable
 
 /// The C front door of a store on an engine other than `sqlite`: opening it, and turning SQL text into what runs on it.
 ///
-/// Everything here is a thin reading of `rootstock.h`; the contracts are written there. Other targets of the package that bring
-/// a connection of their own (GRDB's) use it too.
-package enum FrontDoor {
+/// Everything here is a thin reading of `rootstock.h`; the contracts are written there.
+enum FrontDoor {
     /// What became of the first statement of a text.
-    package struct Rewrite {
+    struct Rewrite {
         /// The text to prepare instead, or `nil` where nothing has to change.
-        package var replacement: String?
+        var replacement: String?
         /// Bytes of the source up to behind the statement.
-        package var consumed: Int
+        var consumed: Int
     }
 
     static var version: String { String(cString: rootstock_version()) }
@@ -26,7 +25,7 @@ package enum FrontDoor {
         return engines
     }
 
-    package static func open(
+    static func open(
         _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
     ) throws(DatabaseError) {
         Engine.registerBuiltIns()
@@ -36,7 +35,7 @@ package enum FrontDoor {
         if code != SQLITE_OK { throw DatabaseError(ResultCode(rawValue: code), text(message)) }
     }
 
-    package static func rewrite(
+    static func rewrite(
         _ database: OpaquePointer, _ sql: UnsafeBufferPointer<CChar>
     ) throws(DatabaseError) -> Rewrite {
         var replacement: UnsafeMutablePointer<CChar>?
@@ -73,9 +72,6 @@ package enum FrontDoor {
         return replacement.hasPrefix("SELECT ") && replacement.contains(" FROM rootstock_returning(")
     }
 
-    /// Brings the declared schema up to the store's before a statement prepared earlier is used again.
-    package static func refresh(_ database: OpaquePointer) throws(DatabaseError) { _ = try schemaState(database) }
-
     /// Brings the declared schema up to the store's, and tells its state: what a text was turned into holds while that is the same.
     static func schemaState(_ database: OpaquePointer) throws(DatabaseError) -> UInt64 {
         var state: UInt64 = 0
@@ -83,11 +79,6 @@ package enum FrontDoor {
         // Statements of this connection are running: the schema they run on stays until they end.
         if code != SQLITE_OK, code & 0xff != SQLITE_LOCKED { throw DatabaseError(code, database: database) }
         return state
-    }
-
-    /// Whether a text holds nothing that runs.
-    package static func isBlank(_ sql: String) -> Bool {
-        sql.utf8CString.withUnsafeBufferPointer { SQLText.isBlank(UnsafeBufferPointer(rebasing: $0.dropLast())) }
     }
 
     static func lastError(_ database: OpaquePointer) -> Int32 { rootstock_last_error(database) }

@@ -120,8 +120,8 @@ struct Compare: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Layers to measure beside the C interface, or 'all': floor (the engine's own calls, no SQL), swift-api, grdb and grdb-sql (in "
-                + "builds with the trait GRDB), user-defaults (suite library).",
+            "Layers to measure beside the C interface, or 'all': floor (the engine's own calls, no SQL), swift-api, "
+                + "user-defaults (suite library).",
             valueName: "layer,..."))
     var layers = ""
 
@@ -256,7 +256,7 @@ struct Compare: ParsableCommand {
 
     private var layerNames: [String] {
         let names = Self.names(layers)
-        let all = Layer.allCases.filter { $0 != .cInterface && (!$0.isGRDB || GRDBLayer.isBuilt) }.map(\.rawValue)
+        let all = Layer.allCases.filter { $0 != .cInterface }.map(\.rawValue)
         return (names == ["all"] ? all : names) + (floor ? [Layer.floor.rawValue] : [])
     }
 

@@ -11,7 +11,6 @@
 #   TURNS=5               turns of each contender at each case that the time is meant for
 #   SCALE=1               sizes divided by this, to try the script out; the reports then go to build/results
 #   ROOTSTOCK=...         the command
-#   ROOTSTOCK_GRDB=...    a build with the package trait GRDB, for suite records; without one its rows have no GRDB
 #
 # What cannot be a row's headline is left at a turn or two, three at most (--spare-slow): native configurations behind the best
 # one of the row, the control, the floor. Turns of 2 s or more have no round to warm up beside the warm-up in their own
@@ -20,7 +19,6 @@
 set -u
 cd "$(dirname "$0")/../.."
 rootstock=${ROOTSTOCK:-.build/release/rootstock}
-grdb=${ROOTSTOCK_GRDB:-.build-grdb/release/rootstock}
 turns=${TURNS:-5}
 scale=${SCALE:-1}
 minutes=${MINUTES:-45}
@@ -58,7 +56,7 @@ compare() { # name of the report, suite, then what it is run with
     report=$1
     shift
     echo "$report: rootstock compare $* --budget ${seconds}s"
-    "$program" compare "$@" --repeat "$turns" --spare-slow --budget "${seconds}s" --resume "build/results/$report.turns" \
+    "$rootstock" compare "$@" --repeat "$turns" --spare-slow --budget "${seconds}s" --resume "build/results/$report.turns" \
         --json "$results/$day-$report.json" --markdown "$results/$day-$report.md" --html "build/results/$report.html" \
         >"build/results/$report.txt"
     status=$?
@@ -68,7 +66,6 @@ compare() { # name of the report, suite, then what it is run with
 }
 
 run() {
-    program=$rootstock
     modern=sqlite:wal,sqlite:tuned,lmdb
     every=sqlite:default,sqlite:wal,sqlite:tuned,lmdb
     case $1 in
@@ -93,7 +90,6 @@ run() {
         compare library library --size "$(size 100 10)" --engines "$every" --layers user-defaults
         ;;
     records)
-        [ ! -x "$grdb" ] || program=$grdb
         compare records records --size "$(size 1000 20)" --engines "$modern" --layers all
         ;;
     reader) compare reader reader --size "$(size 100000 400)" --engines "$modern" ;;

@@ -61,7 +61,8 @@ static int settle(const rootstock_environment *environment, sqlite_connection *c
     snprintf(sql, sizeof sql,
              "BEGIN IMMEDIATE;"
              "CREATE TABLE IF NOT EXISTS trees(handle INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-             "PRAGMA application_id=%d; COMMIT;",
+             "PRAGMA application_id=%d; COMMIT;"
+             "PRAGMA wal_checkpoint(PASSIVE);", /* rootstock_recognize reads the identifier off the file, not the WAL */
              APPLICATION_IDENTIFIER);
     return sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
 }

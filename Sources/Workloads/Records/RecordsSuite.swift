@@ -73,7 +73,7 @@ enum RecordsSuite {
                 """),
         ]
 
-    /// With GRDB above it, and for inserts Rootstock's Swift API.
+    /// With Rootstock's Swift API above it.
     private static func withLayers(_ shape: Shape, _ workload: Workload, sql: String? = nil) -> Workload {
         var workload = workload
         if workload.writes {
@@ -81,15 +81,6 @@ enum RecordsSuite {
         } else if let sql {
             workload.runInSwift = { try readInSwift($0, $1, sql) }
         }
-        #if GRDB
-            if workload.writes {
-                workload.runInGRDB = { try insertInGRDB($0, $1, shape, usesSQL: false) }
-                workload.runInGRDBWithSQL = { try insertInGRDB($0, $1, shape, usesSQL: true) }
-            } else if let sql {
-                workload.runInGRDB = { try readInGRDB($0, $1, shape, sql, usesSQL: false) }
-                workload.runInGRDBWithSQL = { try readInGRDB($0, $1, shape, sql, usesSQL: true) }
-            }
-        #endif
         return workload
     }
 

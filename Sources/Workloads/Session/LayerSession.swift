@@ -1,25 +1,20 @@
-// What a workload is given that runs above or beside the SQL layers: the place, the parameters and the hash of its answers.
+// What a workload is given that runs beside SQL: the place, the parameters and the hash of its answers.
 //
-// Invariant: answers hash as those of `Session` do, row by row and column by column, so that an object mapper or a property
-// list is held to the same answers as SQL.
+// Invariant: answers hash as those of `Session` do, row by row and column by column, so that a property list is held to the
+// same answers as SQL.
 
 import CSQLite
-import Rootstock
 
 public final class LayerSession {
     public let path: String
-    public let engine: Engine
-    public let options: StoreOptions
     public let parameters: Parameters
     public var answers = AnswerHash()
     public var isChecking = false
     /// What a workload keeps open from one of its runs to the next.
     public var resource: AnyObject?
 
-    public init(path: String, engine: Engine, options: StoreOptions, parameters: Parameters) {
+    public init(path: String, parameters: Parameters) {
         self.path = path
-        self.engine = engine
-        self.options = options
         self.parameters = parameters
     }
 

@@ -81,10 +81,6 @@ public struct Workload: Sendable {
     public var floor: FloorWorkload?
     /// The workload in Rootstock's Swift API; null where it is not written.
     public var runInSwift: (@Sendable (Session, Meter) throws -> Void)?
-    /// The workload in GRDB; null where it is not written, or the build is without the trait.
-    public var runInGRDB: (@Sendable (LayerSession, Meter) throws -> Void)?
-    /// The workload in GRDB with SQL written out; null likewise.
-    public var runInGRDBWithSQL: (@Sendable (LayerSession, Meter) throws -> Void)?
     /// The workload on Foundation's UserDefaults; null where it is not written.
     public var runInUserDefaults: (@Sendable (LayerSession, Meter) throws -> Void)?
     /// Whether it opens connections beside the session's: a configuration that locks others out cannot run it.

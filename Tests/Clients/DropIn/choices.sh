@@ -44,6 +44,7 @@ is "... and said to be one" "rootstock: new.db: a store, engine lmdb
 with ROOTSTOCK_ENGINE=lmdb sqlite3 "file:tree.db?engine=sqlite-btree&durability=off" "$script"
 is "the URI comes before the environment" sqlite-btree "$(kind tree.db)"
 is "engine sqlite-btree is known by its bytes" "1|z" "$(with sqlite3 tree.db "SELECT * FROM t")"
+is "... while it is open, too, and all of it stands in the WAL" "1|z" "$(with sqlite3 "file:open.db?engine=sqlite-btree" "$script" ".system sqlite3 open.db 'SELECT * FROM t'")"
 with ROOTSTOCK_ENGINE=lmdb sqlite3 "file:kept.db?engine=sqlite" "$script"
 is "engine=sqlite is native" native "$(kind kept.db)"
 : >empty.db

@@ -84,22 +84,17 @@ func plan(
         #expect(report.layers.count == 5 * 3)
     }
 
-    /// Objects saved and read through Rootstock's API, and in builds with the trait through GRDB, are those of the C interface.
+    /// Objects saved and read through Rootstock's API are those of the C interface.
     @Test func recordsAnswerAlikeInEveryLayer() throws {
         let directory = temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
-        let grdb = GRDBLayer.isBuilt ? ["grdb", "grdb-sql"] : []
         let report = try Runner(
             plan: plan(
-                .records, size: 20, engines: ["sqlite:wal", "lmdb"], repeats: 1, layers: ["swift-api"] + grdb),
+                .records, size: 20, engines: ["sqlite:wal", "lmdb"], repeats: 1, layers: ["swift-api"]),
             directory: directory, launch: Turn.run
         ).run()
         #expect(report.failures.map { "\($0.case) \($0.contender): \($0.message)" } == [])
-        #expect(report.results.count == 6 * 2 * (2 + grdb.count))
-        if !GRDBLayer.isBuilt {
-            let error = #expect(throws: PlanError.self) { try plan(.records, layers: ["grdb"]) }
-            #expect(error?.description.contains("--traits GRDB") == true)
-        }
+        #expect(report.results.count == 6 * 2 * 2)
     }
 
     @Test func anEngineWithoutFilesFillsItsStoreInEachTurn() throws {
