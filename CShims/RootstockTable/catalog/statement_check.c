@@ -71,6 +71,7 @@ int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const
     bool unknown;
     char *built;
     int code;
+    sqlite3_str_append(text, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* a WITH */
     sqlite3_str_appendf(text, "INSERT INTO main.\"%w\"", table->name);
     if (parts->alias.type != TOKEN_END)
         sqlite3_str_appendf(text, " AS %.*s", (int)parts->alias.size, parts->alias.text);

@@ -51,7 +51,7 @@ void rst_programs_free(rst_connection *c) {
 static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->set.start;
     const rst_span with = {parts->whole.start, parts->verb.start};
-    rst_token token;
+    rst_token token, previous = {TOKEN_END, p, 0};
     if (parts->kind != KIND_UPDATE || p == NULL) return false;
     token = rst_token_next(&p, parts->whole.end);
     for (p = parts->set.end; p < parts->whole.end;) {
@@ -69,11 +69,15 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
         if (rst_token_mark(&token, "(")) {
             const char *q = p, *close = p;
             rst_token first = rst_token_next(&q, parts->set.end);
+            const bool in = rst_token_is(&previous, "IN");
+            previous = token;
             if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
             if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
+            if (in && rst_subquery_reads_index(c, p, (int)(close - 1 - p))) return true;
             if (!rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))) return true;
             p = close;
         }
+        previous = token;
     }
     return false;
 }

@@ -147,12 +147,68 @@ static bool append_once(rst_connection *c, rst_span with, const char *query, int
     return done;
 }
 
+/* The rows of an IN's subquery as those of one that is run once: its columns, each with its affinity and collation. */
+static bool append_list(rst_connection *c, rst_span with, const char *query, const char *mark, sqlite3_str *out) {
+    char affinity[INIT_ROWS_COLUMNS];
+    const char *collation[INIT_ROWS_COLUMNS];
+    sqlite3_str *source = sqlite3_str_new(NULL);
+    char *from;
+    const int columns = columns_alone(c, with, query, (int)strlen(query));
+    bool done = columns > 0 && columns <= INIT_ROWS_COLUMNS &&
+                find_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
+                append_source(c, with, query, false, mark, source);
+    from = sqlite3_str_finish(source);
+    done = done && from != NULL;
+    /* A collation is that of a column: what compares has its own say first. */
+    for (int i = 0; i < columns && done; i++) sqlite3_str_appendf(out, "%sc%d", i > 0 ? "," : "(SELECT ", i);
+    for (int i = 0; i < columns && done; i++)
+        sqlite3_str_appendf(out, "%s%c%d%s AS c%d", i > 0 ? "," : " FROM (SELECT ", affinity[i], i, collation[i], i);
+    if (done) sqlite3_str_appendf(out, "%s))", from);
+    sqlite3_free(from);
+    return done;
+}
+
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out) {
     char *query = sqlite3_mprintf("%.*s", size, text);
     bool done = query != NULL && append_once(c, with, query, column, "", out);
     sqlite3_free(query);
     return done;
+}
+
+bool rst_subquery_reads_index(rst_connection *c, const char *text, int size) {
+    const char *p = text, *end = text + size;
+    rst_token token = rst_token_next(&p, end), column, name, dot;
+    rst_table *table;
+    char *unquoted;
+    int number;
+    if (!rst_token_is(&token, "SELECT")) return false;
+    column = rst_token_next(&p, end);
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) {
+        column = rst_token_next(&p, end);
+        dot = rst_token_next(&p, end);
+    }
+    if (!rst_token_names(&column) || !rst_token_is(&dot, "FROM")) return false;
+    name = rst_token_next(&p, end);
+    token = rst_token_next(&p, end);
+    if (rst_token_mark(&token, ".")) {
+        name = rst_token_next(&p, end);
+        token = rst_token_next(&p, end);
+    }
+    if (rst_token_is(&token, "AS")) token = rst_token_next(&p, end);
+    if (rst_token_names(&token)) token = rst_token_next(&p, end); /* the alias */
+    unquoted = token.type == TOKEN_END && rst_token_names(&name) ? rst_token_name(&name) : NULL;
+    table = unquoted == NULL ? NULL : rst_table_find(c, unquoted);
+    sqlite3_free(unquoted);
+    if (table == NULL) return false;
+    number = rst_set_column(table, &column);
+    if (number == -1 || (number >= 0 && number == table->rowid_column)) return true;
+    if (number < 0) return false;
+    if (table->without_rowid && table->key[0].column == number) return true;
+    for (int i = 0; i < table->index_count; i++)
+        if (table->indexes[i].where == NULL && table->indexes[i].parts[0].column == number) return true;
+    return false;
 }
 
 /* What a parenthesis, or a SELECT in it, is reading. */
@@ -197,13 +253,18 @@ static char *once_subqueries(rst_connection *c, rst_span with_text, const char *
                          !rst_token_is(&previous, "AS") && !rst_token_is(&previous, "MATERIALIZED");
             if (!rst_token_skip_parentheses(&close, end) || depth + 1 >= DEEPEST) break;
             bool exists = query && rst_token_is(&previous, "EXISTS");
+            /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
+            bool list = query && rst_token_is(&previous, "IN") && !rst_subquery_reads_index(c, p, (int)(close - 1 - p));
             char *inside = NULL;
-            if (exists)
+            if (list)
+                inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
+            else if (exists)
                 inside = sqlite3_mprintf("SELECT EXISTS(%.*s)", (int)(close - 1 - p), p);
             else if (value && columns_alone(c, with_text, p, (int)(close - 1 - p)) == 1)
                 inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
             before = inside == NULL ? NULL : sqlite3_str_new(NULL);
-            if (inside != NULL && append_once(c, with_text, inside, 0, mark, before)) {
+            if (inside != NULL && (list ? append_list(c, with_text, inside, mark, before)
+                                        : append_once(c, with_text, inside, 0, mark, before))) {
                 char *replaced = sqlite3_str_finish(before);
                 sqlite3_str_append(out, copied, (int)((exists ? previous.text : token.text) - copied));
                 sqlite3_str_appendall(out, replaced == NULL ? "" : replaced);

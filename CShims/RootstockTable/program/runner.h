@@ -33,10 +33,13 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upser
 void rst_init_subquery_free(struct rst_init_subquery **list);
 /* Whether the subquery can be run by itself, once: behind the statement's WITH it looks at no row. */
 bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *text, int size);
+/* Whether an IN of the subquery is a look-up in an index or by rowid, natively: it sees what the statement has changed
+** already. */
+bool rst_subquery_reads_index(rst_connection *c, const char *text, int size);
 /* Appends a column of a subquery that is run once. False: it does not stand alone. */
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out);
-/* The expression with every scalar subquery and EXISTS that stands alone as one that is run once: from sqlite3_malloc,
+/* The expression with every scalar subquery, EXISTS and list of IN that stands alone as one that is run once: from sqlite3_malloc,
 ** or null. */
 char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
