@@ -124,11 +124,9 @@ static int refresh(rsti_database *d) {
     if (code != SQLITE_OK) return code;
     (void)sqlite3_extended_result_codes(twin->db, 1);
     (void)sqlite3_collation_needed(twin->db, NULL, collation_needed);
-    d->asking = true;
-    code = rsti_execute(d, main_objects, add_object, twin->db, NULL);
-    if (code == SQLITE_OK) code = rsti_execute(d, temporary_objects, add_temporary, twin->db, NULL);
-    if (code == SQLITE_OK) code = rsti_execute(d, "PRAGMA foreign_keys", add_setting, twin->db, NULL);
-    d->asking = false;
+    code = rsti_execute_own(d, main_objects, add_object, twin->db);
+    if (code == SQLITE_OK) code = rsti_execute_own(d, temporary_objects, add_temporary, twin->db);
+    if (code == SQLITE_OK) code = rsti_execute_own(d, "PRAGMA foreign_keys", add_setting, twin->db);
     twin->state = state;
     twin->definitions = d->definitions;
     return code;
@@ -152,7 +150,7 @@ int rsti_authorize(rsti_database *d, const char *text, int length) {
     sqlite3_stmt *statement = NULL;
     rsti_twin *twin = d->twin;
     int code;
-    if (twin == NULL || d->authorize == NULL || d->asking) return SQLITE_OK;
+    if (twin == NULL || d->authorize == NULL || d->own > 0) return SQLITE_OK;
     code = refresh(d);
     if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
     sqlite3_free(twin->ignored);
@@ -200,12 +198,12 @@ static int apply(void *context, int action, const char *a, const char *b, const 
 }
 
 void rsti_authorize_begin(rsti_database *d) {
-    if (d->authorize != NULL && !d->asking && (!d->authorized || d->twin->ignored != NULL))
+    if (d->authorize != NULL && d->own == 0 && (!d->authorized || d->twin->ignored != NULL))
         (void)sqlite3_set_authorizer(d->db, apply, d);
 }
 
 void rsti_authorize_end(rsti_database *d) {
-    if (d->authorize != NULL && !d->asking && (!d->authorized || d->twin->ignored != NULL))
+    if (d->authorize != NULL && d->own == 0 && (!d->authorized || d->twin->ignored != NULL))
         (void)sqlite3_set_authorizer(d->db, NULL, NULL);
 }
 

@@ -85,7 +85,7 @@ static int see_index(void *context, int count, char **values, char **names) {
     char *sql = sqlite3_mprintf("PRAGMA main.index_xinfo(\"%w\")", values[1]);
     (void)count;
     (void)names;
-    if (sql != NULL) (void)rsti_execute(search->database, sql, see_part, search, NULL);
+    if (sql != NULL) (void)rsti_execute_own(search->database, sql, see_part, search);
     sqlite3_free(sql);
     return sql == NULL;
 }
@@ -116,7 +116,7 @@ static int see_flag(void *context, int count, char **values, char **names) {
 static int ask(rsti_database *d, const char *pragma, const char *table, int (*row)(void *, int, char **, char **),
                column_search *search) {
     char *sql = sqlite3_mprintf("PRAGMA main.%s(\"%w\")", pragma, table);
-    int code = sql == NULL ? SQLITE_NOMEM : rsti_execute(d, sql, row, search, NULL);
+    int code = sql == NULL ? SQLITE_NOMEM : rsti_execute_own(d, sql, row, search);
     sqlite3_free(sql);
     return code;
 }
@@ -135,7 +135,7 @@ static int may_open(rsti_database *d, const char *table, const char *column, boo
         return SQLITE_ERROR;
     }
     if (code != SQLITE_OK || !writable) return code;
-    code = rsti_execute(d, "PRAGMA foreign_keys", see_flag, &keys, NULL);
+    code = rsti_execute_own(d, "PRAGMA foreign_keys", see_flag, &keys);
     if (code == SQLITE_OK && keys) code = ask(d, "foreign_key_list", table, see_foreign, &search);
     if (code == SQLITE_OK) code = ask(d, "index_list", table, see_index, &search);
     if (code == SQLITE_OK && (search.indexed || search.foreign)) {
@@ -169,7 +169,10 @@ static int seek(rsti_blob *blob, sqlite3_int64 rowid, char **message) {
     rsti_database *d = blob->database;
     rsti_statement *s = NULL;
     char *sql = sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE _rowid_=?1", blob->column, blob->table);
-    int code = sql == NULL ? SQLITE_NOMEM : rsti_prepare_text(d, sql, -1, 0, false, &s, NULL);
+    int code = SQLITE_NOMEM;
+    d->own++;
+    if (sql != NULL) code = rsti_prepare_text(d, sql, -1, 0, false, &s, NULL);
+    d->own--;
     sqlite3_free(sql);
     if (code != SQLITE_OK || s == NULL) {
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(d->db));

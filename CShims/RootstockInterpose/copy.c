@@ -22,15 +22,16 @@ typedef struct handle {
 } handle;
 
 static int run(const side *s, const char *sql) {
-    return s->store != NULL ? rsti_execute(s->store, sql, NULL, NULL, NULL)
-                            : sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    return s->store != NULL ? rsti_execute_own(s->store, sql, NULL, NULL) : sqlite3_exec(s->db, sql, NULL, NULL, NULL);
 }
 
 static int prepare(const side *s, const char *sql, handle *h) {
     int code;
     memset(h, 0, sizeof *h);
     if (s->store == NULL) return sqlite3_prepare_v2(s->db, sql, -1, &h->real, NULL);
+    s->store->own++;
     code = rsti_prepare_text(s->store, sql, -1, 0, false, &h->alias, NULL);
+    s->store->own--;
     if (code == SQLITE_OK && h->alias != NULL) h->real = h->alias->real;
     return code;
 }

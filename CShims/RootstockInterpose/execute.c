@@ -64,6 +64,14 @@ int rsti_execute(rsti_database *d, const char *sql, row_function row, void *cont
     return code;
 }
 
+int rsti_execute_own(rsti_database *d, const char *sql, row_function row, void *context) {
+    int code;
+    d->own++;
+    code = rsti_execute(d, sql, row, context, NULL);
+    d->own--;
+    return code;
+}
+
 INTERPOSED(int, exec, (sqlite3 * db, const char *sql, row_function row, void *context, char **message)) {
     rsti_database *d = RSTI_FIND(db);
     int code;

@@ -90,7 +90,7 @@ struct rsti_database {
     int (*authorize)(void *, int, const char *, const char *, const char *, const char *);
     void *authorize_context;
     rsti_twin *twin;
-    bool asking;     /* the row validator is being made */
+    int own;         /* statements of ours are prepared: the authorizer and the trace hear nothing of them */
     bool authorized; /* the row validator has judged the statement that is prepared now */
     /* hooks */
     void (*update)(void *, int, char const *, char const *, sqlite3_int64);
@@ -136,6 +136,7 @@ struct rsti_statement {
     bool rewritten;     /* real was prepared from another text */
     bool clears_singly; /* rsti_clears_singly, when it was prepared */
     bool hides_column;  /* real has a column "1" that the program's statement has not */
+    bool own;           /* ours, not the program's: no trace tells of it */
     bool running;       /* stepped, and neither at its end nor reset */
     int read_only;
     int failed;                   /* what the last step failed with where real does not know; 0: it knows */
@@ -276,6 +277,9 @@ static inline void rsti_clear_error(rsti_database *d) {
 /* ---- execute.c ---- */
 int rsti_execute(rsti_database *d, const char *sql, int (*row)(void *, int, char **, char **), void *context,
                  char **message);
+
+/* The same for a text of ours, of which the program's authorizer and trace hear nothing. */
+int rsti_execute_own(rsti_database *d, const char *sql, int (*row)(void *, int, char **, char **), void *context);
 
 /* ---- pragma.c ---- */
 /* What answers the PRAGMA that begins at text, from sqlite3_malloc, and its end; null: it is none of ours. */

@@ -65,7 +65,7 @@ static int see_number(void *context, int count, char **values, char **names) {
 
 static sqlite3_int64 number(rsti_database *d, const char *sql) {
     sqlite3_int64 value = 0;
-    (void)rsti_execute(d, sql, see_number, &value, NULL);
+    (void)rsti_execute_own(d, sql, see_number, &value);
     return value;
 }
 

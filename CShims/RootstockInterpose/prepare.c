@@ -127,6 +127,7 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     s->database = d;
     s->flags = flags;
     s->legacy = legacy;
+    s->own = d->own > 0;
     s->kind = (uint8_t)rsti_kind_of(s->text, s->length);
     take(s, &c);
     s->older = d->statements;
@@ -159,7 +160,10 @@ int rsti_outdated(rsti_statement *s, bool *outdated) {
 int rsti_prepare_again(rsti_statement *s) {
     rsti_database *d = s->database;
     compiled c;
-    int code = compile(d, s->text, s->length, true, s->flags, &c);
+    int code;
+    d->own += s->own;
+    code = compile(d, s->text, s->length, true, s->flags, &c);
+    d->own -= s->own;
     if (code != SQLITE_OK) return code;
     if (c.real == NULL) return rsti_fail(d, SQLITE_ERROR, "the statement is none any more");
     (void)sqlite3_transfer_bindings(s->real, c.real);

@@ -14,6 +14,7 @@ static sqlite3_int64 now(rsti_database *d) {
 
 void rsti_trace_begin(rsti_statement *s) {
     rsti_database *d = s->database;
+    if (s->own) return;
     if (d->profile != NULL || (d->trace_mask & SQLITE_TRACE_PROFILE) != 0) s->began = now(d);
     if (d->trace_text != NULL && (d->trace_mask & SQLITE_TRACE_STMT) != 0) {
         char *text = rsti_expanded(s);
@@ -26,7 +27,7 @@ void rsti_trace_begin(rsti_statement *s) {
 
 void rsti_trace_row(rsti_statement *s) {
     rsti_database *d = s->database;
-    if ((d->trace_mask & SQLITE_TRACE_ROW) != 0) (void)d->trace(SQLITE_TRACE_ROW, d->trace_context, s, NULL);
+    if (!s->own && (d->trace_mask & SQLITE_TRACE_ROW) != 0) (void)d->trace(SQLITE_TRACE_ROW, d->trace_context, s, NULL);
 }
 
 void rsti_trace_end(rsti_statement *s) {

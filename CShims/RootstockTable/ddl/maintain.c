@@ -367,16 +367,18 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
     return SQLITE_OK;
 }
 
-/* ---- user_version, application_id ---- */
+/* ---- user_version, application_id, schema_version ---- */
 
-static int meta_get(rst_connection *c, bool application, int64_t *value, char **message) {
+static int meta_get(rst_connection *c, const char *which, int64_t *value, char **message) {
     rootstock_transaction *transaction = NULL;
     bool is_writer = false;
     rst_catalog meta;
     int code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = rst_catalog_read_meta(c, transaction, &meta, message);
-    *value = application ? meta.application_id : meta.user_version;
+    *value = strcmp(which, "application_id") == 0   ? meta.application_id
+             : strcmp(which, "schema_version") == 0 ? meta.generation
+                                                    : meta.user_version;
     rst_read_end(c, is_writer);
     return code;
 }
@@ -405,7 +407,7 @@ static void meta_function(sqlite3_context *context, int count, sqlite3_value **v
     if (count == 2)
         code = meta_set(c, strcmp(which, "application_id") == 0, sqlite3_value_int64(values[1]), &message);
     else
-        code = meta_get(c, strcmp(which, "application_id") == 0, &value, &message);
+        code = meta_get(c, which, &value, &message);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);
     else

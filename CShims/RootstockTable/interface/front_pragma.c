@@ -126,7 +126,7 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "schema_version") && argument.type == TOKEN_END) {
-        *out = sqlite3_mprintf("SELECT %lld AS schema_version", (long long)store_of(c)->generation);
+        *out = sqlite3_mprintf("SELECT rootstock_meta('schema_version') AS schema_version");
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "user_version") || rst_token_same_name(&name, "application_id")) {

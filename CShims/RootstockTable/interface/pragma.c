@@ -243,7 +243,7 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
     cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
     if (schema_of(vtab->connection)->schema_db == NULL) return SQLITE_OK;
-    if (strcmp(definition_of(base)->name, "rootstock_schema") == 0) code = hold_snapshot(vtab->connection, base);
+    code = hold_snapshot(vtab->connection, base);
     if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
     if (code != SQLITE_OK) return code;
     /* A PRAGMA of its own has it in its text. */

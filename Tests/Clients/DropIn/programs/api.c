@@ -165,7 +165,13 @@ static void opening_that_fails(void) {
     printf("close: %d\n", sqlite3_close(db));
 }
 
+static int allow(void *context, int action, const char *a, const char *b, const char *schema, const char *trigger) {
+    (void)context, (void)action, (void)a, (void)b, (void)schema, (void)trigger;
+    return SQLITE_OK;
+}
+
 int main(void) {
+    sqlite3_blob *blob;
     char *message = NULL, **table = NULL;
     int rows, columns, not_null, key, automatic;
     const char *type, *collation;
@@ -209,6 +215,11 @@ int main(void) {
     utf16();
     sqlite3_trace_v2(db, SQLITE_TRACE_STMT | SQLITE_TRACE_ROW | SQLITE_TRACE_PROFILE | SQLITE_TRACE_CLOSE, trace, NULL);
     script("SELECT b FROM t WHERE a=?; UPDATE t SET b='traced' WHERE a=:a RETURNING b");
+    /* What the authorizer and a blob handle need is no statement of the program's. */
+    sqlite3_set_authorizer(db, allow, NULL);
+    script("SELECT count(*) FROM t; DELETE FROM t WHERE a=99");
+    sqlite3_set_authorizer(db, NULL, NULL);
+    if (sqlite3_blob_open(db, "main", "t", "b", 1, 0, &blob) == SQLITE_OK) sqlite3_blob_close(blob);
     sqlite3_trace_v2(db, 0, NULL, NULL);
     kept();
     statements();
