@@ -23,6 +23,18 @@ static inline const char *rst_text_at(sqlite3_stmt *statement, int column) {
 /* Finalizes it; the code, or what finalizing says where that is an error. */
 int rst_schema_db_finished(sqlite3_stmt *statement, int code);
 
+/* ---- describe_late.c ---- */
+/* Makes a table that is described when it is needed, or at once where others have to know of it. SQLITE_OK or an
+** error. */
+int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
+                   char **message);
+/* Whether an index's text says no more than which columns it has: then its table can be described later. */
+bool rst_index_is_plain(const rst_object *object);
+/* Describes the table by the loaded catalog, if it was not. SQLITE_OK or an error. */
+int rst_table_complete(rst_table *table, char **message);
+/* Describes all that were not. SQLITE_OK or an error. */
+int rst_tables_complete(rst_connection *c, char **message);
+
 /* ---- schema_clauses.c ---- */
 /* Expressions and WHERE of a CREATE INDEX text. */
 int rst_describe_expressions(rst_index *index, const char *sql);

@@ -85,17 +85,6 @@ void rst_table_release(rst_table *table) {
     sqlite3_free(table);
 }
 
-rst_table *rst_table_find(rst_connection *c, const char *name) {
-    const rst_named_table *named = rst_table_names_find(&schema_of(c)->names, name);
-    return named == NULL ? NULL : named->table;
-}
-
-const rst_child *rst_table_children(const rst_table *table) {
-    const rst_named_table *named =
-        table->is_parent ? rst_table_names_find(&schema_of(table->connection)->names, table->name) : NULL;
-    return named == NULL ? NULL : named->children;
-}
-
 /* SQLite's rule, in its order. */
 static char affinity_of(const char *type, bool strict) {
     char result = AFFINITY_NUMERIC;
@@ -342,12 +331,8 @@ static void read_options(rst_table *table) {
     }
 }
 
-int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
-                       char **message) {
+int rst_table_begin(rst_connection *c, const rst_object *object, rst_table **out) {
     rst_table *table = sqlite3_malloc64(sizeof *table);
-    sqlite3_stmt *s = NULL;
-    int code, keys = 0;
-    bool key_index = false;
     if (table == NULL) return SQLITE_NOMEM;
     memset(table, 0, sizeof *table);
     table->references = 1;
@@ -360,9 +345,23 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
     table->declared_name =
         table->internal ? sqlite3_mprintf("rootstock_%s", object->name + 7) : rst_text_duplicate(object->name);
     table->sql = rst_text_duplicate(object->sql);
-    code = table->name == NULL || table->declared_name == NULL || table->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    if (code == SQLITE_OK) read_options(table);
-    if (code == SQLITE_OK) code = read_columns(table, message);
+    if (table->name == NULL || table->declared_name == NULL || table->sql == NULL) {
+        rst_table_release(table);
+        return SQLITE_NOMEM;
+    }
+    *out = table;
+    return SQLITE_OK;
+}
+
+int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
+                       char **message) {
+    rst_table *table;
+    sqlite3_stmt *s = NULL;
+    int code = rst_table_begin(c, object, &table), keys = 0;
+    bool key_index = false;
+    if (code != SQLITE_OK) return code;
+    read_options(table);
+    code = read_columns(table, message);
     if (code == SQLITE_OK && table->column_count == 0) code = SQLITE_CORRUPT_VTAB;
     if (code == SQLITE_OK && !table->without_rowid) {
         /* INTEGER PRIMARY KEY, unless SQLite made an index for it (INTEGER PRIMARY KEY DESC) */
@@ -397,6 +396,7 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
         rst_table_release(table);
         return code;
     }
+    table->described = true;
     *out = table;
     return SQLITE_OK;
 }

@@ -163,6 +163,7 @@ struct rst_table {
     char *sql;
     int64_t identifier; /* in the catalog */
     rst_tree tree;
+    bool described; /* what is not said below is unknown until then; see describe_late.c */
     bool without_rowid;
     bool strict;
     union { /* what a row's change has to reckon with, and all of it asked together: insert_fast.c */
@@ -197,6 +198,7 @@ struct rst_table {
     int shadow_count;
     bool shadows_known;
     bool is_parent;        /* some table of the store refers to this one */
+    bool may_refer;        /* its text says REFERENCES somewhere */
     rst_trigger *triggers; /* list, in the order in which they fire */
     rst_plan **plans;
     int plan_count;
@@ -223,6 +225,11 @@ struct rst_table {
     int shown_count;
 };
 
+/* Whether it has foreign keys, or may have some, where it is not described yet. */
+static inline bool rst_table_may_refer(const rst_table *table) {
+    return table->described ? table->foreign_key_count > 0 : table->may_refer;
+}
+
 /* The plan that idxNum names, made in this epoch; or null. */
 static inline const rst_plan *rst_plan_of(const rst_table *table, int number, uint64_t epoch) {
     int place = number & PLAN_NUMBERS;
@@ -238,7 +245,10 @@ static inline int rst_constraint_at(const rst_table *table, int turn) {
     return turn == table->key_turn ? -1 : turn < table->key_turn ? turn : turn - 1;
 }
 
+/* The table of that name, described; or null, also where there is no memory, which a watched call tells. */
 rst_table *rst_table_find(rst_connection *c, const char *name);
+/* The same, described or not. */
+rst_table *rst_table_listed(rst_connection *c, const char *name);
 /* The foreign keys that refer to the table, the newest table's first; null: none. */
 const struct rst_child *rst_table_children(const rst_table *table);
 void rst_table_release(rst_table *table);

@@ -4,6 +4,7 @@
 */
 #include "catalog/table_names.h"
 #include "catalog/catalog.h"
+#include "parser/tokens.h"
 
 #include <string.h>
 
@@ -23,40 +24,72 @@ static void add(rst_table_names *names, const char *name, rst_table *table) {
 
 int rst_table_names_make(rst_table **tables, int count, rst_table_names *out) {
     unsigned int room = 16;
-    int keys = 0;
-    rst_child *child;
     memset(out, 0, sizeof *out);
-    while (room < (unsigned int)count * 4) room *= 2; /* two names each, half full */
+    while (room < (unsigned int)count * 4) room *= 2; /* half full */
     out->slots = sqlite3_malloc64(room * sizeof *out->slots);
     if (out->slots == NULL) return SQLITE_NOMEM;
     memset(out->slots, 0, room * sizeof *out->slots);
     out->mask = room - 1;
-    for (int i = 0; i < count; i++) {
-        add(out, tables[i]->name, tables[i]);
-        tables[i]->is_parent = false;
-        keys += tables[i]->foreign_key_count;
-    }
+    for (int i = 0; i < count; i++) add(out, tables[i]->name, tables[i]);
     for (int i = 0; i < count; i++) {
         if (tables[i]->internal) add(out, tables[i]->declared_name, tables[i]); /* of the others it is the same */
     }
-    if (keys == 0) return SQLITE_OK;
-    child = out->children = sqlite3_malloc64((sqlite3_uint64)keys * sizeof *child);
-    if (child == NULL) {
-        rst_table_names_free(out);
-        return SQLITE_NOMEM;
+    return SQLITE_OK;
+}
+
+/* The table whose own name it is; or null. */
+static rst_named_table *parent_of(const rst_table_names *names, const char *name) {
+    rst_named_table *slot = slot_of(names, name);
+    return slot->name == NULL || slot->name != slot->table->name ? NULL : slot;
+}
+
+/* Off the text of a table that is not described yet. */
+static int mark_parents(const rst_table_names *names, const rst_table *table) {
+    const char *p = table->sql, *end = p + strlen(p);
+    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        rst_named_table *slot;
+        char *name;
+        if (!rst_token_is(&token, "REFERENCES")) continue;
+        token = rst_token_next(&p, end);
+        if (!rst_token_names(&token)) continue;
+        name = rst_token_name(&token);
+        if (name == NULL) return SQLITE_NOMEM;
+        slot = parent_of(names, name);
+        if (slot != NULL) slot->table->is_parent = true;
+        sqlite3_free(name);
     }
+    return SQLITE_OK;
+}
+
+int rst_table_names_refer(rst_table **tables, int count, rst_table_names *names) {
+    int keys = 0, code = SQLITE_OK;
+    rst_child *child;
+    names->children_wait = false;
+    for (int i = 0; i < count; i++) {
+        tables[i]->is_parent = false;
+        keys += tables[i]->foreign_key_count;
+    }
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
+        if (tables[i]->described || !tables[i]->may_refer) continue;
+        names->children_wait = true;
+        code = mark_parents(names, tables[i]);
+    }
+    for (unsigned int i = 0; i <= names->mask; i++) names->slots[i].children = NULL;
+    sqlite3_free(names->children);
+    names->children = child = keys == 0 ? NULL : sqlite3_malloc64((sqlite3_uint64)keys * sizeof *child);
+    if (child == NULL && keys > 0) return SQLITE_NOMEM;
     /* Each goes to the front: the oldest table's first, and its last key. */
     for (int i = 0; i < count; i++) {
         for (int k = tables[i]->foreign_key_count - 1; k >= 0; k--) {
             const rst_foreign_key *foreign = &tables[i]->foreign_keys[k];
-            rst_named_table *slot = slot_of(out, foreign->parent);
-            if (slot->name == NULL || slot->name != slot->table->name) continue;
+            rst_named_table *slot = parent_of(names, foreign->parent);
+            if (slot == NULL) continue;
             *child = (rst_child){tables[i], foreign, slot->children};
             slot->children = child++;
             slot->table->is_parent = true;
         }
     }
-    return SQLITE_OK;
+    return code;
 }
 
 void rst_table_names_free(rst_table_names *names) {

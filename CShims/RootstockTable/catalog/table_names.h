@@ -23,14 +23,18 @@ typedef struct rst_table_names {
     rst_named_table *slots; /* a hash table; null: no tables */
     unsigned int mask;
     rst_child *children; /* all of them */
+    bool children_wait;  /* of tables that are not described yet, which may refer to others, none is listed */
     /* Tables with foreign keys, in the order of SQLite's list, once PRAGMA foreign_key_check found their declarations
     ** sound; null before. */
     struct rst_table **sound;
     int sound_count;
 } rst_table_names;
 
-/* The names of the tables, which must outlive them; says of each whether it is a parent. SQLITE_OK or SQLITE_NOMEM. */
+/* The names of the tables, which must outlive them. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_names_make(struct rst_table **tables, int count, rst_table_names *out);
+/* Lists the foreign keys of the tables under their parents' names, and says of each table whether it is a parent: of
+** tables that are not described yet by their texts. SQLITE_OK or SQLITE_NOMEM. */
+int rst_table_names_refer(struct rst_table **tables, int count, rst_table_names *names);
 void rst_table_names_free(rst_table_names *names);
 /* The slot of the name, letters of either case; or null. */
 const rst_named_table *rst_table_names_find(const rst_table_names *names, const char *name);

@@ -3,6 +3,8 @@
 */
 #include "catalog/catalog.h"
 
+#include <string.h>
+
 void rst_tables_forget_handles(rst_connection *c) {
     for (int t = 0; t < schema_of(c)->table_count; t++) {
         rst_table *table = schema_of(c)->tables[t];
@@ -33,6 +35,12 @@ void rst_tables_name_tree(const rst_connection *c, int number, sqlite3_str *out,
             sqlite3_str_appendf(out, "index %s of table %s", table->indexes[i].name, table->name);
             return;
         }
+    }
+    for (int i = 0; i < schema_of(c)->loaded.count; i++) { /* of a table that is not described yet */
+        const rst_object *object = &schema_of(c)->loaded.objects[i];
+        if (object->tree != number || strcmp(object->type, "index") != 0) continue;
+        sqlite3_str_appendf(out, "index %s of table %s", object->name, object->table_name);
+        return;
     }
     sqlite3_str_appendf(out, "tree t%d", number);
 }

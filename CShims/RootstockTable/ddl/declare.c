@@ -102,14 +102,14 @@ static bool is_native(rst_connection *c, const rst_object *object) {
     if (strcmp(object->type, "index") == 0) return false;
     if (strcmp(object->type, "view") == 0 || rst_object_is_virtual(object)) return true;
     if (strcmp(object->type, "trigger") != 0) return false;
-    return rst_table_find(c, object->table_name) == NULL;
+    return rst_table_listed(c, object->table_name) == NULL;
 }
 
 /* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. */
 static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown) {
     *shown = false;
     if (strcmp(declared->type, "table") == 0) {
-        const rst_table *table = rst_table_find(c, declared->name);
+        const rst_table *table = rst_table_listed(c, declared->name);
         if (table != NULL && !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
             return false;
         if (table != NULL) {
@@ -199,13 +199,15 @@ static int declare(rst_connection *c, char **message) {
     rst_kept_triggers kept = {0};
     int next = 0, code;
     if (definitions->declared_count == 0 && definitions->opening && schema->table_count >= MANY_TABLES) {
-        code = rst_declare_at_once(c, message);
+        code = rst_declare_at_once(c);
         if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
     }
     code = undeclare_stale(c, &kept, message);
     for (int t = 0; t < schema->table_count && code == SQLITE_OK; t++) {
         rst_table *table = schema->tables[t];
         if (is_declared(c, "table", table->declared_name, &next)) continue;
+        code = rst_table_complete(table, message);
+        if (code != SQLITE_OK) break;
         definitions->declaring = table;
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
                            definitions->engine_module);

@@ -15,7 +15,7 @@ int rst_schema_follow(rst_connection *c, const rst_changed_tables *changed, char
 int rst_declared_note(rst_connection *c, const rst_table *table);
 /* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done
 ** so, and nothing was. */
-int rst_declare_at_once(rst_connection *c, char **message);
+int rst_declare_at_once(rst_connection *c);
 void rst_declared_forget(rst_connection *c);
 /* After a rollback SQLite has its old schema back: reads from it what is declared. */
 int rst_declared_relearn(rst_connection *c);

@@ -4,8 +4,8 @@
 ** A CREATE VIRTUAL TABLE has SQLite search its schema table for what it wrote there, so that many take a time that
 ** grows with their square. When a store is opened the connection's own schema is empty: rows that name all tables are
 ** written to another one in memory and copied (a backup, which counts no changes and asks for nobody's leave), and
-** SQLite connects each table as it connects those of a file. Invariant: afterwards every table is connected, as after
-** its CREATE: sqlite3_table_column_metadata and the like know its columns.
+** SQLite connects each table as it connects those of a file: when a statement first names it. Invariant: afterwards
+** every table is listed.
 */
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
@@ -55,20 +55,7 @@ static int load_image(rst_connection *c, sqlite3 *other, bool *listed) {
     return SQLITE_OK;
 }
 
-static int connect(rst_connection *c, const rst_table *table, char **message) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("PRAGMA main.table_info(\"%w\")", table->declared_name);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->db);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    return (code & 0xff) == SQLITE_AUTH ? SQLITE_OK : code; /* whom an authorizer keeps from it connects it later */
-}
-
-int rst_declare_at_once(rst_connection *c, char **message) {
+int rst_declare_at_once(rst_connection *c) {
     rst_schema *schema = schema_of(c);
     sqlite3 *other = NULL;
     sqlite3_backup *copy = NULL;
@@ -86,9 +73,6 @@ int rst_declare_at_once(rst_connection *c, char **message) {
     }
     sqlite3_close(other);
     if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : SQLITE_NOTFOUND;
-    for (int i = 0; i < schema->table_count && code == SQLITE_OK; i++) {
-        code = rst_declared_note(c, schema->tables[i]);
-        if (code == SQLITE_OK) code = connect(c, schema->tables[i], message);
-    }
+    for (int i = 0; i < schema->table_count && code == SQLITE_OK; i++) code = rst_declared_note(c, schema->tables[i]);
     return code;
 }

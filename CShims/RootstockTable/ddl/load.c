@@ -37,9 +37,23 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
                 code = rst_table_describe_again(table, &tables[*count]);
             }
         } else {
-            code = rst_table_describe(c, catalog, object, &tables[*count], message);
+            code = rst_table_note(c, catalog, object, &tables[*count], message);
         }
         if (code == SQLITE_OK) ++*count;
+    }
+    return code;
+}
+
+/* Tables with indexes of which the others have to know are described now. */
+static int complete_indexed(const rst_catalog *catalog, const rst_table_names *names, char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &catalog->objects[i];
+        const rst_named_table *named;
+        if (strcmp(object->type, "index") != 0) continue;
+        named = rst_table_names_find(names, object->table_name);
+        if (named != NULL && !named->table->described && !rst_index_is_plain(object))
+            code = rst_table_complete(named->table, message);
     }
     return code;
 }
@@ -56,6 +70,8 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
     code = describe_tables(c, catalog, changed, tables, &count, message);
     if (code == SQLITE_OK) {
         code = rst_table_names_make(tables, count, &names);
+        if (code == SQLITE_OK) code = complete_indexed(catalog, &names, message);
+        if (code == SQLITE_OK) code = rst_table_names_refer(tables, count, &names);
         if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count);
     }
     if (code != SQLITE_OK) {
@@ -131,17 +147,22 @@ int rst_schema_load(rst_connection *c, char **message) {
     code = rst_catalog_read(c, transaction, &catalog, message);
     if (code == SQLITE_OK) code = rst_schema_db_build(c, &catalog, message);
     if (code == SQLITE_OK) {
+        /* Tables are described by it, some of them later. */
+        rst_catalog before = schema_of(c)->loaded;
+        schema_of(c)->loaded = catalog;
         definitions_of(c)->loading = transaction;
-        code = load_tables(c, &catalog, NULL, message);
+        code = load_tables(c, &schema_of(c)->loaded, NULL, message);
         definitions_of(c)->loading = NULL;
+        catalog = before;
+        if (code != SQLITE_OK) {
+            catalog = schema_of(c)->loaded;
+            schema_of(c)->loaded = before;
+        }
     }
     if (code == SQLITE_OK) {
-        store->generation = (uint64_t)catalog.generation;
+        store->generation = (uint64_t)schema_of(c)->loaded.generation;
         store->schema_stale = false;
         if (transaction == store->writer) store->writer_unseen = false;
-        rst_catalog_free(&schema_of(c)->loaded);
-        schema_of(c)->loaded = catalog;
-        memset(&catalog, 0, sizeof catalog);
     }
     rst_catalog_free(&catalog);
     if (own != NULL) store->engine->abort(own);

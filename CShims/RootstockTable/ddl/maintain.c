@@ -5,6 +5,7 @@
 ** transaction takes it with it or leaves it. Invariant: what fails leaves nothing behind.
 */
 #include "ddl/ddl.h"
+#include "catalog/describe.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
 #include "ddl/declare.h"
@@ -84,6 +85,7 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
         if (text == NULL) return SQLITE_NOMEM;
     }
     code = rst_change_begin(c, message);
+    if (code == SQLITE_OK) code = rst_tables_complete(c, message);
     for (int t = 0; t < schema->table_count && code == SQLITE_OK; t++) {
         rst_table *table = schema->tables[t];
         for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
@@ -318,6 +320,10 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
         if (strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
     }
     if (statistics == NULL || transaction == NULL) return SQLITE_OK;
+    for (int i = 0; i < count; i++) { /* what is read below is kept in their descriptions */
+        code = rst_table_complete(tables[i], NULL);
+        if (code != SQLITE_OK) return code;
+    }
     code = rst_walker_open(c, transaction, &statistics->tree, &walker);
     if (code == SQLITE_NOMEM) return code;
     if (code != SQLITE_OK) return SQLITE_OK; /* being created */

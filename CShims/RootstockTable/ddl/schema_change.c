@@ -371,7 +371,7 @@ static int carry_data(rst_connection *c, const snapshot *before, const snapshot 
                 const rst_column *last = &table->columns[table->column_count - 1];
                 bool grown = table->column_count > old[k]->column_count;
                 if (code != SQLITE_OK || sqlite3_stricmp(old[k]->name, was->name) != 0) continue;
-                code = rst_rows_rewrite(c, old[k], table, message);
+                code = old[k]->described ? rst_rows_rewrite(c, old[k], table, message) : SQLITE_INTERNAL;
                 if (code == SQLITE_CONSTRAINT_NOTNULL && grown) {
                     rst_set_message(message,
                                     "NOT NULL constraint failed"); /* of a column's name SQLite says nothing here */
@@ -384,6 +384,25 @@ static int carry_data(rst_connection *c, const snapshot *before, const snapshot 
             }
         }
     }
+    return code;
+}
+
+/* ALTER TABLE lays rows out anew, from what the table was: it is described as long as the schema database says so. ADD
+** changes the table that it names, anything else perhaps the text of every table. */
+static int complete_altered(rst_connection *c, const char *sql, char **message) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token verb = rst_token_next(&p, end), name, schema;
+    char *text;
+    int code;
+    if (!rst_token_is(&verb, "ALTER")) return SQLITE_OK;
+    (void)rst_token_next(&p, end); /* TABLE */
+    name = rst_token_object(&p, end, &schema);
+    verb = rst_token_next(&p, end);
+    if (!rst_token_is(&verb, "ADD")) return rst_tables_complete(c, message);
+    text = rst_token_name(&name);
+    if (text == NULL) return SQLITE_NOMEM;
+    code = rst_table_listed(c, text) == NULL ? SQLITE_OK : rst_table_complete(rst_table_listed(c, text), message);
+    sqlite3_free(text);
     return code;
 }
 
@@ -406,7 +425,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         rst_mark_release(c, mark);
         return code;
     }
-    code = find_reach(c, sql, &reach);
+    code = complete_altered(c, sql, message);
+    if (code == SQLITE_OK) code = find_reach(c, sql, &reach);
     if (code == SQLITE_OK) code = snapshot_take(c, &reach, &before);
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {

@@ -11,6 +11,7 @@
 ** there.
 */
 #include "interface/interface.h"
+#include "catalog/describe.h"
 #include "interface/check_table.h"
 
 #include <string.h>
@@ -351,6 +352,11 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     }
     code = rst_read_begin_renewing(c, &check.transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
+    code = rst_tables_complete(c, message);
+    if (code != SQLITE_OK) {
+        rst_read_end(c, is_writer);
+        return code;
+    }
     before = check.left;
     for (int t = 0; t < schema->table_count && rst_check_goes_on(&check); t++) {
         if (only == NULL || only == schema->tables[t]) check_table(&check, schema->tables[t]);

@@ -10,6 +10,7 @@
 ** NULL where no store is open.
 */
 #include "interface/interface.h"
+#include "catalog/describe.h"
 #include "interface/check.h"
 
 #include <string.h>
@@ -113,6 +114,7 @@ static int append_store(rst_connection *c, sqlite3_str *out, char **message) {
     }
     if (statistics.round_trips != 0) append_number(out, "roundTrips", statistics.round_trips);
     sqlite3_str_appendall(out, ",\"tables\":[");
+    code = rst_tables_complete(c, message);
     for (int t = 0; t < schema_of(c)->table_count && code == SQLITE_OK; t++) {
         if (t > 0) sqlite3_str_appendall(out, ",");
         code = append_table(c, transaction, schema_of(c)->tables[t], out, message);

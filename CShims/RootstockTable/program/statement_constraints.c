@@ -41,7 +41,7 @@ static bool any_conflict_clause(const rst_connection *c) {
 
 static bool any_foreign_key(const rst_connection *c) {
     for (int i = 0; i < schema_of(c)->table_count; i++)
-        if (schema_of(c)->tables[i]->foreign_key_count > 0) return true;
+        if (rst_table_may_refer(schema_of(c)->tables[i])) return true;
     return false;
 }
 

@@ -9,6 +9,7 @@
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
+#include "catalog/describe.h"
 #include "common/values.h"
 
 #include <string.h>
@@ -108,7 +109,7 @@ bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, c
     char *select = sqlite3_mprintf("%.*s", (int)(list_end - list), list);
     sqlite3_stmt *statement = NULL;
     bool led = false;
-    bool alike = select != NULL && is_of_tables(c, text, end) &&
+    bool alike = select != NULL && is_of_tables(c, text, end) && rst_tables_complete(c, NULL) == SQLITE_OK &&
                  sqlite3_prepare_v2(c->db, select, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
     sqlite3_free(select);
     for (int i = 0; alike; i++) {

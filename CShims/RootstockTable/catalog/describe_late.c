@@ -1,0 +1,121 @@
+/*
+** describe_late.c - a table is described when a statement first needs it: a schema may have thousands, and a program that
+** opens the store asks for a few.
+**
+** Until then a table has a name, a text and a tree. What is asked of all tables at once (ON CONFLICT, AUTOINCREMENT,
+** collations, partial indexes and those on expressions) is never unknown: a table that may have such is described when
+** it is loaded. Foreign keys are known by the word REFERENCES. Invariant: rst_table_find gives described tables only.
+*/
+#include "catalog/catalog.h"
+#include "catalog/describe.h"
+#include "parser/tokens.h"
+
+#include <string.h>
+
+/* Whether nothing has to be known of the table before it is named. */
+static bool is_plain(const rst_object *object) {
+    static const char *const asked[] = {"conflict", "autoincrement", "collate"};
+    if (object->sql == NULL || sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) return false;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        if (rst_text_has(object->sql, asked[i])) return false;
+    }
+    return true;
+}
+
+bool rst_index_is_plain(const rst_object *object) {
+    const char *p = object->sql, *end;
+    rst_token token;
+    if (p == NULL) return true; /* of a UNIQUE or a PRIMARY KEY */
+    end = p + strlen(p);
+    do {
+        token = rst_token_next(&p, end);
+    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (rst_token_mark(&token, ")")) return rst_token_next(&p, end).type == TOKEN_END;
+        if (rst_token_is(&token, "COLLATE") || (!rst_token_names(&token) && !rst_token_mark(&token, ","))) return false;
+    }
+    return false;
+}
+
+int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
+                   char **message) {
+    int code;
+    if (schema_of(c)->sidecar || !is_plain(object)) return rst_table_describe(c, catalog, object, out, message);
+    code = rst_table_begin(c, object, out);
+    if (code == SQLITE_OK) (*out)->may_refer = rst_text_has(object->sql, "references");
+    return code;
+}
+
+/* All but what others hold on to: the references, the names, what refers to it. */
+static void take_over(rst_table *table, rst_table *fresh) {
+    rst_table old = *table;
+    *table = *fresh;
+    *fresh = old;
+    fresh->name = table->name;
+    fresh->declared_name = table->declared_name;
+    fresh->sql = table->sql;
+    fresh->references = table->references;
+    table->name = old.name;
+    table->declared_name = old.declared_name;
+    table->sql = old.sql;
+    table->references = old.references;
+    table->is_parent = old.is_parent;
+    table->may_refer = old.may_refer;
+}
+
+int rst_table_complete(rst_table *table, char **message) {
+    rst_connection *c = table->connection;
+    const rst_object *object;
+    rst_table *fresh;
+    int code;
+    if (table->described) return SQLITE_OK;
+    object = rst_catalog_find(&schema_of(c)->loaded, "table", table->name);
+    if (object == NULL || object->identifier != table->identifier) return SQLITE_CORRUPT_VTAB;
+    code = rst_table_describe(c, &schema_of(c)->loaded, object, &fresh, message);
+    if (code != SQLITE_OK) return code;
+    take_over(table, fresh);
+    rst_table_release(fresh);
+    return SQLITE_OK;
+}
+
+int rst_tables_complete(rst_connection *c, char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < schema_of(c)->table_count && code == SQLITE_OK; i++)
+        code = rst_table_complete(schema_of(c)->tables[i], message);
+    return code;
+}
+
+rst_table *rst_table_listed(rst_connection *c, const char *name) {
+    const rst_named_table *named = rst_table_names_find(&schema_of(c)->names, name);
+    return named == NULL ? NULL : named->table;
+}
+
+/* A failure of any kind fails the call that is watched: without the table a statement would not do what it should. */
+rst_table *rst_table_find(rst_connection *c, const char *name) {
+    rst_table *table = rst_table_listed(c, name);
+    if (table == NULL || table->described || rst_table_complete(table, NULL) == SQLITE_OK) return table;
+    rst_call_no_memory();
+    return NULL;
+}
+
+static int describe_children(rst_connection *c) {
+    rst_schema *schema = schema_of(c);
+    int code = SQLITE_OK;
+    for (int i = 0; i < schema->table_count && code == SQLITE_OK; i++) {
+        if (schema->tables[i]->may_refer) code = rst_table_complete(schema->tables[i], NULL);
+    }
+    return code == SQLITE_OK ? rst_table_names_refer(schema->tables, schema->table_count, &schema->names) : code;
+}
+
+const rst_child *rst_table_children(const rst_table *table) {
+    const rst_table_names *names = &schema_of(table->connection)->names;
+    const rst_named_table *named;
+    if (!table->is_parent) return NULL;
+    /* All at once: a list that was handed out must stay. */
+    if (names->children_wait && describe_children(table->connection) != SQLITE_OK) {
+        rst_call_no_memory();
+        return NULL;
+    }
+    named = rst_table_names_find(names, table->name);
+    return named == NULL ? NULL : named->children;
+}
