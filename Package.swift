@@ -163,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "ParityTests", dependencies: ["Rootstock", "RootstockTableInternals", "TestSupport", "CSQLite"],
             path: "Tests/Parity",
-            exclude: ["Scripts"]),
+            exclude: ["Scripts", "library.py"]),
         .testTarget(
             name: "KeyValueTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/Unit/KeyValue"),

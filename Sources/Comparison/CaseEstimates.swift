@@ -86,7 +86,7 @@ extension Runner {
                     _ = try launch(
                         TurnRequest(
                             task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
-                            durability: durability, parameters: Parameters(size: size, seed: plan.seed),
+                            durability: durability, parameters: plan.parameters(size: size),
                             path: isShared ? fixture ?? path : path, fixturePath: fixture,
                             definition: item.suite.definition))
                     turns[key, default: 0].keep(now().timeIntervalSince(filled))

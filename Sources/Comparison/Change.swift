@@ -23,6 +23,8 @@ public struct Change: Codable, Sendable {
 }
 
 extension ComparisonReport {
+    private static func words(_ shape: EngineShape?) -> String { shape?.text ?? "db_bench's keys and values" }
+
     /// The changes of every ratio that both reports have. Throws if the two were not taken alike.
     public func changes(since earlier: ComparisonReport) throws -> [Change] {
         for (suite, size) in environment.sizes {
@@ -30,6 +32,11 @@ extension ComparisonReport {
                 throw PlanError(
                     "suite \(suite) was run at size \(other) then and at \(size) now: no comparison of the two")
             }
+        }
+        if environment.shape != earlier.environment.shape {
+            throw PlanError(
+                "suite engine had \(Self.words(earlier.environment.shape)) then and has \(Self.words(environment.shape)) now: "
+                    + "no comparison of the two")
         }
         if environment.seed != earlier.environment.seed {
             throw PlanError("the seed was \(earlier.environment.seed) then and is \(environment.seed) now")

@@ -38,6 +38,8 @@ public struct Environment: Codable, Sendable {
     public var seconds: Double?
     /// The command that each measuring process ran within, such as one that limits its memory.
     public var within: String? = nil
+    /// What suite `engine` wrote and read, where it was not db_bench's.
+    public var shape: EngineShape? = nil
 }
 
 extension Environment {
@@ -61,7 +63,13 @@ extension Environment {
             rootstockVersion: plan.rootstockVersion, swiftVersion: swiftVersion, build: buildKind,
             commit: commit(), loadAverage: loadAverage(), clockOverheadNanoseconds: Meter.overheadNanoseconds(),
             command: plan.command, seed: plan.seed, sizes: sizes, repeats: plan.repeats, configurations: configurations,
-            seconds: nil)
+            seconds: nil, shape: plan.shape == .standard ? nil : plan.shape)
+    }
+
+    /// The suites' sizes, and what suite `engine` wrote and read where it was not db_bench's.
+    public var sizesText: String {
+        let sizes = sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        return (sizes + [shape?.text].compactMap { $0 }).joined(separator: ", ")
     }
 
     private static func field<T>(_ tuple: inout T) -> String {

@@ -39,6 +39,7 @@ public struct TurnRequest: Codable, Sendable {
     /// The suite of the request: one of ours, or the one that the user's data and statements make.
     func resolvedSuite() throws -> Suite {
         if let definition { return try OwnData.suite(definedBy: definition) }
+        if suite == Suite.engine.name { return .engine(parameters.shape) }
         guard let suite = Suite.named(suite) else { throw WorkloadError("there is no suite \(suite)") }
         return suite
     }
@@ -86,7 +87,7 @@ public enum Turn {
         if request.contender.layer != .swiftInterface { options.statementCacheCapacity = 0 }
         let engine = Engine(name: request.contender.engine)
         return try Session(
-            parameters: Parameters(size: size, seed: request.parameters.seed), settling: settling,
+            parameters: request.parameters.resized(size), settling: settling,
             connect: { [options] in try Connection(path: path, engine: engine, options: options) })
     }
 
@@ -222,7 +223,7 @@ public enum Turn {
         case .fresh:
             let warmPath = request.path + ".warm-up"
             try StoreFiles.remove(warmPath)
-            let small = Parameters(size: TurnRequest.warmUpSize(parameters.size), seed: parameters.seed)
+            let small = parameters.resized(TurnRequest.warmUpSize(parameters.size))
             try floor.run(try FloorStore(path: warmPath, durability: request.durability), small, Meter(operations: 1))
             try StoreFiles.remove(warmPath)
             try StoreFiles.remove(request.path)

@@ -46,6 +46,8 @@ public struct ComparisonPlan: Sendable {
     /// its first turn before any has more.
     public var leastTurns = 0
     public var seed: UInt32
+    /// What suite `engine` writes and reads.
+    public var shape = EngineShape.standard
     /// Layers beside the C interface, which is always measured.
     public var layers: Set<Layer>
     /// For the report: how it was asked for, and by which version.
@@ -59,6 +61,8 @@ public struct ComparisonPlan: Sendable {
         /// Whether it was named itself; a configuration that came by the list may sit out rows that it has no form for.
         public var isNamed: Bool
     }
+
+    func parameters(size: Int) -> Parameters { Parameters(size: size, seed: seed, shape: shape) }
 
     /// The configurations that were asked for and are in the plan.
     public var configurations: [ConfigurationChoice] {

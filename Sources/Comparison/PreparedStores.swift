@@ -73,7 +73,7 @@ struct PreparedStores {
             key,
             TurnRequest(
                 task: .prepare, suite: item.suite.name, name: name, contender: contender, durability: durability,
-                parameters: Parameters(size: item.size, seed: runner.plan.seed),
+                parameters: runner.plan.parameters(size: item.size),
                 path: runner.directory.appendingPathComponent("prepared-\(key).store").path, fixturePath: nil,
                 definition: item.suite.definition)
         )

@@ -245,7 +245,7 @@ public struct Runner {
         let isShared = Self.isShared(workload.starting)
         var request = TurnRequest(
             task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
-            durability: run.durability, parameters: Parameters(size: item.size, seed: plan.seed),
+            durability: run.durability, parameters: plan.parameters(size: item.size),
             path: isShared ? fixture ?? path : path, fixturePath: fixture,
             definition: item.suite.definition)
         if isShared, let fixture {

@@ -79,8 +79,9 @@ extension Runner {
         for baseline in baselines {
             for turn in turns where !baselines.contains(where: { $0.contender == turn.contender }) {
                 let estimate = ratioOfMedians(baseline.reports.map(\.seconds), turn.reports.map(\.seconds))
+                // Nothing was published of other keys and values than db_bench's.
                 let published =
-                    turn.contender.isNative || turn.contender.isControl
+                    turn.contender.isNative || turn.contender.isControl || plan.shape != .standard
                     ? nil : PublishedFigure.find(suite: item.suite.name, workload: workload.name)
                 var ratio = Ratio(
                     suite: item.suite.name, case: workload.name, durability: durability,

@@ -74,7 +74,7 @@ extension Runner {
                     _ = try launch(
                         TurnRequest(
                             task: .measure, suite: item.suite.name, name: workload.name, contender: contender,
-                            durability: durability, parameters: Parameters(size: size, seed: plan.seed),
+                            durability: durability, parameters: plan.parameters(size: size),
                             path: Self.isShared(workload.starting) ? fixture ?? path : path, fixturePath: fixture))
                 } catch is WorkloadError {
                     continue

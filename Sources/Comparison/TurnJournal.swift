@@ -5,6 +5,7 @@
 // same: turns of two different comparisons are never mixed.
 
 import Foundation
+import Workloads
 
 public struct JournalError: Error, CustomStringConvertible, Sendable {
     public var description: String
@@ -34,6 +35,7 @@ public final class TurnJournal {
         var version: String
         var cases: [String]
         var sizes: [String: Int]
+        var shape: EngineShape?
     }
 
     private let path: String
@@ -81,7 +83,8 @@ public final class TurnJournal {
             layers: plan.layers.map(\.rawValue).sorted(), durability: plan.durability.rawValue, seed: plan.seed,
             version: plan.rootstockVersion,
             cases: plan.items.flatMap { item in item.workloads.map { "\(item.suite.name) \($0.name)" } },
-            sizes: plan.items.reduce(into: [:]) { $0[$1.suite.name] = $1.size })
+            sizes: plan.items.reduce(into: [:]) { $0[$1.suite.name] = $1.size },
+            shape: plan.shape == .standard ? nil : plan.shape)
         if let known = fingerprint {
             guard known == now else {
                 throw JournalError(
@@ -104,6 +107,7 @@ public final class TurnJournal {
 
     private static func difference(_ old: Fingerprint, _ new: Fingerprint) -> String {
         if old.sizes != new.sizes { return "sizes" }
+        if old.shape != new.shape { return "sizes of keys and values, or the mix" }
         if old.cases != new.cases { return "cases" }
         if old.contestants != new.contestants { return "engines or configurations" }
         if old.layers != new.layers { return "layers" }

@@ -64,7 +64,6 @@ struct HTMLPage {
 
     private static func facts(_ report: ComparisonReport) -> [Fact] {
         let environment = report.environment
-        let sizes = environment.sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         let facts: [(String, String?)] = [
             ("Processor", environment.processor.map { "\($0), \(environment.cores) cores" }),
             ("Memory", Format.bytes(Int(environment.memoryBytes))), ("System", environment.system),
@@ -73,7 +72,7 @@ struct HTMLPage {
             ("SQLite compile options", environment.sqliteCompileOptions.joined(separator: " ")),
             ("LMDB", environment.lmdbVersion), ("Rootstock", environment.rootstockVersion),
             ("Swift", "\(environment.swiftVersion), \(environment.build) build"), ("Commit", environment.commit),
-            ("Sizes", sizes), ("Seed", "\(environment.seed)"),
+            ("Sizes", environment.sizesText), ("Seed", "\(environment.seed)"),
             ("Turns of each engine at each case", report.turnsText),
             ("Clock", String(format: "%.0f ns a reading, not subtracted", environment.clockOverheadNanoseconds)),
             ("Load average at the start", environment.loadAverage.map(rounded)),

@@ -66,7 +66,6 @@ extension ComparisonReport {
     }
 
     var environmentLines: [String] {
-        let sizes = environment.sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         return [
             [
                 environment.processor, "\(environment.cores) cores", Format.bytes(Int(environment.memoryBytes)),
@@ -79,7 +78,7 @@ extension ComparisonReport {
                 "\(environment.build) build", environment.commit.map { "commit \($0)" },
             ]
             .compactMap { $0 }.joined(separator: ", "),
-            "size: \(sizes); seed \(environment.seed); turns of each: \(turnsText); clock "
+            "size: \(environment.sizesText); seed \(environment.seed); turns of each: \(turnsText); clock "
                 + "\(String(format: "%.0f", environment.clockOverheadNanoseconds)) ns a reading, not subtracted",
         ] + [spentText, memoryText].compactMap { $0 }
     }

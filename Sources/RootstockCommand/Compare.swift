@@ -53,6 +53,9 @@ struct Compare: ParsableCommand {
         help: "Size of the suite; its own default otherwise.")
     var size: Int?
 
+    @OptionGroup(title: "Suite engine")
+    var shape: EngineShapeOptions
+
     @OptionGroup(title: "Your own data")
     var own: OwnDataOptions
 
@@ -145,6 +148,7 @@ struct Compare: ParsableCommand {
     func validate() throws {
         if own.isAskedFor {
             guard suite == nil && !list else { throw ValidationError("--database takes no suite.") }
+            guard !shape.isAskedFor else { throw ValidationError("--database has keys and values of its own.") }
             return
         }
         if !list && suite == nil { throw ValidationError("Name a suite, or see them with --list.") }
@@ -237,6 +241,7 @@ struct Compare: ParsableCommand {
                 command: (["rootstock"] + CommandLine.arguments.dropFirst().map(Self.shellWord)).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
             plan.precision = precision / 100
+            plan.shape = try shape.shape()
             plan.scales = size == nil && !own.isAskedFor
             plan.sparesSlow = spareSlow
             if own.isAskedFor { plan.leastTurns = ratioNeedsTurns }
@@ -262,8 +267,11 @@ struct Compare: ParsableCommand {
 
     private func items() throws -> [PlanItem] {
         guard let suite else { return [] }
+        try shape.check(suite: suite, cases: cases)
         let suites: [Suite]
-        if suite == "all" || suite == Suite.headlineName {
+        if suite == Suite.engine.name {
+            suites = [.engine(try shape.shape())]
+        } else if suite == "all" || suite == Suite.headlineName {
             guard cases.isEmpty else { throw PlanError("'\(suite)' takes no cases") }
             suites = Suite.all
         } else {

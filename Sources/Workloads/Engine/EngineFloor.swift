@@ -6,8 +6,8 @@
 import CLMDB
 
 enum FloorEngine {
-    static func fill(_ store: FloorStore, order: [Int32], _ valueBytes: Int) throws {
-        let key = KeyBuffer()
+    static func fill(_ store: FloorStore, _ parameters: Parameters, order: [Int32], _ valueBytes: Int) throws {
+        let key = KeyBuffer(count: parameters.shape.keyBytes)
         let pool = ValuePool()
         var row = 0
         while row < order.count {
@@ -15,7 +15,7 @@ enum FloorEngine {
             let batchEnd = min(row + EngineSuite.batch, order.count)
             while row < batchEnd {
                 key.set(Int(order[row]))
-                try put(store, transaction, key, pool.next(valueBytes), append: false)
+                try put(store, transaction, key, pool.slice(valueBytes, for: row), append: false)
                 row += 1
             }
             try FloorStore.check(mdb_txn_commit(transaction), "mdb_txn_commit")
@@ -27,7 +27,7 @@ enum FloorEngine {
         _ store: FloorStore, _ transaction: OpaquePointer, _ key: KeyBuffer, _ bytes: UnsafeRawBufferPointer,
         append: Bool
     ) throws {
-        var slice = MDB_val(mv_size: KeyBuffer.count, mv_data: UnsafeMutableRawPointer(key.bytes))
+        var slice = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(key.bytes))
         var value = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         let flags = append ? UInt32(MDB_APPEND) : 0
         let code = mdb_put(transaction, store.tree, &slice, &value, flags)
@@ -40,8 +40,9 @@ enum FloorEngine {
     static func write(
         _ store: FloorStore, _ parameters: Parameters, _ meter: Meter, _ shape: EngineSuite.WriteShape, rows: Int
     ) throws {
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: parameters.shape.keyBytes)
         let pool = ValuePool()
+        let valueBytes = shape.valueBytes(parameters)
         var random = ParkMiller(seed: parameters.seed)
         var row = 0
         meter.begin()
@@ -50,7 +51,7 @@ enum FloorEngine {
             let transaction = try store.begin(readOnly: false)
             while row < batchEnd {
                 key.set(shape.order == .sequential ? row : random.next(below: parameters.size))
-                try put(store, transaction, key, pool.next(shape.valueBytes), append: shape.order == .sequential)
+                try put(store, transaction, key, pool.next(valueBytes), append: shape.order == .sequential)
                 row += 1
                 if row == batchEnd { try FloorStore.check(mdb_txn_commit(transaction), "mdb_txn_commit") }
                 meter.lap()
@@ -63,7 +64,7 @@ enum FloorEngine {
         _ store: FloorStore, _ parameters: Parameters, _ meter: Meter, rows: Int, keys: EngineSuite.Keys,
         inTransaction: Bool, isWhole: Bool
     ) throws {
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: parameters.shape.keyBytes)
         var chooser = EngineSuite.KeyChooser(keys, rows: rows, seed: parameters.seed)
         let transaction = try store.begin(readOnly: true)
         defer { mdb_txn_abort(transaction) }
@@ -74,7 +75,7 @@ enum FloorEngine {
                 mdb_txn_reset(transaction)
                 try FloorStore.check(mdb_txn_renew(transaction), "mdb_txn_renew")
             }
-            var slice = MDB_val(mv_size: KeyBuffer.count, mv_data: UnsafeMutableRawPointer(key.bytes))
+            var slice = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(key.bytes))
             var value = MDB_val()
             let code = mdb_get(transaction, store.tree, &slice, &value)
             if code == MDB_SUCCESS {

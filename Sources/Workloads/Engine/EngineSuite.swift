@@ -4,26 +4,33 @@
 // existing store holds every key) the suite's remarks say so.
 
 extension Suite {
-    public static let engine = Suite(
-        name: "engine",
-        title: "Microbenchmark: 16-byte keys, 100-byte values",
-        source: "LevelDB benchmarks/db_bench_sqlite3.cc; SQLightning README",
-        unit: "entries", defaultSize: 1_000_000, smallestSize: 2000,
-        fixtures: [EngineSuite.filled, EngineSuite.filledRowid, EngineSuite.filledLarge],
-        workloads: EngineSuite.workloads,
-        remarks: [
-            "Reads fetch every column; db_bench steps over the rows without fetching. Length, first and last byte of each "
-                + "column are read while the clock runs.",
-            "readrand100K therefore tells what it costs to get at a large value, not to read it through: "
-                + "readrand100K-whole (--variants) reads every byte.",
-            "The existing store holds all keys, inserted in random order in batches; db_bench reads what its random "
-                + "fills left, in which some keys are missing.",
-            "Scans read the clock every 100 rows: their percentiles are of means over 100 rows.",
-            "The cases with several connections give each thread its own, in one process. A native configuration that locks "
-                + "others out (leveldb) sits them out.",
-            "readrandom-cold gives back the store's pages to the system before it starts; a host may still hold them. A "
-                + "store larger than memory: --entries, in a group with limited memory (systemd-run --scope -p MemoryMax=512M).",
-        ])
+    public static let engine = engine(.standard)
+
+    /// The suite with keys and values of other sizes than db_bench's: nothing was published of those.
+    public static func engine(_ shape: EngineShape) -> Suite {
+        Suite(
+            name: "engine",
+            title: "Microbenchmark: \(shape.keyBytes)-byte keys, \(shape.valueBytes)-byte values",
+            source: "LevelDB benchmarks/db_bench_sqlite3.cc; SQLightning README",
+            unit: "entries", defaultSize: 1_000_000, smallestSize: 2000,
+            fixtures: [EngineSuite.filled, EngineSuite.filledRowid, EngineSuite.filledLarge],
+            workloads: EngineSuite.workloads(shape),
+            remarks: [
+                "Reads fetch every column; db_bench steps over the rows without fetching. Length, first and last byte of each "
+                    + "column are read while the clock runs.",
+                "readrand100K therefore tells what it costs to get at a large value, not to read it through: "
+                    + "readrand100K-whole (--variants) reads every byte.",
+                "The existing store holds all keys, inserted in random order in batches; db_bench reads what its random "
+                    + "fills left, in which some keys are missing.",
+                "Scans read the clock every 100 rows: their percentiles are of means over 100 rows.",
+                "The cases with several connections give each thread its own, in one process. A native configuration that locks "
+                    + "others out (leveldb) sits them out.",
+                "readrandom-cold gives back the store's pages to the system before it starts; a host may still hold them. A "
+                    + "store larger than memory: --entries, in a group with limited memory (systemd-run --scope -p MemoryMax=512M).",
+                "mixed: each thread draws a key and reads it, or overwrites its row; --threads and --read-ratio say how many and which "
+                    + "share. --key-size and --value-size apply to every case whose name gives no size.",
+            ])
+    }
 }
 
 enum EngineSuite {
@@ -31,7 +38,6 @@ enum EngineSuite {
     static let rowidSchema = "CREATE TABLE test (key blob, value blob, PRIMARY KEY(key))"
     static let insert = "REPLACE INTO test (key, value) VALUES (?, ?)"
     static let content = "SELECT key, value FROM test ORDER BY key"
-    static let valueBytes = 100
     static let largeValueBytes = 100_000
     static let batch = 1000
 
@@ -43,7 +49,9 @@ enum EngineSuite {
     static let filled = Fixture(
         name: "filled", reading: [content], build: { try fill($0, schema: schema) },
         buildFloor: { store, parameters in
-            try FloorEngine.fill(store, order: shuffledNumbers(parameters.size, seed: parameters.seed), valueBytes)
+            try FloorEngine.fill(
+                store, parameters, order: shuffledNumbers(parameters.size, seed: parameters.seed),
+                parameters.shape.valueBytes)
         })
     static let filledRowid = Fixture(
         name: "filled-rowid",
@@ -57,7 +65,8 @@ enum EngineSuite {
             try fill(session, order: numbers, valueBytes: largeValueBytes)
         },
         buildFloor: { store, parameters in
-            try FloorEngine.fill(store, order: (0..<Int32(large(parameters.size))).map { $0 }, largeValueBytes)
+            try FloorEngine.fill(
+                store, parameters, order: (0..<Int32(large(parameters.size))).map { $0 }, largeValueBytes)
         })
 
     static func large(_ size: Int) -> Int { max(1, size / 1000) }
@@ -66,18 +75,18 @@ enum EngineSuite {
     private static func fill(_ session: Session, schema: String) throws {
         try session.execute(schema)
         let order = shuffledNumbers(session.parameters.size, seed: session.parameters.seed)
-        try fill(session, order: order, valueBytes: valueBytes)
+        try fill(session, order: order, valueBytes: session.parameters.shape.valueBytes)
     }
 
     private static func fill(_ session: Session, order: [Int32], valueBytes: Int) throws {
         let statement = try session.statement(insert)
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: session.parameters.shape.keyBytes)
         let pool = ValuePool()
         try session.execute("BEGIN")
         for (index, number) in order.enumerated() {
             key.set(Int(number))
             try statement.bind(1, key: key)
-            try statement.bind(2, blob: pool.next(valueBytes))
+            try statement.bind(2, blob: pool.slice(valueBytes, for: index))
             try statement.run()
             if (index + 1) % batch == 0 {
                 try session.execute("COMMIT")
@@ -89,36 +98,38 @@ enum EngineSuite {
 
     // MARK: Workloads
 
-    static let workloads: [Workload] =
+    static func workloads(_ shape: EngineShape) -> [Workload] {
         [
-            write("fillseqsync", "Sync Seq Write", .sequential, rows: synced, durability: .full),
-            write("fillrandsync", "Sync Rand Write", .random, rows: synced, durability: .full),
-            write("fillseq", "Seq Write", .sequential),
-            write("fillseqbatch", "Batch Seq Write", .sequential, batch: batch, headline: true),
-            write("fillrandom", "Rand Write", .random),
-            write("fillrandbatch", "Batch Rand Write", .random, batch: batch),
-            write("overwrite", nil, .random, starting: .copy(of: filled.name)),
-            write("overwritebatch", nil, .random, batch: batch, starting: .copy(of: filled.name)),
+            write(shape, "fillseqsync", "Sync Seq Write", .sequential, rows: synced, durability: .full),
+            write(shape, "fillrandsync", "Sync Rand Write", .random, rows: synced, durability: .full),
+            write(shape, "fillseq", "Seq Write", .sequential),
+            write(shape, "fillseqbatch", "Batch Seq Write", .sequential, batch: batch, headline: true),
+            write(shape, "fillrandom", "Rand Write", .random),
+            write(shape, "fillrandbatch", "Batch Rand Write", .random, batch: batch),
+            write(shape, "overwrite", nil, .random, starting: .copy(of: filled.name)),
+            write(shape, "overwritebatch", nil, .random, batch: batch, starting: .copy(of: filled.name)),
             read("readrandom", "Rand Read", headline: true),
             scan("readseq", "Seq Read", "SELECT * FROM test ORDER BY key", backward: false),
             scan("readreverse", "Rev Seq Read", "SELECT * FROM test ORDER BY key DESC", backward: true),
-            write("fillseq100K", nil, .sequential, rows: large, valueBytes: largeValueBytes),
-            write("fillrand100K", nil, .random, rows: large, valueBytes: largeValueBytes),
+            write(shape, "fillseq100K", nil, .sequential, rows: large, valueBytes: largeValueBytes),
+            write(shape, "fillrand100K", nil, .random, rows: large, valueBytes: largeValueBytes),
             read("readrand100K", nil, rows: large, fixture: filledLarge),
             read("readrand100K-whole", nil, rows: large, fixture: filledLarge, isWhole: true, variant: true),
             read("readrandom-transaction", nil, inTransaction: true, variant: true),
             read("readmissing", nil, keys: .missing, variant: true),
             read("readhot", nil, keys: .hot, variant: true),
-            write("fillrandbatch-rowid", nil, .random, batch: batch, schema: rowidSchema, variant: true),
+            write(shape, "fillrandbatch-rowid", nil, .random, batch: batch, schema: rowidSchema, variant: true),
             read("readrandom-rowid", nil, fixture: filledRowid, floor: false, variant: true),
             scan(
                 "readseq-rowid", nil, "SELECT * FROM test ORDER BY key", backward: false, fixture: filledRowid,
                 variant: true),
             scan(
-                "readreverse-rowid", nil, "SELECT * FROM test ORDER BY key DESC", backward: true, fixture: filledRowid,
+                "readreverse-rowid", nil, "SELECT * FROM test ORDER BY key DESC", backward: true,
+                fixture: filledRowid,
                 variant: true),
             cold(read("readrandom-cold", nil, rows: cold, keySpace: { $0 }, floor: false, variant: true)),
-        ] + EngineConcurrent.workloads
+        ] + EngineConcurrent.workloads(shape)
+    }
 
     /// Rows read from a store that is not in memory: each costs a read of the device.
     static func cold(_ size: Int) -> Int { max(1, size / 100) }
@@ -132,17 +143,18 @@ enum EngineSuite {
     }
 
     private static func write(
-        _ name: String, _ publishedName: String?, _ order: Order, batch: Int = 1,
-        rows: @escaping @Sendable (Int) -> Int = { $0 }, valueBytes: Int = EngineSuite.valueBytes,
+        _ engineShape: EngineShape, _ name: String, _ publishedName: String?, _ order: Order, batch: Int = 1,
+        rows: @escaping @Sendable (Int) -> Int = { $0 }, valueBytes: Int? = nil,
         starting: Starting = .fresh, durability: DurabilityClass? = nil, schema: String = EngineSuite.schema,
         headline: Bool = false, variant: Bool = false
     ) -> Workload {
         let shape = WriteShape(order: order, batch: batch, valueBytes: valueBytes)
+        let bytes = valueBytes ?? engineShape.valueBytes
         let place = order == .sequential ? "in key order" : "at random keys"
         let unit = batch == 1 ? "one row a transaction" : "\(batch) rows a transaction"
         let verb = starting == .fresh ? "insert" : "overwrite"
         var workload = Workload(
-            name: name, summary: "\(verb) values of \(valueBytes) bytes \(place), \(unit)",
+            name: name, summary: "\(verb) values of \(bytes) bytes \(place), \(unit)",
             publishedName: publishedName,
             starting: starting, durability: durability, writes: true, isHeadline: headline, isVariant: variant,
             operations: rows,
@@ -152,7 +164,7 @@ enum EngineSuite {
                 ? FloorWorkload { try FloorEngine.write($0, $1, $2, shape, rows: rows($1.size)) } : nil,
             runInSwift: { try EngineSwift.write($0, $1, shape, rows: rows($0.parameters.size)) },
             run: { try runWrite($0, $1, shape, rows: rows($0.parameters.size)) })
-        workload.userBytes = { rows($0) * (KeyBuffer.count + valueBytes) }
+        workload.userBytes = { rows($0) * (engineShape.keyBytes + bytes) }
         return workload
     }
 
@@ -208,7 +220,10 @@ enum EngineSuite {
     struct WriteShape: Sendable {
         var order: Order
         var batch: Int
-        var valueBytes: Int
+        /// Null: as the suite's shape has it.
+        var valueBytes: Int?
+
+        func valueBytes(_ parameters: Parameters) -> Int { valueBytes ?? parameters.shape.valueBytes }
     }
 
     private static func runWrite(_ session: Session, _ meter: Meter, _ shape: WriteShape, rows: Int) throws {
@@ -216,8 +231,9 @@ enum EngineSuite {
         let begin = try session.statement("BEGIN")
         let end = try session.statement("END")
         try session.prepareToSettle()
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: session.parameters.shape.keyBytes)
         let pool = ValuePool()
+        let valueBytes = shape.valueBytes(session.parameters)
         var random = ParkMiller(seed: session.parameters.seed)
         let keySpace = session.parameters.size
         var row = 0
@@ -228,7 +244,7 @@ enum EngineSuite {
             while row < batchEnd {
                 key.set(shape.order == .sequential ? row : random.next(below: keySpace))
                 try statement.bind(1, key: key)
-                try statement.bind(2, blob: pool.next(shape.valueBytes))
+                try statement.bind(2, blob: pool.next(valueBytes))
                 try statement.run()
                 row += 1
                 if shape.batch > 1 && row == batchEnd { try end.run() }
@@ -245,7 +261,7 @@ enum EngineSuite {
         _ session: Session, _ meter: Meter, rows: Int, keySpace: Int, keys: Keys, inTransaction: Bool, isWhole: Bool
     ) throws {
         let statement = try session.statement(pointRead)
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: session.parameters.shape.keyBytes)
         var chooser = KeyChooser(keys, rows: keySpace, seed: session.parameters.seed)
         if inTransaction { try session.execute("BEGIN") }
         meter.begin()

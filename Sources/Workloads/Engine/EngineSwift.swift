@@ -8,8 +8,9 @@ import Rootstock
 enum EngineSwift {
     static func write(_ session: Session, _ meter: Meter, _ shape: EngineSuite.WriteShape, rows: Int) throws {
         let connection = session.connection
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: session.parameters.shape.keyBytes)
         let pool = ValuePool()
+        let valueBytes = shape.valueBytes(session.parameters)
         var random = ParkMiller(seed: session.parameters.seed)
         var row = 0
         try session.prepareToSettle()
@@ -20,8 +21,8 @@ enum EngineSwift {
             while row < batchEnd {
                 key.set(shape.order == .sequential ? row : random.next(below: session.parameters.size))
                 let statement = try connection.prepare(EngineSuite.insert)
-                try statement.bind(UnsafeRawBufferPointer(start: key.bytes, count: KeyBuffer.count), at: 1)
-                try statement.bind(pool.next(shape.valueBytes), at: 2)
+                try statement.bind(UnsafeRawBufferPointer(start: key.bytes, count: key.count), at: 1)
+                try statement.bind(pool.next(valueBytes), at: 2)
                 try statement.run()
                 row += 1
                 if shape.batch > 1 && row == batchEnd { try connection.execute("END") }
@@ -34,13 +35,13 @@ enum EngineSwift {
 
     static func read(_ session: Session, _ meter: Meter, rows: Int, keys: EngineSuite.Keys) throws {
         let connection = session.connection
-        let key = KeyBuffer()
+        let key = KeyBuffer(count: session.parameters.shape.keyBytes)
         var chooser = EngineSuite.KeyChooser(keys, rows: rows, seed: session.parameters.seed)
         meter.begin()
         for _ in 0..<rows {
             key.set(chooser.next())
             let statement = try connection.prepare(EngineSuite.pointRead)
-            try statement.bind(UnsafeRawBufferPointer(start: key.bytes, count: KeyBuffer.count), at: 1)
+            try statement.bind(UnsafeRawBufferPointer(start: key.bytes, count: key.count), at: 1)
             while try statement.step() { take(statement, session) }
             meter.lap()
         }

@@ -39,62 +39,92 @@ public func shuffledNumbers(_ count: Int, seed: UInt32) -> [Int32] {
 /// db_bench's values: slices, one after the other and wrapping, of a pool of about 1 MiB made of 100-byte pieces, each 50
 /// random printable bytes written twice (compressible by half).
 public final class ValuePool {
-    private static let minimumBytes = 1 << 20
-    private let bytes: UnsafeMutableRawBufferPointer
+    private let bytes: Bytes
     private var position = 0
 
-    public init(seed: UInt32 = 301) {
-        var random = ParkMiller(seed: seed)
-        var pool: [UInt8] = []
-        pool.reserveCapacity(Self.minimumBytes + 100)
-        while pool.count < Self.minimumBytes {
-            let raw = (0..<50).map { _ in UInt8(0x20 + random.next(below: 95)) }
-            pool += raw
-            pool += raw
+    public init(seed: UInt32 = 301) { bytes = seed == 301 ? Bytes.standard : Bytes(seed: seed) }
+
+    /// A pool's bytes, which never change. db_bench's are made once a process: each worker and each turn asks for them.
+    private final class Bytes: Sendable {
+        static let standard = Bytes(seed: 301)
+        private static let minimum = 1 << 20
+        // Nobody writes here after `init`.
+        nonisolated(unsafe) let content: UnsafeRawBufferPointer
+
+        init(seed: UInt32) {
+            var random = ParkMiller(seed: seed)
+            var pool: [UInt8] = []
+            pool.reserveCapacity(Self.minimum + 100)
+            while pool.count < Self.minimum {
+                let raw = (0..<50).map { _ in UInt8(0x20 + random.next(below: 95)) }
+                pool += raw
+                pool += raw
+            }
+            let content = UnsafeMutableRawBufferPointer.allocate(byteCount: pool.count, alignment: 16)
+            content.copyBytes(from: pool)
+            self.content = UnsafeRawBufferPointer(content)
         }
-        bytes = .allocate(byteCount: pool.count, alignment: 16)
-        bytes.copyBytes(from: pool)
+
+        deinit { content.deallocate() }
     }
 
-    deinit { bytes.deallocate() }
+    private static let pieceBytes = 100
+
+    /// Slices for numbers begin where a piece does, so that `isWhole` can look at them.
+    private static func stride(_ count: Int) -> Int { (count + pieceBytes - 1) / pieceBytes * pieceBytes }
+
+    /// Whether the first and last bytes of a number's slice are those that its pieces, written twice, have at two places.
+    public static func isWhole(_ value: UnsafeRawBufferPointer) -> Bool {
+        let half = pieceBytes / 2
+        guard value.count > half else { return true }
+        let last = value.count - 1
+        return value[0] == value[half] && (last % pieceBytes < half || value[last] == value[last - half])
+    }
 
     /// The bytes that belong to a number, whoever asks for them and when.
     public func slice(_ count: Int, for number: Int) -> UnsafeRawBufferPointer {
-        let start = number % (bytes.count / count) * count
-        return UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+        let stride = Self.stride(count)
+        let start = number % (bytes.content.count / stride) * stride
+        return UnsafeRawBufferPointer(rebasing: bytes.content[start..<start + count])
     }
 
     /// The next `count` bytes. They stay where they are for the life of the pool.
     public func next(_ count: Int) -> UnsafeRawBufferPointer {
-        precondition(count <= bytes.count, "a value is longer than the pool")
-        if position + count > bytes.count { position = 0 }
+        precondition(count <= bytes.content.count, "a value is longer than the pool")
+        if position + count > bytes.content.count { position = 0 }
         defer { position += count }
-        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+        return UnsafeRawBufferPointer(rebasing: bytes.content[position..<position + count])
     }
 }
 
-/// A 16-byte key: the number in decimal with leading zeros (`%016d`), written in place.
+/// A key of 16 bytes or more: the number in decimal with leading zeros (`%016d`), written in place.
 public final class KeyBuffer {
-    public static let count = 16
+    /// Digits that are written anew for each number; a longer key begins with zeros.
+    public static let digits = 16
+    public let count: Int
     public let bytes: UnsafeMutablePointer<UInt8>
+    private let number: UnsafeMutablePointer<UInt8>
 
-    public init() {
-        bytes = .allocate(capacity: Self.count)
-        bytes.initialize(repeating: 0x30, count: Self.count)
+    public init(count: Int = KeyBuffer.digits) {
+        precondition(count >= Self.digits, "a key has room for its digits")
+        self.count = count
+        bytes = .allocate(capacity: count)
+        bytes.initialize(repeating: 0x30, count: count)
+        number = bytes + (count - Self.digits)
     }
 
     deinit { bytes.deallocate() }
 
     @inline(__always)
-    public func set(_ number: Int) {
-        let words = UnsafeMutableRawPointer(bytes)
+    public func set(_ value: Int) {
+        let words = UnsafeMutableRawPointer(number)
         words.storeBytes(of: 0x3030_3030_3030_3030, toByteOffset: 0, as: UInt64.self)
         words.storeBytes(of: 0x3030_3030_3030_3030, toByteOffset: 8, as: UInt64.self)
-        var rest = UInt64(number)
-        var index = Self.count - 1
+        var rest = UInt64(value)
+        var index = Self.digits - 1
         while rest > 0 {
             let quotient = rest / 10
-            bytes[index] = 0x30 + UInt8(truncatingIfNeeded: rest &- quotient &* 10)
+            number[index] = 0x30 + UInt8(truncatingIfNeeded: rest &- quotient &* 10)
             rest = quotient
             index -= 1
         }

@@ -47,7 +47,7 @@ public struct RawStatement {
 
     @inline(__always)
     public func bind(_ index: Int32, key: KeyBuffer) throws {
-        try check(sqlite3_bind_blob(handle, index, key.bytes, Int32(KeyBuffer.count), nil))
+        try check(sqlite3_bind_blob(handle, index, key.bytes, Int32(key.count), nil))
     }
 
     @inline(__always)

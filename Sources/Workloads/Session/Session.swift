@@ -10,11 +10,16 @@ public struct Parameters: Sendable, Codable, Equatable {
     /// The suite's size: entries, objects, articles ...
     public var size: Int
     public var seed: UInt32
+    /// Of suite `engine`.
+    public var shape: EngineShape
 
-    public init(size: Int, seed: UInt32) {
+    public init(size: Int, seed: UInt32, shape: EngineShape = .standard) {
         self.size = size
         self.seed = seed
+        self.shape = shape
     }
+
+    public func resized(_ size: Int) -> Parameters { Parameters(size: size, seed: seed, shape: shape) }
 }
 
 /// How a session's store is opened: what a worker on another thread opens its own connection by.

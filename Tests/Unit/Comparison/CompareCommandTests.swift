@@ -347,6 +347,12 @@ import Testing
         (["compare", "engine", "--json", "/"], "/ is a directory"),
         (["compare", "engine", "--html", "/nowhere/x.html"], "/nowhere/x.html cannot be written"),
         (["compare", "engine", "--precision", "0"], "--precision must be more than nothing"),
+        (["compare", "engine", "--key-size", "8"], "a key has 16 to 500 bytes, not 8"),
+        (["compare", "engine", "--value-size", "0"], "a value has 1 to 1,000,000 bytes, not 0"),
+        (["compare", "engine", "mixed", "--threads", "0"], "there are 1 to 64 threads, not 0"),
+        (["compare", "engine", "mixed", "--read-ratio", "1.5"], "the share of reads is between 0 and 1, not 1.5"),
+        (["compare", "engine", "--threads", "2"], "of case mixed"),
+        (["compare", "cars", "--value-size", "50"], "of suite engine; 'cars' has its own"),
         (["compare", "headline", "readseq"], "'headline' takes no cases"),
         (["compare", "engine", "fillseq", "--resume", "/dev/null/x"], "/dev/null/x"),
     ])

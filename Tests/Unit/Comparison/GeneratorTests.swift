@@ -33,6 +33,29 @@ import Workloads
         #expect(Array(pool.next(100_000)) == first)
     }
 
+    /// What a reader beside writers looks at: a value put together of two is found out.
+    @Test(arguments: [1, 50, 51, 99, 100, 130, 1000, 4096, 100_000])
+    func aTornValueIsNotWhole(count: Int) {
+        let pool = ValuePool()
+        for number in 0..<50 { #expect(ValuePool.isWhole(pool.slice(count, for: number))) }
+        var torn = Array(pool.slice(count, for: 0))
+        guard count > 50 else { return }
+        torn[0] ^= 1
+        #expect(!torn.withUnsafeBytes { ValuePool.isWhole($0) })
+        torn[0] ^= 1
+        torn[count - 1] ^= 1
+        // The last byte of a piece's first half has no double before it.
+        #expect(torn.withUnsafeBytes { ValuePool.isWhole($0) } == ((count - 1) % 100 < 50))
+    }
+
+    @Test func longKeysBeginWithZeros() {
+        let key = KeyBuffer(count: 40)
+        key.set(1234)
+        #expect(
+            String(decoding: UnsafeBufferPointer(start: key.bytes, count: key.count), as: UTF8.self)
+                == String(repeating: "0", count: 36) + "1234")
+    }
+
     @Test(arguments: [0, 7, 1234, 9_999_999_999_999_999])
     func keysAreSixteenDigits(number: Int) {
         let key = KeyBuffer()

@@ -307,6 +307,29 @@ extension TurnRequest {
         #expect(cars.results.first?.userBytes ?? 0 > 200 * 20)
     }
 
+    /// Other keys and values than db_bench's: every case's answers are equal, and what is shown says so.
+    @Test func otherSizesOfKeysAndValuesAnswerAlike() throws {
+        let shape = try EngineShape(keyBytes: 33, valueBytes: 130, threads: 3, readRatio: 0.5)
+        let suite = Suite.engine(shape)
+        var plan = try plan(
+            suite, cases: ["fillseq", "overwritebatch", "readmissing", "readseq", "readers-beside-writer", "mixed"],
+            engines: ["sqlite:wal", "lmdb"], repeats: 1, layers: ["floor", "swift-api"])
+        plan.shape = shape
+        let directory = temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let report = try Runner(plan: plan, directory: directory, launch: Turn.run).run()
+        #expect(report.failures.map(\.message) == [])
+        #expect(report.ratios.allSatisfy { $0.published == nil })
+        #expect(report.results.first { $0.case == "fillseq" }?.userBytes == 2000 * 163)
+        #expect(
+            report.terminalText(colour: false, costs: false).contains(
+                "keys of 33 bytes, values of 130 bytes, 3 threads, reads 0.5 of the mix"))
+        var standard = report
+        standard.environment.shape = nil
+        #expect(throws: PlanError.self) { try report.changes(since: standard) }
+        #expect(try report.changes(since: report).count == report.ratios.count)
+    }
+
     @Test func aWorkerThatFailsFailsItsCase() throws {
         let directory = temporaryDirectory()
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
