@@ -12,7 +12,7 @@ extension Turn {
             throw WorkloadError("case \(workload.name) is not written for layer \(request.contender.layer.rawValue)")
         }
         func session(_ path: String, size: Int) -> LayerSession {
-            LayerSession(path: path, parameters: Parameters(size: size, seed: request.parameters.seed))
+            LayerSession(path: path, parameters: request.parameters.resized(size))
         }
         let size = request.parameters.size
         if case .fresh = workload.starting {
