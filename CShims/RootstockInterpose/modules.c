@@ -73,6 +73,14 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
         free(entry);
         return code;
     }
+    /* SQLite begins no transaction on a table that it has made, for xCreate has seen to that. */
+    if (create && !native && module->real->xSync != NULL) code = module->real->xBegin(*out);
+    if (code != SQLITE_OK) {
+        (void)module->real->xDisconnect(*out);
+        free(entry->name);
+        free(entry);
+        return code;
+    }
     entry->table = *out;
     entry->native = native;
     entry->next = module->tables;
@@ -233,7 +241,7 @@ static void module_free(void *context) {
 }
 
 static bool is_hosted(const char *name) {
-    static const char *const names[] = {"fts3",      "fts4",  "fts4aux",   "fts5",
+    static const char *const names[] = {"fts3",      "fts4",  "fts4aux",   "fts5",   "fts3tokenize",
                                         "fts5vocab", "rtree", "rtree_i32", "geopoly"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) return true;

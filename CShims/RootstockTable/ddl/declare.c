@@ -193,6 +193,24 @@ static int is_query_only(rst_connection *c, bool *on) {
     return SQLITE_OK;
 }
 
+/* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Then a view
+** stands for the table, which says what is missing, until a refresh connects it. */
+static int declare_missing(rst_connection *c, const rst_object *object, char **message) {
+    char *reason = sqlite3_mprintf("%s", sqlite3_errmsg(c->db));
+    int code = reason == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (message != NULL) {
+        sqlite3_free(*message);
+        *message = NULL;
+    }
+    if (code == SQLITE_OK)
+        code = rst_execute(c, message, "CREATE VIEW main.\"%w\" AS SELECT * FROM main.\"%w: %w\"", object->name,
+                           object->name, reason);
+    sqlite3_free(reason);
+    if (code == SQLITE_OK) code = note_declared(c, "view", object->name, object->sql, object->identifier);
+    store_of(c)->tables_missing = true;
+    return code;
+}
+
 static int declare(rst_connection *c, char **message) {
     rst_definitions *definitions = definitions_of(c);
     rst_schema *schema = schema_of(c);
@@ -235,6 +253,9 @@ static int declare(rst_connection *c, char **message) {
         sqlite3_free(sql);
         if (code == SQLITE_OK)
             code = note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier);
+        else if ((code & 0xff) == SQLITE_ERROR && strcmp(declared_type(c, object), "table") == 0 &&
+                 (definitions->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
+            code = declare_missing(c, object, message);
     }
     if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
     rst_kept_triggers_free(&kept);

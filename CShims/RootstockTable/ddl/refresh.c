@@ -63,6 +63,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     if (store->interrupted) rst_interrupted_rollback(c, NULL);
     if (store->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
     if (store->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);
+    if (store->tables_missing && sqlite3_get_autocommit(c->db)) store->schema_stale = true; /* it may be by now */
     if (store->declared_in_transaction) {
         /* Has a ROLLBACK taken away what was declared since? */
         if (rst_declared_version(c) != definitions->declared_version) store->schema_stale = true;
@@ -102,7 +103,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     if (code == SQLITE_OK) code = rst_declared_relearn(c);
     if (code == SQLITE_OK) {
         executor_of(c)->refreshing = true;
-        store->collations_missing = false;
+        store->collations_missing = store->tables_missing = false;
         for (int i = 0; i < schema->table_count; i++)
             store->collations_missing |= schema->tables[i]->missing_collation != NULL;
         code = rst_schema_declare(c, message);
