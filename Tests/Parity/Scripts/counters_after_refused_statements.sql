@@ -27,7 +27,7 @@ DELETE FROM t WHERE id = 1 RETURNING a;
 SELECT changes(), total_changes(), last_insert_rowid();
 CREATE INDEX nothere.i ON t(a);
 SELECT changes(), total_changes();
-SYNTAX ERROR;
+syntax error;
 SELECT changes(), total_changes();
 SELECT nothere FROM t;
 SELECT changes(), total_changes();

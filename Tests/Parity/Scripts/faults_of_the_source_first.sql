@@ -1,13 +1,23 @@
 -- Of a fault in ON CONFLICT or RETURNING and one in the SELECT of the INSERT, the SELECT's is told.
 CREATE TABLE t0(c0 INTEGER PRIMARY KEY, c1 UNIQUE, c4, UNIQUE(c0, c4));
 INSERT INTO t0(c1) SELECT 1 FROM y0 AS s WHERE true ON CONFLICT(c0, c4) DO UPDATE SET c4 = excluded.c4;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT 1 FROM y0 AS s WHERE true ON CONFLICT(c1) DO UPDATE SET nothere = excluded.c4;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT nothere FROM t0 AS s WHERE true ON CONFLICT(c4) DO UPDATE SET c4 = excluded.c4;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT nothere FROM t0 AS s WHERE true ON CONFLICT(c4) DO NOTHING RETURNING neither;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT 1 FROM y0 AS s WHERE true ON CONFLICT(c4) DO NOTHING RETURNING neither;
+SELECT count(*), total_changes() FROM t0;
 WITH y0(a) AS (SELECT 1) INSERT INTO t0(c1) SELECT a FROM y0 AS s WHERE true ON CONFLICT(c4) DO NOTHING;
+SELECT count(*), total_changes() FROM t0;
 CREATE TEMP TABLE o(a);
 INSERT INTO t0(c1) SELECT a FROM o WHERE true ON CONFLICT(c4) DO NOTHING;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT b FROM o WHERE true ON CONFLICT(c4) DO NOTHING;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT b FROM o WHERE true ON CONFLICT DO NOTHING RETURNING neither;
+SELECT count(*), total_changes() FROM t0;
 INSERT INTO t0(c1) SELECT a FROM o WHERE true ON CONFLICT DO NOTHING RETURNING neither;
+SELECT count(*), total_changes() FROM t0;
