@@ -68,10 +68,11 @@ struct rsti_database {
     rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
     bool exclusive;             /* PRAGMA locking_mode, and mmap_size: as they were set */
     sqlite3_int64 mmap_size;
-    bool counting;              /* the file's pages, for a PRAGMA of the program's */
-    int backups;                /* that read or write it */
-    rsti_statement *statements; /* all that the program holds, newest first */
-    rsti_statement *spare;      /* one that was finalized, with room for a text of so many bytes; or null */
+    int persists_wal, powersafe; /* sqlite3_file_control, as they were set */
+    bool counting;               /* the file's pages, for a PRAGMA of the program's */
+    int backups;                 /* that read or write it */
+    rsti_statement *statements;  /* all that the program holds, newest first */
+    rsti_statement *spare;       /* one that was finalized, with room for a text of so many bytes; or null */
     int spare_room;
     uint64_t serial;      /* runs of statements so far */
     uint64_t definitions; /* changes of temp and attached schemas through this connection */
@@ -284,6 +285,9 @@ int rsti_execute_own(rsti_database *d, const char *sql, int (*row)(void *, int, 
 /* ---- pragma.c ---- */
 /* What answers the PRAGMA that begins at text, from sqlite3_malloc, and its end; null: it is none of ours. */
 char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail);
+
+/* Whether the program has asked for WAL mode. */
+bool rsti_is_wal(const rsti_database *d);
 
 /* ---- text.c ---- */
 enum rsti_kind rsti_kind_of(const char *text, int bytes);

@@ -41,6 +41,7 @@ static rsti_database *record_of(sqlite3 *db, const rsti_choice *choice, int flag
     d->read_only = choice->read_only;
     d->extended = (flags & SQLITE_OPEN_EXRESCODE) != 0;
     d->error_offset = -1;
+    d->powersafe = 1; /* as the system's VFS has it */
     memcpy(d->engine, choice->engine, sizeof d->engine);
     return d;
 }

@@ -118,6 +118,10 @@ static char *space(rsti_database *d, const rst_token *name, const rst_token *val
     return NULL;
 }
 
+bool rsti_is_wal(const rsti_database *d) {
+    return d->temporary == NULL && strcmp(modes_of(d->path, NULL, -1).journal, "wal") == 0;
+}
+
 static char *answer(rsti_database *d, const rst_token *name, const rst_token *value, bool negative) {
     static const char *const journals[] = {"delete", "truncate", "persist", "memory", "wal", "off", NULL};
     static const char *const lockings[] = {"normal", "exclusive", NULL};
@@ -126,6 +130,8 @@ static char *answer(rsti_database *d, const rst_token *name, const rst_token *va
         file_modes modes = modes_of(d->path, sets ? one_of(value, journals) : NULL, -1);
         return sqlite3_mprintf("SELECT '%s' AS journal_mode", modes.journal);
     }
+    if (rst_token_same_name(name, "wal_checkpoint") && rsti_is_wal(d))
+        return sqlite3_mprintf("SELECT 0 AS busy, 0 AS log, 0 AS checkpointed");
     if (rst_token_same_name(name, "locking_mode")) {
         const char *mode = sets ? one_of(value, lockings) : NULL;
         if (mode != NULL) d->exclusive = mode == lockings[1];

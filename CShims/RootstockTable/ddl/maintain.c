@@ -76,13 +76,16 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
     name = rst_token_next(&p, end);
     dot = rst_token_next(&p, end);
     if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
-    if (sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL) != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
-        return sqlite3_extended_errcode(schema->schema_db);
-    }
     if (name.type != TOKEN_END) {
         text = rst_token_name(&name);
         if (text == NULL) return SQLITE_NOMEM;
+    }
+    /* A collation that no table has stands on the connection alone. */
+    if (sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL) != SQLITE_OK &&
+        (text == NULL || rst_token_mark(&dot, ".") || !rst_collation_known(c, text))) {
+        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
+        sqlite3_free(text);
+        return sqlite3_extended_errcode(schema->schema_db);
     }
     code = rst_change_begin(c, message);
     if (code == SQLITE_OK) code = rst_tables_complete(c, message);

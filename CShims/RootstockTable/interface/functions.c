@@ -205,6 +205,17 @@ static void data_version_function(sqlite3_context *context, int count, sqlite3_v
     sqlite3_result_int(context, (int)(newest & INT32_MAX));
 }
 
+/* rootstock_has_temporary(): whether the program has made something in temp; before that SQLite does not list it. */
+static void has_temporary_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_connection *c = rst_function_connection(context);
+    sqlite3_stmt *statement;
+    UNUSED(count);
+    UNUSED(values);
+    if (rst_statement_get(c, "PRAGMA temp.schema_version", &statement) != SQLITE_OK) return;
+    sqlite3_result_int(context, sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0);
+    rst_statement_done(c, statement);
+}
+
 /* rootstock_path(): of the store, as PRAGMA database_list gives that of a file. */
 static void path_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
@@ -235,6 +246,8 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_data_version", 0, SQLITE_DIRECTONLY, data_version_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_has_temporary", 0, SQLITE_DIRECTONLY, has_temporary_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_path", 0, SQLITE_DIRECTONLY, path_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_ignore_checks", 1, SQLITE_DIRECTONLY, ignore_checks_function);

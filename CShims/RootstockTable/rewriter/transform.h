@@ -10,7 +10,7 @@
 /* PRAGMA database_list of a connection with a store. */
 #define ROOTSTOCK_DATABASES                                                                                            \
     "SELECT seq, name, CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file "                             \
-    "FROM main.pragma_database_list WHERE name<>'rootstock'"
+    "FROM main.pragma_database_list WHERE name<>'rootstock' AND (name<>'temp' OR rootstock_has_temporary())"
 
 /* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
 bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
