@@ -3,8 +3,9 @@
 **
 ** SQLite 3.40.1 splits such a term into one equality for each column, tells a module nothing of it, and checks the rows
 ** that come back by the column's affinity alone: where the right-hand side's affinity counts too (a TEXT column and a
-** list of integers), rows are lost. A unary plus in front of the whole term leaves its value as it is and makes it one
-** that no index serves, so that SQLite evaluates it on each row. Invariant: nothing else of the text changes, and the
+** list of integers), rows are lost. OR 0 behind the whole term leaves its value as it is and makes it one that no index
+** serves, so that SQLite evaluates it on each row. A unary plus would do that, too; but SQLite then asks for the value,
+** and looks through the whole list for a NULL on each row that is not in it. Invariant: nothing else of the text changes, and the
 ** result columns, whose names are their text, are left alone. Terms for which all this makes no difference are left to
 ** the planner: row_values_alike.c.
 */
@@ -20,7 +21,7 @@ typedef struct frame {
     bool call;   /* of a function's arguments, or a list after a name or IN: x IN (1, 2) IN (3, 4) has no row value */
     bool comma;  /* it has more than one item */
     bool filter; /* in WHERE or ON */
-    bool list;   /* the right-hand side of such a term: the plus's parenthesis closes behind it */
+    bool list;   /* the right-hand side of such a term: the term ends behind it */
 } frame;
 
 typedef struct insertion {
@@ -139,7 +140,7 @@ int rst_hide_row_values(rst_connection *c, const char *text, const char *end, ch
         qsort(insertions, (size_t)count, sizeof *insertions, by_place);
         for (int i = 0; i < count; i++) {
             sqlite3_str_append(str, copied, (int)(insertions[i].at - copied));
-            sqlite3_str_appendall(str, insertions[i].opens ? "+(" : ")");
+            sqlite3_str_appendall(str, insertions[i].opens ? "(" : " OR 0)");
             copied = insertions[i].at;
         }
         sqlite3_str_append(str, copied, (int)(end - copied));

@@ -52,3 +52,17 @@ SELECT id FROM listed WHERE a IN (1, 2) IN ('a', 2) = 0 ORDER BY id;
 SELECT id FROM listed WHERE a NOT IN (1, 2) IN (SELECT a FROM listed) ORDER BY id;
 SELECT id FROM listed WHERE (a, b) IN (VALUES (1, 'a'), (2, 'b')) IN (1, 2) ORDER BY id;
 SELECT x.id FROM listed AS x JOIN listed AS y ON x.a IN (y.a, 2) IN (1, 3) ORDER BY 1;
+-- A term that is kept from the planner keeps its three values: true, false and NULL.
+CREATE TABLE three(p, q, n);
+INSERT INTO three VALUES (1, 2, 'in'), (1, 3, 'not'), (NULL, 2, 'perhaps'), (9, NULL, 'never'), ('1', '2', 'text');
+CREATE TABLE pairs(a INT, b INT);
+INSERT INTO pairs VALUES (1, 2), (5, NULL), (NULL, 7);
+SELECT n FROM three WHERE (p, q) IN (SELECT a, b FROM pairs) ORDER BY n;
+SELECT n FROM three WHERE NOT (p, q) IN (SELECT a, b FROM pairs) ORDER BY n;
+SELECT n FROM three WHERE (p, q) NOT IN (SELECT a, b FROM pairs) ORDER BY n;
+SELECT n FROM three WHERE ((p, q) IN (SELECT a, b FROM pairs)) IS NULL ORDER BY n;
+SELECT n FROM three WHERE ((p, q) IN (SELECT a, b FROM pairs)) = 0 ORDER BY n;
+SELECT n FROM three WHERE (p, q) IN (SELECT a, b FROM pairs) OR n = 'not' ORDER BY n;
+SELECT n FROM three WHERE (p, q) IN (SELECT a, b FROM pairs) AND n <> 'text' ORDER BY n;
+SELECT n, a FROM three LEFT JOIN pairs ON (p, q) IN (SELECT a, b FROM pairs) AND a = p ORDER BY n, a;
+SELECT n FROM three WHERE CASE WHEN (p, q) IN (SELECT a, b FROM pairs) THEN 0 ELSE 1 END ORDER BY n;
