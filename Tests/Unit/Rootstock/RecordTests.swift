@@ -144,6 +144,8 @@ import Testing
         #expect(try databaseError { _ = try mixed.next() }?.code == .mismatch)
         #expect(try mixed.next() == nil)
         var sum = 0
+        // A cursor is no Sequence: its steps throw.
+        // swift-format-ignore: ReplaceForEachWithForLoop
         try connection.cursor("SELECT id FROM person", as: Int.self).forEach { sum += $0 }
         #expect(sum == 3)
         // Nothing holds a snapshot: the table can go.
