@@ -9,6 +9,7 @@
 #include "ddl/ddl.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
+#include "ddl/schema_rows.h"
 #include "catalog/hosted.h"
 #include "ddl/declare.h"
 #include "catalog/describe.h"
@@ -17,136 +18,7 @@
 
 #include <string.h>
 
-typedef struct snapshot_row {
-    int64_t rowid;
-    char *type, *name, *table_name, *sql; /* in one block, which begins with the type */
-} snapshot_row;
-
-typedef struct snapshot {
-    snapshot_row *rows;
-    int count;
-} snapshot;
-
-static void snapshot_free(snapshot *s) {
-    for (int i = 0; i < s->count; i++) sqlite3_free(s->rows[i].type);
-    sqlite3_free(s->rows);
-    memset(s, 0, sizeof *s);
-}
-
-/* Columns 1 to 4 of the statement's row; of those, sql may be NULL. False: out of memory. */
-static bool read_texts(sqlite3_stmt *statement, snapshot_row *row) {
-    char **texts[4] = {&row->type, &row->name, &row->table_name, &row->sql}, *block;
-    size_t size = 0;
-    for (int i = 0; i < 4; i++) {
-        if (sqlite3_column_text(statement, i + 1) != NULL) size += (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
-    }
-    block = sqlite3_malloc64(size);
-    if (block == NULL) return false;
-    for (int i = 0; i < 4; i++) {
-        const unsigned char *text = sqlite3_column_text(statement, i + 1);
-        size_t length = (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
-        if (text == NULL) continue;
-        *texts[i] = memcpy(block, text, length);
-        block += length;
-    }
-    return true;
-}
-
-/* Which rows of the schema a statement may change. */
-typedef struct change_reach {
-    int64_t behind; /* those behind this rowid */
-    char *name;     /* and, unless null, of this name or of the table of this name */
-} change_reach;
-
-static int snapshot_take(rst_connection *c, const change_reach *reach, snapshot *s) {
-    sqlite3_stmt *statement;
-    int code;
-    memset(s, 0, sizeof *s);
-    code =
-        sqlite3_prepare_v2(schema_of(c)->schema_db,
-                           "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 AND (?2 IS NULL "
-                           "OR name=?2 COLLATE NOCASE OR tbl_name=?2 COLLATE NOCASE) ORDER BY rowid",
-                           -1, &statement, NULL);
-    if (code != SQLITE_OK) return code;
-    sqlite3_bind_int64(statement, 1, reach->behind);
-    code = reach->name == NULL ? SQLITE_OK : sqlite3_bind_text(statement, 2, reach->name, -1, SQLITE_STATIC);
-    if (code != SQLITE_OK) {
-        sqlite3_finalize(statement);
-        return code;
-    }
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        snapshot_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
-        if (rows != NULL) s->rows = rows;
-        if (rows == NULL || !read_texts(statement, &rows[s->count])) {
-            sqlite3_finalize(statement);
-            return SQLITE_NOMEM;
-        }
-        rows[s->count++].rowid = sqlite3_column_int64(statement, 0);
-    }
-    return rst_call_code(sqlite3_finalize(statement));
-}
-
-/* What a DROP names, from sqlite3_malloc, where it is plain: rows of that name or of that table go, no other row
-** changes. *name is null for every other statement, and for a virtual table, whose shadow tables have other names. */
-static int dropped_name(rst_connection *c, const char *sql, char **name) {
-    static const char *const types[] = {"TABLE", "table", "INDEX", "index", "VIEW", "view", "TRIGGER", "trigger"};
-    const char *p = sql, *end = sql + strlen(sql), *type = NULL;
-    rst_token token = rst_token_next(&p, end), dot;
-    const rst_object *object;
-    *name = NULL;
-    if (!rst_token_is(&token, "DROP")) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i += 2) {
-        if (rst_token_is(&token, types[i])) type = types[i + 1];
-    }
-    if (type == NULL) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "IF")) {
-        token = rst_token_next(&p, end); /* EXISTS */
-        if (!rst_token_is(&token, "EXISTS")) return SQLITE_OK;
-        token = rst_token_next(&p, end);
-    }
-    dot = rst_token_next(&p, end);
-    if (rst_token_mark(&dot, ".")) token = rst_token_next(&p, end);
-    if (!rst_token_names(&token)) return SQLITE_OK;
-    *name = rst_token_name(&token);
-    if (*name == NULL) return SQLITE_NOMEM;
-    object = rst_catalog_find(&schema_of(c)->loaded, type, *name);
-    if (object == NULL || rst_object_is_virtual(object)) {
-        sqlite3_free(*name);
-        *name = NULL;
-    }
-    return SQLITE_OK;
-}
-
-/* A CREATE adds rows behind the last one and leaves the others alone, however many there are; a DROP takes some away.
-** Where the statement may change any, the reach is every row. */
-static int find_reach(rst_connection *c, const char *sql, change_reach *reach) {
-    const char *p = sql;
-    rst_token verb = rst_token_next(&p, sql + strlen(sql));
-    sqlite3_stmt *statement;
-    int code;
-    if (!rst_token_is(&verb, "CREATE")) return dropped_name(c, sql, &reach->name);
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
-    if (code != SQLITE_OK) return code;
-    if (sqlite3_step(statement) == SQLITE_ROW) reach->behind = sqlite3_column_int64(statement, 0);
-    return rst_call_code(sqlite3_finalize(statement));
-}
-
-static const snapshot_row *snapshot_find(const snapshot *s, int64_t rowid) {
-    int low = 0, high = s->count; /* they were read in this order */
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (s->rows[middle].rowid == rowid) return &s->rows[middle];
-        if (s->rows[middle].rowid < rowid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-static bool has_tree(const snapshot_row *row) {
+static bool has_tree(const rst_schema_row *row) {
     const rst_object object = {.type = row->type, .sql = row->sql};
     return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
 }
@@ -206,7 +78,7 @@ static void settings_restore(sqlite3 *schema_db, const mirror_settings *before) 
     for (int i = 0; i < LIMIT_COUNT; i++) (void)sqlite3_limit(schema_db, i, before->limits[i]);
 }
 
-static bool is_same(const snapshot_row *old, const snapshot_row *row) {
+static bool is_same(const rst_schema_row *old, const rst_schema_row *row) {
     return same_text(old->sql, row->sql) && same_text(old->name, row->name) &&
            same_text(old->table_name, row->table_name);
 }
@@ -261,30 +133,30 @@ static int edit_catalog(rst_catalog *catalog, const catalog_edits *edits) {
     return code;
 }
 
-static int note_changed(const snapshot *before, const snapshot *after, rst_changed_tables *changed) {
+static int note_changed(const rst_schema_rows *before, const rst_schema_rows *after, rst_changed_tables *changed) {
     int code = SQLITE_OK;
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
-        const snapshot_row *row = &before->rows[i], *now = snapshot_find(after, row->rowid);
+        const rst_schema_row *row = &before->rows[i], *now = rst_schema_rows_find(after, row->rowid);
         if (now == NULL || !is_same(row, now))
             code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
     }
     for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
-        const snapshot_row *row = &after->rows[i], *old = snapshot_find(before, row->rowid);
+        const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
         if (old == NULL || !is_same(old, row))
             code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
     }
     return code;
 }
 
-static int apply(rst_connection *c, const snapshot *before, const snapshot *after, catalog_edits *edits,
+static int apply(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after, catalog_edits *edits,
                  char **message) {
     rst_catalog *catalog = &schema_of(c)->loaded;
     int code = SQLITE_OK;
     /* What went. */
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
-        const snapshot_row *row = &before->rows[i];
+        const rst_schema_row *row = &before->rows[i];
         const rst_object *object;
-        if (snapshot_find(after, row->rowid) != NULL) continue;
+        if (rst_schema_rows_find(after, row->rowid) != NULL) continue;
         object = rst_catalog_find(catalog, row->type, row->name);
         if (object == NULL) return SQLITE_CORRUPT_VTAB;
         if (has_tree(row) && object->tree != 0) {
@@ -302,7 +174,7 @@ static int apply(rst_connection *c, const snapshot *before, const snapshot *afte
     }
     /* What came, and what changed. */
     for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
-        const snapshot_row *row = &after->rows[i], *old = snapshot_find(before, row->rowid);
+        const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
         rst_object object = {0};
         object.type = row->type;
         object.name = row->name;
@@ -351,11 +223,11 @@ static int count_checks(const char *sql) {
 }
 
 /* New indexes are filled, changed tables' rows laid out anew. old: the tables before the change. */
-static int carry_data(rst_connection *c, const snapshot *before, const snapshot *after, rst_table **old, int old_count,
-                      char **message) {
+static int carry_data(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after, rst_table **old,
+                      int old_count, char **message) {
     int code = SQLITE_OK;
     for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
-        const snapshot_row *row = &after->rows[i], *was = snapshot_find(before, row->rowid);
+        const rst_schema_row *row = &after->rows[i], *was = rst_schema_rows_find(before, row->rowid);
         if (was == NULL && strcmp(row->type, "index") == 0 && row->sql != NULL) {
             rst_table *table = rst_table_find(c, row->table_name);
             for (int k = 0; table != NULL && k < table->index_count; k++) {
@@ -409,10 +281,10 @@ static int complete_altered(rst_connection *c, const char *sql, char **message) 
 int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
     rst_store *store = store_of(c);
-    snapshot before = {0}, after = {0};
+    rst_schema_rows before = {0}, after = {0};
     rst_table **old = NULL, *lent = NULL;
     int old_count = 0;
-    change_reach reach = {0};
+    rst_schema_reach reach = {0};
     catalog_edits edits = {0};
     rst_changed_tables changed = {0};
     rst_mark mark;
@@ -426,8 +298,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         return code;
     }
     code = complete_altered(c, sql, message);
-    if (code == SQLITE_OK) code = find_reach(c, sql, &reach);
-    if (code == SQLITE_OK) code = snapshot_take(c, &reach, &before);
+    if (code == SQLITE_OK) code = rst_schema_reach_find(c, sql, &reach);
+    if (code == SQLITE_OK) code = rst_schema_rows_take(c, &reach, &before);
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {
         for (int i = 0; i < schema->table_count; i++) rst_validator_rest(schema->tables[i]);
@@ -446,11 +318,11 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     }
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
-    if (code == SQLITE_OK) code = snapshot_take(c, &reach, &after);
+    if (code == SQLITE_OK) code = rst_schema_rows_take(c, &reach, &after);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */
         for (int i = 0; i < before.count; i++) {
-            const snapshot_row *row = snapshot_find(&after, before.rows[i].rowid);
+            const rst_schema_row *row = rst_schema_rows_find(&after, before.rows[i].rowid);
             if (row == NULL || strcmp(before.rows[i].type, "table") != 0) continue;
             if (sqlite3_stricmp(before.rows[i].name, lent->name) == 0) {
                 char *clear = sqlite3_mprintf("DELETE FROM main.\"%w\"", row->name);
@@ -496,7 +368,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     sqlite3_free(reach.name);
     sqlite3_free(edits.objects);
     rst_changed_tables_free(&changed);
-    snapshot_free(&before);
-    snapshot_free(&after);
+    rst_schema_rows_free(&before);
+    rst_schema_rows_free(&after);
     return code;
 }

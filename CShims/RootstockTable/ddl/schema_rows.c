@@ -1,0 +1,120 @@
+/*
+** schema_rows.c - reads the rows of the schema that a statement may change, and finds out which those are.
+*/
+#include "ddl/schema_rows.h"
+#include "catalog/describe.h"
+#include "catalog/hosted.h"
+#include "parser/tokens.h"
+
+#include <string.h>
+
+void rst_schema_rows_free(rst_schema_rows *s) {
+    for (int i = 0; i < s->count; i++) sqlite3_free(s->rows[i].type);
+    sqlite3_free(s->rows);
+    memset(s, 0, sizeof *s);
+}
+
+/* Columns 1 to 4 of the statement's row; of those, sql may be NULL. False: out of memory. */
+static bool read_texts(sqlite3_stmt *statement, rst_schema_row *row) {
+    char **texts[4] = {&row->type, &row->name, &row->table_name, &row->sql}, *block;
+    size_t size = 0;
+    for (int i = 0; i < 4; i++) {
+        if (sqlite3_column_text(statement, i + 1) != NULL) size += (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
+    }
+    block = sqlite3_malloc64(size);
+    if (block == NULL) return false;
+    for (int i = 0; i < 4; i++) {
+        const unsigned char *text = sqlite3_column_text(statement, i + 1);
+        size_t length = (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
+        if (text == NULL) continue;
+        *texts[i] = memcpy(block, text, length);
+        block += length;
+    }
+    return true;
+}
+
+int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
+    sqlite3_stmt *statement;
+    int code;
+    memset(s, 0, sizeof *s);
+    code =
+        sqlite3_prepare_v2(schema_of(c)->schema_db,
+                           "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 AND (?2 IS NULL "
+                           "OR name=?2 COLLATE NOCASE OR tbl_name=?2 COLLATE NOCASE) ORDER BY rowid",
+                           -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_int64(statement, 1, reach->behind);
+    code = reach->name == NULL ? SQLITE_OK : sqlite3_bind_text(statement, 2, reach->name, -1, SQLITE_STATIC);
+    if (code != SQLITE_OK) {
+        sqlite3_finalize(statement);
+        return code;
+    }
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        rst_schema_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
+        if (rows != NULL) s->rows = rows;
+        if (rows == NULL || !read_texts(statement, &rows[s->count])) {
+            sqlite3_finalize(statement);
+            return SQLITE_NOMEM;
+        }
+        rows[s->count++].rowid = sqlite3_column_int64(statement, 0);
+    }
+    return rst_call_code(sqlite3_finalize(statement));
+}
+
+/* What a DROP names, from sqlite3_malloc, where it is plain: rows of that name or of that table go, no other row
+** changes. *name is null for every other statement, and for a virtual table, whose shadow tables have other names. */
+static int dropped_name(rst_connection *c, const char *sql, char **name) {
+    static const char *const types[] = {"TABLE", "table", "INDEX", "index", "VIEW", "view", "TRIGGER", "trigger"};
+    const char *p = sql, *end = sql + strlen(sql), *type = NULL;
+    rst_token token = rst_token_next(&p, end), dot;
+    const rst_object *object;
+    *name = NULL;
+    if (!rst_token_is(&token, "DROP")) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i += 2) {
+        if (rst_token_is(&token, types[i])) type = types[i + 1];
+    }
+    if (type == NULL) return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "IF")) {
+        token = rst_token_next(&p, end); /* EXISTS */
+        if (!rst_token_is(&token, "EXISTS")) return SQLITE_OK;
+        token = rst_token_next(&p, end);
+    }
+    dot = rst_token_next(&p, end);
+    if (rst_token_mark(&dot, ".")) token = rst_token_next(&p, end);
+    if (!rst_token_names(&token)) return SQLITE_OK;
+    *name = rst_token_name(&token);
+    if (*name == NULL) return SQLITE_NOMEM;
+    object = rst_catalog_find(&schema_of(c)->loaded, type, *name);
+    if (object == NULL || rst_object_is_virtual(object)) {
+        sqlite3_free(*name);
+        *name = NULL;
+    }
+    return SQLITE_OK;
+}
+
+int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    sqlite3_stmt *statement;
+    int code;
+    if (!rst_token_is(&verb, "CREATE")) return dropped_name(c, sql, &reach->name);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
+    if (code != SQLITE_OK) return code;
+    if (sqlite3_step(statement) == SQLITE_ROW) reach->behind = sqlite3_column_int64(statement, 0);
+    return rst_call_code(sqlite3_finalize(statement));
+}
+
+const rst_schema_row *rst_schema_rows_find(const rst_schema_rows *s, int64_t rowid) {
+    int low = 0, high = s->count; /* they were read in this order */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (s->rows[middle].rowid == rowid) return &s->rows[middle];
+        if (s->rows[middle].rowid < rowid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/*
+** schema_rows.h - rows of the schema database's sqlite_master that a statement may change, as they are at a moment.
+**
+** Invariant: what is taken before and after a change with one reach differs in all that the change did.
+*/
+#ifndef ROOTSTOCK_SCHEMA_ROWS_H
+#define ROOTSTOCK_SCHEMA_ROWS_H
+
+#include "ddl/ddl.h"
+
+typedef struct rst_schema_row {
+    int64_t rowid;
+    char *type, *name, *table_name, *sql; /* in one block, which begins with the type */
+} rst_schema_row;
+
+typedef struct rst_schema_rows {
+    rst_schema_row *rows;
+    int count;
+} rst_schema_rows;
+
+/* Which rows of the schema a statement may change. */
+typedef struct rst_schema_reach {
+    int64_t behind; /* those behind this rowid */
+    char *name;     /* and, unless null, of this name or of the table of this name */
+} rst_schema_reach;
+
+/* A CREATE adds rows behind the last one and leaves the others alone, however many there are; a DROP takes some away.
+** Where the statement may change any, the reach is every row. */
+int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach);
+/* Those in reach, in the order of their rowids. What was taken is given back with `rst_schema_rows_free`. */
+int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s);
+/* The row of that rowid, or null. */
+const rst_schema_row *rst_schema_rows_find(const rst_schema_rows *s, int64_t rowid);
+void rst_schema_rows_free(rst_schema_rows *s);
+
+#endif
