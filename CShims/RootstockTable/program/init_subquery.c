@@ -168,6 +168,29 @@ static bool append_list(rst_connection *c, rst_span with, const char *query, con
     return done;
 }
 
+/* SELECT column FROM table that SQLite looks up in an index: it sees what the index holds by then, but whether that has
+** a NULL it has looked at once. */
+static bool append_index_list(rst_connection *c, const char *query, const char *mark, sqlite3_str *out) {
+    const rst_span none = {NULL, NULL};
+    const char *p = query, *end = query + strlen(query);
+    sqlite3_str *source = sqlite3_str_new(NULL);
+    rst_token token = rst_token_next(&p, end); /* SELECT */
+    const char *column = p;
+    char *nulls, *from;
+    bool done;
+    while (token.type != TOKEN_END && !rst_token_is(&token, "FROM")) token = rst_token_next(&p, end);
+    nulls = sqlite3_mprintf("SELECT NULL %s WHERE %.*s IS NULL", token.text, (int)(token.text - column), column);
+    done = nulls != NULL && append_source(c, none, nulls, true, mark, source);
+    from = sqlite3_str_finish(source);
+    done = done && from != NULL;
+    if (done)
+        sqlite3_str_appendf(out, "(%s WHERE %.*s IS NOT NULL UNION ALL SELECT b0%s)", query, (int)(token.text - column),
+                            column, from);
+    sqlite3_free(from);
+    sqlite3_free(nulls);
+    return done;
+}
+
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out) {
     char *query = sqlite3_mprintf("%.*s", size, text);
@@ -254,7 +277,8 @@ static char *once_subqueries(rst_connection *c, rst_span with_text, const char *
             if (!rst_token_skip_parentheses(&close, end) || depth + 1 >= DEEPEST) break;
             bool exists = query && rst_token_is(&previous, "EXISTS");
             /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
-            bool list = query && rst_token_is(&previous, "IN") && !rst_subquery_reads_index(c, p, (int)(close - 1 - p));
+            bool list = query && rst_token_is(&previous, "IN"),
+                 index = list && rst_subquery_reads_index(c, p, (int)(close - 1 - p));
             char *inside = NULL;
             if (list)
                 inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
@@ -263,8 +287,9 @@ static char *once_subqueries(rst_connection *c, rst_span with_text, const char *
             else if (value && columns_alone(c, with_text, p, (int)(close - 1 - p)) == 1)
                 inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
             before = inside == NULL ? NULL : sqlite3_str_new(NULL);
-            if (inside != NULL && (list ? append_list(c, with_text, inside, mark, before)
-                                        : append_once(c, with_text, inside, 0, mark, before))) {
+            if (inside != NULL && (index  ? append_index_list(c, inside, mark, before)
+                                   : list ? append_list(c, with_text, inside, mark, before)
+                                          : append_once(c, with_text, inside, 0, mark, before))) {
                 char *replaced = sqlite3_str_finish(before);
                 sqlite3_str_append(out, copied, (int)((exists ? previous.text : token.text) - copied));
                 sqlite3_str_appendall(out, replaced == NULL ? "" : replaced);
@@ -353,7 +378,7 @@ int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span r
     text = sqlite3_str_new(NULL);
     for (;;) {
         rst_token name = rst_token_next(&p, with.end);
-        bool kept = true;
+        bool kept = true, always;
         char *unquoted;
         if (rst_token_is(&name, "RECURSIVE")) name = rst_token_next(&p, with.end);
         token = rst_token_next(&p, with.end);
@@ -367,10 +392,11 @@ int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span r
             kept = false;
             token = rst_token_next(&p, with.end);
         }
+        always = kept && rst_token_is(&token, "MATERIALIZED");
         if (rst_token_is(&token, "MATERIALIZED")) token = rst_token_next(&p, with.end);
         if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, with.end)) break;
         unquoted = rst_token_name(&name);
-        if (kept && times_read(readers.start, readers.end, unquoted) >= times) {
+        if (always || (kept && times_read(readers.start, readers.end, unquoted) >= times)) {
             sqlite3_str *definition = sqlite3_str_new(NULL);
             bool done = append_kept(c, with, &name, definition);
             char *kept_text = sqlite3_str_finish(definition);

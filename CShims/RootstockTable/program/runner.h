@@ -44,8 +44,8 @@ bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text
 char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
 char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size);
-/* The statement's WITH with the common tables run once that the readers' text names at least so many times: SQLite keeps
-** for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc, or null where there are
+/* The statement's WITH with the common tables run once that the readers' text names at least so many times, or that are
+** MATERIALIZED: SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc, or null where there are
 ** none. SQLITE_OK or SQLITE_NOMEM. */
 int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times, char **out);
 /* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a
