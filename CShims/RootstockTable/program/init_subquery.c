@@ -168,8 +168,8 @@ static bool append_list(rst_connection *c, rst_span with, const char *query, con
     return done;
 }
 
-/* SELECT column FROM table that SQLite looks up in an index: it sees what the index holds by then, but whether that has
-** a NULL it has looked at once. */
+/* SELECT column FROM table that SQLite looks up in an index: it sees what the index holds by then, but no NULL if there
+** was none at first. */
 static bool append_index_list(rst_connection *c, const char *query, const char *mark, sqlite3_str *out) {
     const rst_span none = {NULL, NULL};
     const char *p = query, *end = query + strlen(query);
@@ -179,13 +179,13 @@ static bool append_index_list(rst_connection *c, const char *query, const char *
     char *nulls, *from;
     bool done;
     while (token.type != TOKEN_END && !rst_token_is(&token, "FROM")) token = rst_token_next(&p, end);
-    nulls = sqlite3_mprintf("SELECT NULL %s WHERE %.*s IS NULL", token.text, (int)(token.text - column), column);
+    nulls = sqlite3_mprintf("SELECT 1 %s WHERE %.*s IS NULL", token.text, (int)(token.text - column), column);
     done = nulls != NULL && append_source(c, none, nulls, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
     if (done)
-        sqlite3_str_appendf(out, "(%s WHERE %.*s IS NOT NULL UNION ALL SELECT b0%s)", query, (int)(token.text - column),
-                            column, from);
+        sqlite3_str_appendf(out, "(%s WHERE (SELECT b0%s) OR %.*s IS NOT NULL)", query, from,
+                            (int)(token.text - column), column);
     sqlite3_free(from);
     sqlite3_free(nulls);
     return done;
