@@ -205,10 +205,8 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     }
     if ((rst_token_same_name(&name, "page_count") || rst_token_same_name(&name, "freelist_count")) &&
         argument.type == TOKEN_END) {
-        bool free_only = rst_token_same_name(&name, "freelist_count");
-        *out = sqlite3_mprintf("SELECT json_extract(i,'$.freePages')%s AS %s FROM (SELECT rootstock_info() AS i)",
-                               free_only ? "" : "+json_extract(i,'$.usedPages')",
-                               free_only ? "freelist_count" : "page_count");
+        *out = sqlite3_mprintf("%s", rst_token_same_name(&name, "freelist_count") ? ROOTSTOCK_FREELIST_COUNT
+                                                                                  : ROOTSTOCK_PAGE_COUNT);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_same_name(&name, "database_list")) {

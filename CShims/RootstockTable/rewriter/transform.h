@@ -9,8 +9,15 @@
 
 /* PRAGMA database_list of a connection with a store. */
 #define ROOTSTOCK_DATABASES                                                                                            \
-    "SELECT seq, name, CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file "                             \
+    "SELECT seq - (seq > (SELECT seq FROM main.pragma_database_list WHERE name='rootstock')) AS seq, name, "           \
+    "CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file "                                               \
     "FROM main.pragma_database_list WHERE name<>'rootstock' AND (name<>'temp' OR rootstock_has_temporary())"
+/* PRAGMA page_count and freelist_count: the engine's. */
+#define ROOTSTOCK_PAGE_COUNT                                                                                           \
+    "SELECT json_extract(i,'$.freePages')+json_extract(i,'$.usedPages') AS page_count FROM (SELECT rootstock_info() "  \
+    "AS i)"
+#define ROOTSTOCK_FREELIST_COUNT                                                                                       \
+    "SELECT json_extract(i,'$.freePages') AS freelist_count FROM (SELECT rootstock_info() AS i)"
 
 /* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
 bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
