@@ -38,7 +38,7 @@ private func hasGreatestRowid(_ target: any Target) -> Bool {
 private let withoutTransientIndexes = "PRAGMA automatic_index = OFF"
 
 /// Runs a script on fresh databases until the first difference, or until SQLite chooses rowids at random.
-private func firstDifference(_ script: [String], actual make: () throws -> any Target) throws -> Difference? {
+func firstDifference(_ script: [String], actual make: () throws -> any Target) throws -> Difference? {
     guard let difference = try compare(script, actual: make) else { return nil }
     return difference.isOfRandomRowids ? nil : difference.difference
 }
@@ -58,6 +58,15 @@ private func compare(
             try parity.actual.reopen()
             continue
         }
+        if statement.hasPrefix(ScriptGenerator.other) {
+            let text = String(statement.dropFirst(ScriptGenerator.other.count))
+            let expected = try parity.expected.runOnOther(text)
+            let what = try parity.actual.runOnOther(text).differences(
+                from: expected, ordered: false, changesData: false)
+            let difference = what.isEmpty ? parity.compareContent().first : Difference(statement: statement, what: what)
+            if let difference { return (difference, hasGreatestRowid(parity.expected)) }
+            continue
+        }
         if statement == ScriptGenerator.checking {
             // SQLite 3.40.1 itself finds NULLs in generated columns WITHOUT ROWID: what counts is that the store finds nothing.
             let answer = parity.actual.run(statement)
@@ -71,7 +80,9 @@ private func compare(
         }
         if let difference = parity.run(statement) { return (difference, hasGreatestRowid(parity.expected)) }
         // What changes nothing need not be followed by the whole content.
-        if statement.hasPrefix("SELECT") || statement.hasPrefix("WITH") { continue }
+        if statement.hasPrefix("SELECT") || (statement.hasPrefix("WITH") && !ScriptGenerator.changes(statement)) {
+            continue
+        }
         if var difference = parity.compareContent().first {
             difference.statement = "\(statement); then \(difference.statement)"
             return (difference, hasGreatestRowid(parity.expected))
@@ -137,8 +148,12 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
             let native = try NativeTarget()
             defer { native.close() }
             for statement in generator.script(count: 100) {
-                let outcome = native.run(statement)
                 if statement == ScriptGenerator.reopening { continue }
+                let isOther = statement.hasPrefix(ScriptGenerator.other)
+                let outcome =
+                    isOther
+                    ? try native.runOnOther(String(statement.dropFirst(ScriptGenerator.other.count)))
+                    : native.run(statement)
                 statements += 1
                 heads[String(statement.prefix { $0 != " " }), default: 0] += outcome.failure == nil ? 1 : 0
                 guard let failure = outcome.failure else { continue }
@@ -165,11 +180,12 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
             init() throws { native = try NativeTarget(setup: withoutTransientIndexes) }
             func run(_ sql: String) -> Outcome {
                 // Queries only: what a statement with a conflict clause does may rest on the order of a full scan.
-                let isQuery = sql.hasPrefix("SELECT") || sql.hasPrefix("WITH")
+                let isQuery = sql.hasPrefix("SELECT") || (sql.hasPrefix("WITH") && !ScriptGenerator.changes(sql))
                 _ = native.run("PRAGMA reverse_unordered_selects = \(isQuery ? "ON" : "OFF")")
                 // Of a WITHOUT ROWID table with a stored column SQLite 3.40.1 itself says that another one is NULL.
                 return native.run(sql == ScriptGenerator.checking ? "SELECT 'ok'" : sql)
             }
+            func runOnOther(_ sql: String) throws -> Outcome { try native.runOnOther(sql) }
             func reopen() throws { try native.reopen() }
             func close() { native.close() }
         }
@@ -189,6 +205,7 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
                 native.run(
                     sql.hasPrefix("DELETE FROM t0 WHERE") ? sql.replacing(" WHERE ", with: " WHERE false AND ") : sql)
             }
+            func runOnOther(_ sql: String) throws -> Outcome { try native.runOnOther(sql) }
             func reopen() throws { try native.reopen() }
             func close() { native.close() }
         }

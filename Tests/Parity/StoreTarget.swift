@@ -13,6 +13,7 @@ final class StoreTarget: Target {
     private var connection: Connection?
     /// On an engine whose stores live as long as a connection to them: holds the store while the other one is reopened.
     private var keeper: Connection?
+    private var other: Connection?
 
     /// setup: SQL to run whenever the store has been opened.
     init(engine: Engine, setup: String = "") throws {
@@ -37,12 +38,16 @@ final class StoreTarget: Target {
     }
 
     func reopen() throws {
+        other?.close()
+        other = nil
         connection?.close()
         connection = nil
         connection = try open()
     }
 
     func close() {
+        other?.close()
+        other = nil
         connection?.close()
         keeper?.close()
         connection = nil
@@ -50,7 +55,14 @@ final class StoreTarget: Target {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func run(_ sql: String) -> Outcome {
+    func runOnOther(_ sql: String) throws -> Outcome {
+        if other == nil { other = try open() }
+        return run(sql, on: other)
+    }
+
+    func run(_ sql: String) -> Outcome { run(sql, on: connection) }
+
+    private func run(_ sql: String, on connection: Connection?) -> Outcome {
         guard let connection else { return Outcome(failure: Failure(code: SQLITE_MISUSE, message: "closed")) }
         // A statement that has to be rewritten must never slip by the look that spares the others the full parse.
         if let missed = rootstock_test_rewrite_cache_missed(connection.handle, sql) {

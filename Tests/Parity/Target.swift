@@ -9,9 +9,15 @@ protocol Target: AnyObject {
     var name: String { get }
     /// Runs one statement to its end. A failure is part of the outcome, not an error of the harness.
     func run(_ sql: String) -> Outcome
+    /// Runs it on a second connection to the same database.
+    func runOnOther(_ sql: String) throws -> Outcome
     /// Closes the database and opens it again from its file.
     func reopen() throws
     func close()
+}
+
+extension Target {
+    func runOnOther(_ sql: String) throws -> Outcome { throw HarnessError(description: "\(name) has one connection") }
 }
 
 struct HarnessError: Error, CustomStringConvertible {
@@ -31,6 +37,7 @@ final class NativeTarget: Target {
     private let folder: URL
     private let setup: String
     private var db: OpaquePointer?
+    private var other: OpaquePointer?
 
     /// setup: SQL to run whenever the file has been opened.
     init(setup: String = "") throws {
@@ -39,7 +46,10 @@ final class NativeTarget: Target {
         try open()
     }
 
-    private func open() throws {
+    private func open() throws { db = try connect() }
+
+    private func connect() throws -> OpaquePointer? {
+        var db: OpaquePointer?
         guard sqlite3_open(folder.appendingPathComponent("native.db").path, &db) == SQLITE_OK else {
             throw HarnessError(description: "native: \(String(cString: sqlite3_errmsg(db)))")
         }
@@ -47,16 +57,29 @@ final class NativeTarget: Target {
         // The data is thrown away: waiting for the disk would buy nothing.
         sqlite3_exec(db, "PRAGMA synchronous=OFF; \(setup)", nil, nil, nil)
         registerApplicationFunctions(on: db)
+        return db
+    }
+
+    func runOnOther(_ sql: String) throws -> Outcome {
+        if other == nil { other = try connect() }
+        return outcome(of: sql, on: other)
     }
 
     func reopen() throws {
+        closeOther()
         guard sqlite3_close(db) == SQLITE_OK else {
             throw HarnessError(description: "native: a statement is still open")
         }
         try open()
     }
 
+    private func closeOther() {
+        sqlite3_close_v2(other)
+        other = nil
+    }
+
     func close() {
+        closeOther()
         sqlite3_close_v2(db)
         db = nil
         try? FileManager.default.removeItem(at: folder)
@@ -71,10 +94,11 @@ func outcome(of sql: String, on db: OpaquePointer?) -> Outcome {
     var statement: OpaquePointer?
     let prepared = sql.withCString { sqlite3_prepare_v2(db, $0, -1, &statement, nil) }
     if prepared == SQLITE_OK, statement != nil {
+        // The columns after the first step: a schema that another connection changed is taken in there.
+        var code = sqlite3_step(statement)
         outcome.columns = (0..<sqlite3_column_count(statement)).map {
             String(cString: sqlite3_column_name(statement, $0))
         }
-        var code = sqlite3_step(statement)
         while code == SQLITE_ROW {
             outcome.rows.append((0..<sqlite3_column_count(statement)).map { cell(statement, $0) })
             code = sqlite3_step(statement)

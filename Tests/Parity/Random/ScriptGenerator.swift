@@ -33,10 +33,14 @@ struct ScriptGenerator {
             case 6...8: emit(update(random.pick(schema.tables)))
             case 9, 10: emit(delete(random.pick(schema.tables)))
             case 11: emit(transaction())
+            case 12 where has(.doors) && random.once(in: 2): emit(throughDoor() ?? query())
             case 12 where random.once(in: 3): emit(schemaChange())
-            case 12 where has(.renames) && schema.views.isEmpty && random.once(in: 3): emit(alteration())
+            case 12 where has(.renames) && schema.views.isEmpty && schema.doors.isEmpty && random.once(in: 3):
+                emit(alteration())
             case 13 where has(.pragmas) && random.once(in: 3): emit(pragma())
             case 14 where has(.long): emit(longQuery())
+            case 15 where has(.commonTables) && random.once(in: 4): emit(changeWithCommonTable())
+            case 15 where has(.others) && random.once(in: 5): emit(throughOther())
             default: emit(query())
             }
         }
