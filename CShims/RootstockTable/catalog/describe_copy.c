@@ -151,7 +151,6 @@ static bool copy_all(rst_table *to, const rst_table *from) {
     to->references = 1;
     to->connection = from->connection;
     to->described = from->described;
-    to->may_refer = from->may_refer;
     to->identifier = from->identifier;
     to->tree.number = from->tree.number;
     to->without_rowid = from->without_rowid;

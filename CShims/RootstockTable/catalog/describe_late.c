@@ -37,12 +37,35 @@ bool rst_index_is_plain(const rst_object *object) {
     return false;
 }
 
+/* Whom the table refers to. */
+static int read_parents(rst_table *table) {
+    const char *p = table->sql, *end = p + strlen(p);
+    char *to = sqlite3_malloc64(strlen(p) + 2); /* each name is shorter than what it stands in */
+    if (to == NULL) return SQLITE_NOMEM;
+    table->parents = to;
+    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        char *name;
+        if (!rst_token_is(&token, "REFERENCES")) continue;
+        token = rst_token_next(&p, end);
+        if (!rst_token_names(&token)) continue;
+        name = rst_token_name(&token);
+        if (name == NULL) return SQLITE_NOMEM;
+        memcpy(to, name, strlen(name) + 1);
+        to += name[0] == '\0' ? 0 : strlen(name) + 1;
+        sqlite3_free(name);
+    }
+    *to = '\0';
+    return SQLITE_OK;
+}
+
 int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
                    char **message) {
     int code;
     if (schema_of(c)->sidecar || !is_plain(object)) return rst_table_describe(c, catalog, object, out, message);
     code = rst_table_begin(c, object, out);
-    if (code == SQLITE_OK) (*out)->may_refer = rst_text_has(object->sql, "references");
+    if (code != SQLITE_OK || !rst_text_has(object->sql, "references")) return code;
+    code = read_parents(*out);
+    if (code != SQLITE_OK) rst_table_release(*out);
     return code;
 }
 
@@ -60,7 +83,6 @@ static void take_over(rst_table *table, rst_table *fresh) {
     table->sql = old.sql;
     table->references = old.references;
     table->is_parent = old.is_parent;
-    table->may_refer = old.may_refer;
 }
 
 int rst_table_complete(rst_table *table, char **message) {
@@ -102,7 +124,7 @@ static int describe_children(rst_connection *c) {
     rst_schema *schema = schema_of(c);
     int code = SQLITE_OK;
     for (int i = 0; i < schema->table_count && code == SQLITE_OK; i++) {
-        if (schema->tables[i]->may_refer) code = rst_table_complete(schema->tables[i], NULL);
+        if (schema->tables[i]->parents != NULL) code = rst_table_complete(schema->tables[i], NULL);
     }
     return code == SQLITE_OK ? rst_table_names_refer(schema->tables, schema->table_count, &schema->names) : code;
 }

@@ -82,6 +82,7 @@ void rst_table_release(rst_table *table) {
     sqlite3_free(table->name);
     sqlite3_free(table->declared_name);
     sqlite3_free(table->sql);
+    sqlite3_free(table->parents);
     sqlite3_free(table);
 }
 

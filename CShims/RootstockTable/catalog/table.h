@@ -198,7 +198,7 @@ struct rst_table {
     int shadow_count;
     bool shadows_known;
     bool is_parent;        /* some table of the store refers to this one */
-    bool may_refer;        /* its text says REFERENCES somewhere */
+    char *parents;         /* not described: the names behind each REFERENCES, one behind the other, and an empty one */
     rst_trigger *triggers; /* list, in the order in which they fire */
     rst_plan **plans;
     int plan_count;
@@ -227,7 +227,7 @@ struct rst_table {
 
 /* Whether it has foreign keys, or may have some, where it is not described yet. */
 static inline bool rst_table_may_refer(const rst_table *table) {
-    return table->described ? table->foreign_key_count > 0 : table->may_refer;
+    return table->described ? table->foreign_key_count > 0 : table->parents != NULL;
 }
 
 /* The plan that idxNum names, made in this epoch; or null. */

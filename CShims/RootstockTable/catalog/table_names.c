@@ -4,7 +4,6 @@
 */
 #include "catalog/table_names.h"
 #include "catalog/catalog.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 
@@ -43,36 +42,21 @@ static rst_named_table *parent_of(const rst_table_names *names, const char *name
     return slot->name == NULL || slot->name != slot->table->name ? NULL : slot;
 }
 
-/* Off the text of a table that is not described yet. */
-static int mark_parents(const rst_table_names *names, const rst_table *table) {
-    const char *p = table->sql, *end = p + strlen(p);
-    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
-        rst_named_table *slot;
-        char *name;
-        if (!rst_token_is(&token, "REFERENCES")) continue;
-        token = rst_token_next(&p, end);
-        if (!rst_token_names(&token)) continue;
-        name = rst_token_name(&token);
-        if (name == NULL) return SQLITE_NOMEM;
-        slot = parent_of(names, name);
-        if (slot != NULL) slot->table->is_parent = true;
-        sqlite3_free(name);
-    }
-    return SQLITE_OK;
-}
-
 int rst_table_names_refer(rst_table **tables, int count, rst_table_names *names) {
-    int keys = 0, code = SQLITE_OK;
+    int keys = 0;
     rst_child *child;
     names->children_wait = false;
     for (int i = 0; i < count; i++) {
         tables[i]->is_parent = false;
         keys += tables[i]->foreign_key_count;
     }
-    for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        if (tables[i]->described || !tables[i]->may_refer) continue;
+    for (int i = 0; i < count; i++) {
+        if (tables[i]->described || tables[i]->parents == NULL) continue;
         names->children_wait = true;
-        code = mark_parents(names, tables[i]);
+        for (const char *name = tables[i]->parents; *name != '\0'; name += strlen(name) + 1) {
+            rst_named_table *slot = parent_of(names, name);
+            if (slot != NULL) slot->table->is_parent = true;
+        }
     }
     for (unsigned int i = 0; i <= names->mask; i++) names->slots[i].children = NULL;
     sqlite3_free(names->children);
@@ -89,7 +73,7 @@ int rst_table_names_refer(rst_table **tables, int count, rst_table_names *names)
             slot->table->is_parent = true;
         }
     }
-    return code;
+    return SQLITE_OK;
 }
 
 void rst_table_names_free(rst_table_names *names) {

@@ -44,13 +44,15 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
     return code;
 }
 
-/* Tables with indexes of which the others have to know are described now. */
-static int complete_indexed(const rst_catalog *catalog, const rst_table_names *names, char **message) {
+/* Tables with indexes of which the others have to know are described now; of those that stay this was asked before. */
+static int complete_indexed(const rst_catalog *catalog, const rst_changed_tables *changed, const rst_table_names *names,
+                            char **message) {
     int code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         const rst_named_table *named;
         if (strcmp(object->type, "index") != 0) continue;
+        if (changed != NULL && !rst_changed_tables_has(changed, object->table_name)) continue;
         named = rst_table_names_find(names, object->table_name);
         if (named != NULL && !named->table->described && !rst_index_is_plain(object))
             code = rst_table_complete(named->table, message);
@@ -70,7 +72,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
     code = describe_tables(c, catalog, changed, tables, &count, message);
     if (code == SQLITE_OK) {
         code = rst_table_names_make(tables, count, &names);
-        if (code == SQLITE_OK) code = complete_indexed(catalog, &names, message);
+        if (code == SQLITE_OK) code = complete_indexed(catalog, changed, &names, message);
         if (code == SQLITE_OK) code = rst_table_names_refer(tables, count, &names);
         if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count);
     }

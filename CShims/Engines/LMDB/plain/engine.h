@@ -67,6 +67,8 @@ typedef struct lmdb_tree_list {
     lmdb_tree *items;
     size_t count;
     size_t room;
+    const char **by_handle; /* the environment's: each handle's name, or null */
+    size_t handles;
 } lmdb_tree_list;
 
 struct rootstock_environment {

@@ -24,6 +24,7 @@
 void rootstock_lmdb_free_trees(lmdb_tree_list *list) {
     for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
     free(list->items);
+    free(list->by_handle);
     memset(list, 0, sizeof *list);
 }
 
@@ -66,8 +67,24 @@ static void insert(lmdb_tree_list *list, char *name, MDB_dbi handle) {
     list->count++;
 }
 
+/* Without memory the name is sought in the list. */
+static void note_handle(lmdb_tree_list *list, const char *name, MDB_dbi handle) {
+    if (handle >= list->handles) {
+        size_t handles = (size_t)handle * 2 + 16;
+        const char **names = realloc(list->by_handle, handles * sizeof *names);
+        if (names == NULL) return;
+        memset(names + list->handles, 0, (handles - list->handles) * sizeof *names);
+        list->by_handle = names;
+        list->handles = handles;
+    }
+    list->by_handle[handle] = name;
+}
+
 static void move_all(lmdb_tree_list *from, lmdb_tree_list *to) {
-    for (size_t i = 0; i < from->count; i++) insert(to, from->items[i].name, from->items[i].handle);
+    for (size_t i = 0; i < from->count; i++) {
+        note_handle(to, from->items[i].name, from->items[i].handle);
+        insert(to, from->items[i].name, from->items[i].handle);
+    }
     from->count = 0;
 }
 
@@ -165,6 +182,7 @@ int rootstock_lmdb_commit_trees(rootstock_transaction *transaction) {
 const char *rootstock_lmdb_tree_name(rootstock_environment *environment, MDB_dbi handle) {
     const char *name = NULL;
     pthread_mutex_lock(&environment->trees_mutex);
+    if (handle < environment->trees.handles) name = environment->trees.by_handle[handle];
     for (size_t i = 0; i < environment->trees.count && name == NULL; i++)
         if (environment->trees.items[i].handle == handle) name = environment->trees.items[i].name;
     pthread_mutex_unlock(&environment->trees_mutex);
