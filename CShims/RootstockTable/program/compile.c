@@ -402,7 +402,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK &&
         (parts.returning.start != NULL || parts.upsert.start != NULL || is_rowwise(c, table, &parts))) {
         rst_span with = {parts.whole.start, parts.verb.start};
-        rst_span readers = {parts.verb.start, parts.returning.start != NULL ? parts.returning.start : parts.whole.end};
+        rst_span readers = {parts.verb.start, parts.upsert.start != NULL      ? parts.upsert.start
+                                              : parts.returning.start != NULL ? parts.returning.start
+                                                                              : parts.whole.end};
         char *kept = NULL, *rest = NULL;
         result = rst_init_subquery_common_tables(c, with, readers, 2, &kept);
         if (kept != NULL && (rest = sqlite3_mprintf("%s%s", kept, parts.verb.start)) == NULL) result = SQLITE_NOMEM;
@@ -414,9 +416,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         }
     }
     if (result == SQLITE_OK) {
-        rst_span with = {parts.whole.start, parts.verb.start};
-        result = rst_upsert_clauses_parse(c, table, parts.upsert, with, &parts.alias, &code->clauses,
-                                          &code->clause_count, message);
+        result = rst_upsert_clauses_parse(c, table, &parts, &code->clauses, &code->clause_count, message);
         if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
         if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
     }

@@ -24,10 +24,9 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
 void rst_sequences_free(rst_code *code);
 void rst_program_clear(rst_program *program);
 extern const sqlite3_module rst_returning_module;
-/* Clauses of "ON CONFLICT ..." for the table. */
-/* with: the statement's WITH text, which the clauses' expressions may read. */
-int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, rst_span with,
-                             const rst_token *alias, rst_clause **clauses, int *count, char **message);
+/* Clauses of the statement's ON CONFLICT, none of a statement without. */
+int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_statement_parts *parts,
+                             rst_clause **clauses, int *count, char **message);
 /* What an EXPLAIN QUERY PLAN is rewritten to (frontdoor.c), up to the text that it explains (statement_info.c). */
 #define ROOTSTOCK_EXPLANATION "SELECT id, parent, notused, detail FROM rootstock_explain("
 void rst_init_subquery_free(struct rst_init_subquery **list);

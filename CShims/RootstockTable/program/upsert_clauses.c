@@ -268,9 +268,15 @@ static int bare_excluded(const rst_table *table, const rst_token *alias, rst_spa
     return SQLITE_OK;
 }
 
-int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upsert, rst_span with,
-                             const rst_token *alias, rst_clause **out, int *count, char **message) {
+int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_clause **out,
+                             int *count, char **message) {
+    const rst_span upsert = parts->upsert,
+                   readers = {parts->verb.start,
+                              parts->returning.start != NULL ? parts->returning.start : parts->whole.end};
+    const rst_token *alias = &parts->alias;
+    rst_span with = {parts->whole.start, parts->verb.start};
     const char *p = upsert.start, *end = upsert.end;
+    char *kept = NULL;
     rst_clause *clauses = NULL;
     char *bare = NULL;
     int n = 0, code = SQLITE_OK;
@@ -278,7 +284,13 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upser
     *count = 0;
     if (upsert.start == NULL) return SQLITE_OK;
     code = bare_excluded(table, alias, upsert, &bare);
-    if (code != SQLITE_OK) return code;
+    /* The source read a common table before SQLite knew that the clauses would. */
+    if (code == SQLITE_OK) code = rst_init_subquery_common_tables(c, with, readers, 2, &kept);
+    if (code != SQLITE_OK) {
+        sqlite3_free(bare);
+        return code;
+    }
+    if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
     if (bare != NULL) {
         p = bare;
         end = bare + strlen(bare);
@@ -317,6 +329,7 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, rst_span upser
         if (code != SQLITE_OK) break;
     }
     sqlite3_free(bare);
+    sqlite3_free(kept);
     if (code != SQLITE_OK) {
         if (code == SQLITE_ERROR && message != NULL && *message == NULL)
             rst_set_message(message, "malformed ON CONFLICT clause");
