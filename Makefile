@@ -285,6 +285,7 @@ prose: ## sentences of the README and the articles that are too long to read
 lint: layers prose ## check the formatting of Swift and C, the layers, and the sentences of the documents
 	$(OURS) '*.swift' | xargs $(SWIFT) format lint --strict
 	$(OURS) '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
+	@$(OURS) '*.c' '*.h' | xargs awk 'length > 120 || (FNR == 501 && FILENAME ~ /^CShims/) {print FILENAME ":" FNR ": above 120 columns or 500 lines"; wide = 1} END {exit wide}'
 	@echo "lint: clean"
 
 format: ## format Swift and C in place

@@ -16,7 +16,8 @@ static rlim_t largest_file(kit *k) {
     return stat(kit_path(k, "store"), &status) == 0 && S_ISREG(status.st_mode) ? (rlim_t)status.st_size : 0;
 }
 
-/* No file may grow beyond a few hundred kilobytes more: a transaction of megabytes fails, and costs nothing that was committed. */
+/* No file may grow beyond a few hundred kilobytes more: a transaction of megabytes fails, and costs nothing that was
+** committed. */
 static void full(kit *k) {
     enum { COUNT = 200, SIZE = 3000 };
     static unsigned char bytes[SIZE];

@@ -1,8 +1,8 @@
 /*
 ** kit.h - what the rules are written with.
 **
-** Invariant: a rule that finds a sentence broken ends its process at once (kit_broken). So no rule has to clean up after a
-** failure, and no call of the engine goes unchecked: what a rule does not ask about, kit_... asks for it.
+** Invariant: a rule that finds a sentence broken ends its process at once (kit_broken). So no rule has to clean up
+** after a failure, and no call of the engine goes unchecked: what a rule does not ask about, kit_... asks for it.
 */
 #ifndef ROOTSTOCK_ENGINE_TEST_KIT_H
 #define ROOTSTOCK_ENGINE_TEST_KIT_H

@@ -1,8 +1,8 @@
 /*
 ** random.c - operations in random order against a model.
 **
-** Invariant: a run is a function of its seed, which every failure names. The model is an array by the rank of the key: which
-** keys there are is known beforehand.
+** Invariant: a run is a function of its seed, which every failure names. The model is an array by the rank of the key:
+** which keys there are is known beforehand.
 */
 #include "kit.h"
 

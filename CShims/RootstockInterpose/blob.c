@@ -24,8 +24,8 @@ struct rsti_blob {
     sqlite3_int64 rowid;
     unsigned char *data;
     int size, type;
-    bool
-        internal; /* SQLite's own: FTS and R-Tree look at it anew before each use, and the connection knows nothing of it */
+    /* SQLite's own: FTS and R-Tree look at it anew before each use, and the connection knows nothing of it. */
+    bool internal;
     bool writable;
     bool stale;   /* the row is another one: the next use fails */
     bool expired; /* one has failed */

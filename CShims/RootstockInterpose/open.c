@@ -2,8 +2,8 @@
 ** open.c - sqlite3_open and its kin: a native database is SQLite's, a store's connection is a `:memory:` one with the
 ** store opened on it.
 **
-** As natively, a connection comes back from an opening that failed, tells the error and runs nothing: what it ran would go into memory
-** and be lost. The program closes it.
+** As natively, a connection comes back from an opening that failed, tells the error and runs nothing: what it ran would
+** go into memory and be lost. The program closes it.
 */
 #define _GNU_SOURCE
 #include <limits.h>

@@ -41,14 +41,15 @@ typedef struct rootstock_engine_test_options {
     void *context;
 } rootstock_engine_test_options;
 
-/* Runs the rules on a registered engine. Returns how many failed, or -1 if they could not be run: errno says why, ENOENT
-** also where no rule's name starts with only. */
+/* Runs the rules on a registered engine. Returns how many failed, or -1 if they could not be run: errno says why,
+** ENOENT also where no rule's name starts with only. */
 int rootstock_engine_test(const rootstock_engine *engine, const rootstock_engine_test_options *options);
 
 /* The name of the n-th rule from 0 and, if not null, its sentence; null past the last. */
 const char *rootstock_engine_test_rule(size_t n, const char **sentence);
 
-/* The n-th sentence of the contract that a failure may name, from 0; null past the last. All are in the header's words. */
+/* The n-th sentence of the contract that a failure may name, from 0; null past the last. All are in the header's
+** words. */
 const char *rootstock_engine_test_sentence(size_t n);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /*
-** forms.c - the engine "lmdb" and its forms: tables of the plug's functions, one for each page access and way to commit.
+** forms.c - the engine "lmdb" and its forms: tables of the plug's functions, one for each page access and way to
+** commit.
 **
 ** | name        | pageAccess | commit | what it has more than the one above                              |
 ** |-------------|------------|--------|------------------------------------------------------------------|
@@ -10,8 +11,8 @@
 **
 ** Invariants
 **  1. All forms read and write the same files.
-**  2. pageAccess write is had only where liblmdb's structs are as they are expected (write/layout_check.c). Elsewhere the
-**    store is served by lmdb:plain, and a notice says why.
+**  2. pageAccess write is had only where liblmdb's structs are as they are expected (write/layout_check.c). Elsewhere
+**     the store is served by lmdb:plain, and a notice says why.
 */
 #include "plain/table.h"
 #include "sync/flush.h"

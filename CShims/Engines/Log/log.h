@@ -31,7 +31,8 @@
 **  1. A node that a commit or a snapshot can reach is never changed.
 **  2. The file is mapped once, larger than any log, and never moved: a value that was handed out stays where it is.
 **
-** LIMITS. One process. Keys and the trees are in memory; values are not. The log never gets shorter: copy writes a short one.
+** LIMITS. One process. Keys and the trees are in memory; values are not. The log never gets shorter: copy writes a
+** short one.
 */
 #ifndef LOG_H
 #define LOG_H
@@ -60,8 +61,8 @@ node *node_retain(node *n);
 void node_release(node *n);
 /* The node with the key, or null. */
 node *tree_find(node *root, const rootstock_slice *key);
-/* The node with the lowest key that is above the one given, or also the one given; the same downwards. A null key stands
-** before, or behind, all. Null: there is none. */
+/* The node with the lowest key that is above the one given, or also the one given; the same downwards. A null key
+** stands before, or behind, all. Null: there is none. */
 node *tree_above(node *root, const rootstock_slice *key, bool or_equal);
 node *tree_below(node *root, const rootstock_slice *key, bool or_equal);
 /* Puts the key with its value's place. False: no memory, and the transaction is good for abort only. */

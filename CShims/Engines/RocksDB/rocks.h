@@ -1,8 +1,8 @@
 /*
 ** rocks.h - the engine "rocksdb": a store is a directory of RocksDB's, by its public C calls.
 **
-** environment.c opens and closes stores, transactions.c begins and ends, entries.c reads and writes. `make` in this folder
-** builds the shared library for --load-engine; it needs rootstock_engine.h and librocksdb.
+** environment.c opens and closes stores, transactions.c begins and ends, entries.c reads and writes. `make` in this
+** folder builds the shared library for --load-engine; it needs rootstock_engine.h and librocksdb.
 **
 ** HOW A STORE LIES IN THE DATABASE. Keys begin with the number of a tree, four bytes, most significant first:
 **
@@ -15,11 +15,11 @@
 ** | 0, 'E', a tree's number  | its entries, 8 bytes                                |
 ** | a tree's number, a key   | the key's value                                     |
 **
-** A read transaction is a snapshot. The write transaction is a batch with an index, written as one at commit; with durability
-** full the log is synced then, else it is written only, which a killed process survives.
+** A read transaction is a snapshot. The write transaction is a batch with an index, written as one at commit; with
+** durability full the log is synced then, else it is written only, which a killed process survives.
 **
-** Invariant: what get and cursors return is copied into the transaction's memory, and freed when the contract allows it:
-** RocksDB's own pointers live to the iterator's next step only. So a scan of a large table holds it.
+** Invariant: what get and cursors return is copied into the transaction's memory, and freed when the contract allows
+** it: RocksDB's own pointers live to the iterator's next step only. So a scan of a large table holds it.
 **
 ** LIMITS. One process has a store open. A commit that failed at the disk may be there after the store is opened again.
 */

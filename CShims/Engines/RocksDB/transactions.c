@@ -1,5 +1,6 @@
 /*
-** transactions.c - beginning and ending, and what a transaction keeps: memory, counts of entries, records of the store's own.
+** transactions.c - beginning and ending, and what a transaction keeps: memory, counts of entries, records of the
+** store's own.
 **
 ** Invariant: last_commit is raised before the batch is written, so that no snapshot is ever newer than what it tells.
 */

@@ -1,6 +1,6 @@
 /*
-** describe_late.c - a table is described when a statement first needs it: a schema may have thousands, and a program that
-** opens the store asks for a few.
+** describe_late.c - a table is described when a statement first needs it: a schema may have thousands, and a program
+** that opens the store asks for a few.
 **
 ** Until then a table has a name, a text and a tree. What is asked of all tables at once (ON CONFLICT, AUTOINCREMENT,
 ** collations, partial indexes and those on expressions) is never unknown: a table that may have such is described when

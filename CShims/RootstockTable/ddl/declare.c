@@ -193,8 +193,8 @@ static int is_query_only(rst_connection *c, bool *on) {
     return SQLITE_OK;
 }
 
-/* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Then a view
-** stands for the table, which says what is missing, until a refresh connects it. */
+/* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Then a
+** view stands for the table, which says what is missing, until a refresh connects it. */
 static int declare_missing(rst_connection *c, const rst_object *object, char **message) {
     char *reason = sqlite3_mprintf("%s", sqlite3_errmsg(c->db));
     int code = reason == NULL ? SQLITE_NOMEM : SQLITE_OK;

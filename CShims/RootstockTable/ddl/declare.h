@@ -9,8 +9,8 @@
 
 /* Reads the catalog, and makes the schema database and the tables from it. */
 int rst_schema_load(rst_connection *c, char **message);
-/* The tables follow the loaded catalog and the schema database, which were brought up to date: those named are described,
-** the others stay. */
+/* The tables follow the loaded catalog and the schema database, which were brought up to date: those named are
+** described, the others stay. */
 int rst_schema_follow(rst_connection *c, const rst_changed_tables *changed, char **message);
 int rst_declared_note(rst_connection *c, const rst_table *table);
 /* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done

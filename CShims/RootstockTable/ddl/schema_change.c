@@ -3,8 +3,8 @@
 **
 ** SQLite parses the statement on the schema database, refuses it in its own words, and rewrites whatever else the
 ** change touches (ALTER TABLE). Then the schema database's schema before and after is compared (of a CREATE only what
-** came, of a DROP only what it names), and the difference carried into the catalog, the trees and the rows. Invariant: the catalog's objects are the
-** schema database's sqlite_schema, row for row, plus the number of each one's tree.
+** came, of a DROP only what it names), and the difference carried into the catalog, the trees and the rows. Invariant:
+** the catalog's objects are the schema database's sqlite_schema, row for row, plus the number of each one's tree.
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"

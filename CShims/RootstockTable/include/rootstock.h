@@ -61,8 +61,9 @@ const char *rootstock_version(void);
 int rootstock_register_engines(void);
 
 /* The engine whose file the first page at path says it is: "lmdb", "sqlite-btree", or "sqlite" for a database
-** of SQLite's own; "postgres", which has to be loaded, for a file that names a server and for a URI (postgresql://). "" where there is no file yet, or an empty one; null for anything else, a file that cannot be read
-** included. From any thread. */
+** of SQLite's own; "postgres", which has to be loaded, for a file that names a server and for a URI (postgresql://). ""
+** where there is no file yet, or an empty one; null for anything else, a file that cannot be read included. From any
+** thread. */
 const char *rootstock_recognize(const char *path);
 
 /* Registers the modules (one per registered engine, by its name) and the SQL functions rootstock_open and
@@ -78,9 +79,9 @@ int rootstock_register(sqlite3 *db);
 ** "off" on engine lmdb), readAhead (true/false; where it is not named: false on engine lmdb for a store of more than
 ** half of the memory that the process may use), pageAccess ("none": engine lmdb calls liblmdb's public functions only;
 ** "read": it reads pages by itself; "write": it edits them, too, which is the default), commit ("plain": as liblmdb
-** commits; "sealed": by fewer flushes, the default), readerWarning (commits; 0 for never, 1000 unless asked): when a commit
-** of this connection finds a snapshot, of whatever process, that many commits behind, SQLite's error log gets one
-** SQLITE_WARNING of it. An unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors:
+** commits; "sealed": by fewer flushes, the default), readerWarning (commits; 0 for never, 1000 unless asked): when a
+** commit of this connection finds a snapshot, of whatever process, that many commits behind, SQLite's error log gets
+** one SQLITE_WARNING of it. An unknown key is SQLITE_ERROR. *tables, if not null, gets the number of tables. Errors:
 ** SQLITE_CANTOPEN, SQLITE_NOTADB, SQLITE_READONLY, SQLITE_BUSY, SQLITE_ERROR ..., with a message that names the path.
 ** The store is closed with the connection. */
 int rootstock_open(sqlite3 *db, const char *path, const char *engine, const char *options, int *tables, char **message);

@@ -144,7 +144,8 @@ int rst_attached_choose(rst_connection *c, const char *name, char **path, char *
 static inline bool rst_attached_concerns(const rst_connection *c, const rst_token *first) {
     return front_of(c)->attached != NULL || rst_token_is(first, "ATTACH");
 }
-/* *done: *rewritten is what is to run. Otherwise the statement goes on as it is, or, where *rewritten is set, as that. */
+/* *done: *rewritten is what is to run. Otherwise the statement goes on as it is, or, where *rewritten is set, as
+** that. */
 int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
                          char **message);
 

@@ -138,7 +138,8 @@ int rst_inner_write(rst_attached *a, char **message) {
     int code;
     if (a->writing || a->read_only) return SQLITE_OK;
     code = follow_settings(a);
-    /* A transaction that has read becomes one that writes with its first change, if its snapshot is still the newest. */
+    /* A transaction that has read becomes one that writes with its first change, if its snapshot is still the
+    ** newest. */
     if (code == SQLITE_OK && sqlite3_get_autocommit(a->inner)) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
     for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, a->savepoints[i], message);
     a->writing = code == SQLITE_OK;

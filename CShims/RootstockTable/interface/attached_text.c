@@ -3,13 +3,13 @@
 **
 ** | statement                                            | becomes                                                   |
 ** |------------------------------------------------------|-----------------------------------------------------------|
-** | ATTACH                                               | rootstock_attach(file, schema), unless it is plainly native |
+** | ATTACH                                               | rootstock_attach(file, schema), unless plainly native     |
 ** | INSERT                                               | the same, telling which columns it names                  |
 ** | UPDATE, DELETE                                       | itself                                                    |
 ** | the same with ON CONFLICT or RETURNING               | rootstock_attached_run or _rows: inner runs the whole     |
 ** | CREATE, DROP, ALTER, REINDEX, ANALYZE, VACUUM        | rootstock_attached_run                                    |
 ** | PRAGMA schema.name, PRAGMA table_info(its table)     | rootstock_attached_rows                                   |
-** | schema.sqlite_master                                 | schema.rootstock_attached_schema                                   |
+** | schema.sqlite_master                                 | schema.rootstock_attached_schema                          |
 ** Invariant: what inner runs as a whole names no table outside its store.
 */
 #include "interface/attached.h"
@@ -61,7 +61,8 @@ static bool inner_lists(rst_attached *a, const rst_token *name) {
     return found;
 }
 
-/* The store whose object is meant. SQLite looks into temp, into main, and then into the others as they were attached. */
+/* The store whose object is meant. SQLite looks into temp, into main, and then into the others as they were
+** attached. */
 static rst_attached *attached_of(rst_connection *c, const rst_token *schema, const rst_token *name) {
     sqlite3_stmt *list = NULL;
     rst_attached *found = NULL;
@@ -214,7 +215,8 @@ static int named_columns(rst_attached *a, const rst_statement_parts *parts, char
     return *names == NULL || *list == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...): a virtual table is not told what was left out. */
+/* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...): a virtual table is not told what was left
+** out. */
 static int insert_text(rst_attached *a, const rst_statement_parts *parts, char **out, char **message) {
     char *names, *list;
     int code = named_columns(a, parts, &names, &list, message);

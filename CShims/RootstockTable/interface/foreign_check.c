@@ -132,8 +132,8 @@ static int check_declarations(rst_connection *c, const char *name, char **messag
     return code;
 }
 
-/* The tables of that name, or all, that have foreign keys and whose declarations SQLite finds sound, in the order of its
-** own list: the schema database's stands in the same one. *list is from sqlite3_malloc. */
+/* The tables of that name, or all, that have foreign keys and whose declarations SQLite finds sound, in the order of
+** its own list: the schema database's stands in the same one. *list is from sqlite3_malloc. */
 static int list_children(rst_connection *c, const char *name, rst_table ***list, int *count, char **message) {
     sqlite3_stmt *tables = NULL;
     int code = check_declarations(c, name, message), finished;

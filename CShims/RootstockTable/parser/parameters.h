@@ -8,8 +8,9 @@
 
 /* Parameters of [text, end): each gets its number. Appends the text with every parameter as ?N. */
 typedef struct rst_parameters {
-    char **
-        names; /* by number from 1, as written; null: none. "?": it follows the one before, so that in their order it gets its number again */
+    /* By number from 1, as written; null: none. "?": it follows the one before, so that in their order it gets its
+    ** number again. */
+    char **names;
     int highest;
     int capacity;
 } rst_parameters;

@@ -361,8 +361,8 @@ static int look_at_program(rst_connection *c, const char *text, verdict *out) {
     return code;
 }
 
-/* What is known of the text, kept or found out now; it holds until the next one is asked for. SQLITE_OK, or an error: it
-** cannot be told now. */
+/* What is known of the text, kept or found out now; it holds until the next one is asked for. SQLITE_OK, or an error:
+** it cannot be told now. */
 static int judge(rst_connection *c, rst_affinity_probes *d, const char *text, const verdict **out) {
     verdict found = {0};
     int code;

@@ -319,7 +319,8 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     return result;
 }
 
-/* Of a fault in the clauses of ON CONFLICT or in RETURNING and one in the INSERT's SELECT, SQLite tells the SELECT's. */
+/* Of a fault in the clauses of ON CONFLICT or in RETURNING and one in the INSERT's SELECT, SQLite tells the
+** SELECT's. */
 static void tell_source_fault(rst_connection *c, const rst_statement_parts *parts, char **message) {
     char *text, *named = NULL;
     sqlite3_stmt *statement = NULL;

@@ -4,8 +4,8 @@
 ** A subquery that does not look at the row is run once a statement, natively: here it becomes a SELECT from
 ** rootstock_init_rows (init_rows.c), which the program answers from its first answer. One that does is run for each
 ** row. A common table that the statement reads in several places, or in RETURNING, is kept by SQLite for the whole
-** statement: it becomes such a SELECT, too. Invariant: what was replaced can be prepared by itself, with the statement's
-** WITH before it, and looks at nothing but the statement's parameters.
+** statement: it becomes such a SELECT, too. Invariant: what was replaced can be prepared by itself, with the
+** statement's WITH before it, and looks at nothing but the statement's parameters.
 */
 #include "program/program.h"
 #include "program/init_rows.h"

@@ -38,14 +38,14 @@ bool rst_subquery_reads_index(rst_connection *c, const char *text, int size);
 /* Appends a column of a subquery that is run once. False: it does not stand alone. */
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out);
-/* The expression with every scalar subquery, EXISTS and list of IN that stands alone as one that is run once: from sqlite3_malloc,
-** or null. */
+/* The expression with every scalar subquery, EXISTS and list of IN that stands alone as one that is run once: from
+** sqlite3_malloc, or null. */
 char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
 char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size);
 /* The statement's WITH with the common tables run once that the readers' text names at least so many times, or that are
-** MATERIALIZED: SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc, or null where there are
-** none. SQLITE_OK or SQLITE_NOMEM. */
+** MATERIALIZED: SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc,
+** or null where there are none. SQLITE_OK or SQLITE_NOMEM. */
 int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times, char **out);
 /* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a
 ** clause's, is run for each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of

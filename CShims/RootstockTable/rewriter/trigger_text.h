@@ -9,8 +9,9 @@
 /* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
 ** list its rows: the names by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by
 ** its own, OR ABORT, which SQLite tells like no OR at all, UPDATE_BYTES that bytes of a row are exchanged and nothing
-** else is done (rootstock_put_value), UPDATE_PLAIN that the OR IGNORE is not its own, UPDATE_DELETES that it is a DELETE,
-** and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort' or 'plain'. */
+** else is done (rootstock_put_value), UPDATE_PLAIN that the OR IGNORE is not its own, UPDATE_DELETES that it is a
+** DELETE, and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort' or
+** 'plain'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,

@@ -1,7 +1,7 @@
 /*
 ** close_beside_select.c - sqlite3_close and sqlite3_close_v2 of a connection whose SELECT is under way inside a write
-** transaction. Usage: close_beside_select EXTENSION PATH ENGINE. ENGINE "native": a database of SQLite's own. Prints what
-** each step gives; run.sh compares a store's with a native file's.
+** transaction. Usage: close_beside_select EXTENSION PATH ENGINE. ENGINE "native": a database of SQLite's own. Prints
+** what each step gives; run.sh compares a store's with a native file's.
 */
 #include <sqlite3.h>
 #include <stdio.h>

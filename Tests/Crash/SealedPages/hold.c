@@ -2,10 +2,10 @@
 ** hold.c - the pages that a sealed commit's seal names, held against those that liblmdb wrote for it.
 **
 ** The seal's pages are found by comparing trees (sync/commit_pages.c). What LMDB writes at a commit is its own list of
-** changed pages. So each page of the seal must have been written, and each page that was written must stand in the seal,
-** or be free after the commit: LMDB changes pages of its list of free pages, and gives some of them up, while it commits.
-** Linked into the extension in front of the two functions (run.sh: --wrap); watch.c is preloaded. Counts go to the file
-** that SEALED_PAGES names, for all processes together; a difference is told there and ends the process.
+** changed pages. So each page of the seal must have been written, and each page that was written must stand in the
+** seal, or be free after the commit: LMDB changes pages of its list of free pages, and gives some of them up, while it
+** commits. Linked into the extension in front of the two functions (run.sh: --wrap); watch.c is preloaded. Counts go to
+** the file that SEALED_PAGES names, for all processes together; a difference is told there and ends the process.
 */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
-** table.h - the plain engine's functions, as the plug's table takes them. All but open's context, form and choose: with a
-** context of no hooks they are an engine by themselves.
+** table.h - the plain engine's functions, as the plug's table takes them. All but open's context, form and choose: with
+** a context of no hooks they are an engine by themselves.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_TABLE_H
 #define ROOTSTOCK_ENGINE_LMDB_TABLE_H

@@ -22,8 +22,8 @@ int rootstock_lmdb_read_cursor_renew(rootstock_transaction *transaction, rootsto
     return rootstock_lmdb_cursor_renew(transaction, cursor);
 }
 
-/* A read transaction's cursor that has not moved since it was opened or renewed: is the snapshot to be walked? Else LMDB
-** is to be asked. Returns LMDB's code. */
+/* A read transaction's cursor that has not moved since it was opened or renewed: is the snapshot to be walked? Else
+** LMDB is to be asked. Returns LMDB's code. */
 __attribute__((noinline)) static int start(lmdb_read_cursor *cursor) {
     rootstock_transaction *transaction = cursor->below.transaction;
     const lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);

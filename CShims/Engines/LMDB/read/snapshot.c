@@ -157,8 +157,8 @@ __attribute__((noinline)) static int learn(rootstock_transaction *transaction, u
     return MDB_SUCCESS;
 }
 
-/* A read transaction of LMDB's has begun or was renewed: learns what it reads. Returns LMDB's code; MDB_BAD_TXN: that is
-** uncertain, and a newer snapshot is to be taken. */
+/* A read transaction of LMDB's has begun or was renewed: learns what it reads. Returns LMDB's code; MDB_BAD_TXN: that
+** is uncertain, and a newer snapshot is to be taken. */
 static int take_snapshot(rootstock_transaction *transaction) {
     rootstock_environment *environment = transaction->environment;
     lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);

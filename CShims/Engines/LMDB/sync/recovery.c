@@ -13,8 +13,8 @@
 ** sealed was damaged, and the file is refused; a commit without a seal is whole, and its writer was killed. A confirmed
 ** commit is durable, and not looked at here.
 **
-** Which commit was undone last, and when, stays in the meta pages, and is told: whoever undoes it says so (lmdb_advice),
-** and the store's statistics do from then on.
+** Which commit was undone last, and when, stays in the meta pages, and is told: whoever undoes it says so
+** (lmdb_advice), and the store's statistics do from then on.
 **
 ** Invariant: where it is interrupted, by a power loss as well, the next to open the file finds the same and goes on.
 */

@@ -4,8 +4,9 @@
 ** ROOTSTOCK_BEGIN_CHECKED.
 **
 ** LMDB believes what a page says. An entry that reaches out of its page makes a change write beyond it, a branch page
-** with one child ends the process. So before a call that changes something, the way to its place is gone here first, and
-** each page on it is looked at. Every page that LMDB makes of pages in order is in order, so each is looked at once.
+** with one child ends the process. So before a call that changes something, the way to its place is gone here first,
+** and each page on it is looked at. Every page that LMDB makes of pages in order is in order, so each is looked at
+** once.
 **
 ** Invariants
 **  1. A page whose bit is set is in order, or the transaction's own. The bits hold for the file as one commit left it:

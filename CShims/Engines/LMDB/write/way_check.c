@@ -7,8 +7,8 @@
 ** changes the tree of trees and the list of free pages, and takes pages that the list names: these two are gone through
 ** whole, once for what one environment makes of a file.
 **
-** Invariant: what is left out here is the other trees' pages. One that stands in two trees, or in a tree and in the list
-** of free pages, is found in part only; read/verify.c looks for those.
+** Invariant: what is left out here is the other trees' pages. One that stands in two trees, or in a tree and in the
+** list of free pages, is found in part only; read/verify.c looks for those.
 */
 #include <errno.h>
 #include <stdlib.h>
