@@ -91,6 +91,7 @@ test: deps extension interpose layers ## every test that ends in minutes; FULL=1
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)
+	Tests/Hostile/Limits/run.py $(EXTENSION)
 	Tests/Hostile/Trees/run.sh
 	Tests/Concurrency/Threads/run.sh $(EXTENSION) $(TEST_SECONDS) $(TEST_SEED)
 	Tests/Concurrency/Locks/run.sh $(TEST_SECONDS) $(TEST_SEED) $(TEST_PROGRAMS)

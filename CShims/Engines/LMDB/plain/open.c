@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,11 @@ static int cannot(char **message, int code, const char *path, const char *why, c
     return code;
 }
 
+static int has_address_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 static int cannot_errno(char **message, int error, const char *path) {
     switch (error) {
     case ENOENT:
@@ -47,8 +53,12 @@ static int cannot_errno(char **message, int error, const char *path) {
     case EROFS: return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
     case EISDIR: return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
     case ENOMEM:
+        /* An error of opening, not of memory: a program shows its words. */
+        if (has_address_limit())
+            return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "no address space for the map under this limit",
+                          "raise the limit (ulimit -v unlimited), or open with a smaller mapSize");
         return cannot(message, ROOTSTOCK_NO_MEMORY, path, "not enough memory or address space",
-                      "ask for a smaller map");
+                      "ask for a smaller map (mapSize)");
     case ENOSPC:
     case EDQUOT: return cannot(message, ROOTSTOCK_FULL, path, strerror(error), "make room on the disk");
     case LMDB_NUMBER_FELL:

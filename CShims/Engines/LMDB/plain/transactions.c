@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -242,7 +243,15 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
 ** ENDING
 */
 
-/* A full disk reaches LMDB as a short write, which it reports as EIO; only the file system knows better. */
+/* The file may not grow by another MiB: RLIMIT_FSIZE (ulimit -f). */
+static int is_at_size_limit(int descriptor) {
+    struct rlimit limit;
+    struct stat status;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && fstat(descriptor, &status) == 0 &&
+           (uint64_t)status.st_size + 1024 * 1024 > (uint64_t)limit.rlim_cur;
+}
+
+/* A full disk reaches LMDB as a short write, which it reports as EIO; only the system knows better. */
 static int is_disk_full(const rootstock_environment *environment) {
     struct statvfs status;
     return environment->lock_descriptor >= 0 && fstatvfs(environment->lock_descriptor, &status) == 0 &&
@@ -299,6 +308,7 @@ int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket)
         code = environment->layers->hooks->commit != NULL ? environment->layers->hooks->commit(transaction, ticket)
                                                           : rootstock_lmdb_commit_changes(transaction);
     }
+    if (code == EIO && is_at_size_limit(environment->lock_descriptor)) code = EFBIG;
     if (code == EIO && is_disk_full(environment)) code = ENOSPC;
     finish(transaction);
     return lmdb_result(environment, code);

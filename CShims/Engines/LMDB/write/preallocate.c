@@ -26,6 +26,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,12 @@ static int own_map(int descriptor) {
     return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 
+/* LMDB stretches the file to the map's size at first, which a limit of files' sizes (ulimit -f) would refuse. */
+static int may_stretch(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
+}
+
 /* By default where nothing is synced: a synced commit waits for the disk anyway. One process at a time: whoever comes
 ** second writes by system calls. */
 void rootstock_lmdb_choose_map(rootstock_environment *environment) {
@@ -62,7 +69,7 @@ void rootstock_lmdb_choose_map(rootstock_environment *environment) {
     environment->mapped =
         !options->read_only && options->write_map != ROOTSTOCK_WRITE_MAP_NEVER && lmdb_edits_pages(environment) &&
         (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF) &&
-        own_map(environment->lock_descriptor);
+        may_stretch() && own_map(environment->lock_descriptor);
 }
 
 void rootstock_lmdb_disown_map(int descriptor) {
