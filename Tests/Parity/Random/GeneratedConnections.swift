@@ -17,7 +17,9 @@ extension ScriptGenerator {
         let table = random.pick(schema.tables.filter { !$0.isElsewhere })
         let source = random.pick(schema.tables)
         let column = random.pick(source.columns).name
-        let name = random.pick(["w", "w", random.pick(schema.tables).name])
+        // Of the source's own name, and without a schema before it, a common table would read itself.
+        let hidden = random.pick(schema.tables).name
+        let name = random.pick(["w", "w", source.isElsewhere && hidden == source.name ? "w" : hidden])
         let kept = random.pick(["", "", "MATERIALIZED ", "NOT MATERIALIZED "])
         let from = source.isElsewhere ? source.name : "main.\(source.name)"
         let with =
