@@ -14,8 +14,14 @@ public enum Layer: String, Codable, Sendable, CaseIterable {
     case cInterface = "c-api"
     /// Rootstock's Swift API, as its documentation shows it.
     case swiftInterface = "swift-api"
+    /// GRDB, and GRDB with SQL written out. Older reports have them; nothing measures them any more.
+    case grdb
+    case grdbSQL = "grdb-sql"
     /// Foundation's UserDefaults, with no database at all: what suite `library` is held against besides.
     case userDefaults = "user-defaults"
+
+    /// Those that a comparison can have.
+    public static let measured: [Layer] = allCases.filter { $0 != .grdb && $0 != .grdbSQL }
 }
 
 public struct Contender: Codable, Sendable, Hashable, CustomStringConvertible {

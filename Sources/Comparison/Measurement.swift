@@ -75,6 +75,7 @@ public enum Turn {
             case .floor: return try measureFloor(workload, request)
             case .cInterface, .swiftInterface: return try measure(workload, request)
             case .userDefaults: return try measureUserDefaults(workload, request)
+            case .grdb, .grdbSQL: throw WorkloadError("layer \(request.contender.layer.rawValue) is measured no more")
             }
         }
     }
@@ -115,8 +116,8 @@ public enum Turn {
         case .floor:
             guard let build = fixture.buildFloor else { throw WorkloadError("fixture \(fixture.name) has no floor") }
             try build(try FloorStore(path: request.path, durability: .off), request.parameters)
-        case .userDefaults:
-            throw WorkloadError("user-defaults has no prepared stores: its workloads fill theirs")
+        case .userDefaults, .grdb, .grdbSQL:
+            throw WorkloadError("\(request.contender.layer.rawValue) has no prepared stores")
         case .cInterface, .swiftInterface:
             let session = try open(request, path: request.path, durability: .off, size: request.parameters.size)
             defer { session.close() }

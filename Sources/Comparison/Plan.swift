@@ -93,8 +93,8 @@ public struct ComparisonPlan: Sendable {
         self.seed = seed
         self.layers = Set(
             try layers.map { name in
-                guard let layer = Layer(rawValue: name) else {
-                    let known = Layer.allCases.map(\.rawValue).joined(separator: ", ")
+                guard let layer = Layer(rawValue: name), Layer.measured.contains(layer) else {
+                    let known = Layer.measured.map(\.rawValue).joined(separator: ", ")
                     throw PlanError("there is no layer '\(name)'; there are \(known)")
                 }
                 return layer

@@ -261,7 +261,7 @@ struct Compare: ParsableCommand {
 
     private var layerNames: [String] {
         let names = Self.names(layers)
-        let all = Layer.allCases.filter { $0 != .cInterface }.map(\.rawValue)
+        let all = Layer.measured.filter { $0 != .cInterface }.map(\.rawValue)
         return (names == ["all"] ? all : names) + (floor ? [Layer.floor.rawValue] : [])
     }
 

@@ -307,6 +307,17 @@ extension TurnRequest {
         #expect(cars.results.first?.userBytes ?? 0 > 200 * 20)
     }
 
+    /// The results that the project keeps can be shown again, those of layers that nothing measures any more among them.
+    @Test func keptReportsAreRead() throws {
+        let folder = PageTests.root.appendingPathComponent("Vendor-notes/results")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
+        #expect(names.count > 5)
+        for name in names {
+            let report = try ComparisonReport.read(folder.appendingPathComponent(name).path)
+            #expect(!report.terminalText(colour: false, costs: false).isEmpty, "\(name)")
+        }
+    }
+
     /// Other keys and values than db_bench's: every case's answers are equal, and what is shown says so.
     @Test func otherSizesOfKeysAndValuesAnswerAlike() throws {
         let shape = try EngineShape(keyBytes: 33, valueBytes: 130, threads: 3, readRatio: 0.5)
