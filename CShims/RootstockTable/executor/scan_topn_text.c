@@ -28,7 +28,7 @@ static bool is_table(const rst_table *table, const char **position, const char *
 }
 
 /* A literal or parameter at *position; moves it behind that. */
-static bool read_operand(const char **position, const char *end) {
+static bool skip_constant(const char **position, const char *end) {
     rst_token token = rst_token_next(position, end);
     if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
         token = rst_token_next(position, end);
@@ -66,15 +66,15 @@ static bool compares_constants(const char *p, const char *end) {
         if (token.type == TOKEN_END) return true;
         if (is_never_plain(&token) || rst_token_is(&token, "FROM")) return false;
         if (rst_token_is(&token, "BETWEEN")) {
-            if (!read_operand(&p, end)) return false;
+            if (!skip_constant(&p, end)) return false;
             token = rst_token_next(&p, end);
-            if (!rst_token_is(&token, "AND") || !read_operand(&p, end) || !ends_here(p, end)) return false;
+            if (!rst_token_is(&token, "AND") || !skip_constant(&p, end) || !ends_here(p, end)) return false;
         } else if (rst_token_is(&token, "IS")) {
             const char *behind = p;
             token = rst_token_next(&behind, end);
             if (rst_token_is(&token, "NOT")) p = behind;
-            if (!read_operand(&p, end) || !ends_here(p, end)) return false;
-        } else if (is_comparison(&token) && (!read_operand(&p, end) || !ends_here(p, end)))
+            if (!skip_constant(&p, end) || !ends_here(p, end)) return false;
+        } else if (is_comparison(&token) && (!skip_constant(&p, end) || !ends_here(p, end)))
             return false;
     }
 }

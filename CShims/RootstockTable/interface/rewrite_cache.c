@@ -224,7 +224,7 @@ bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end
            is_remembered(front->rewrite_cache, sql, (size_t)(end - sql));
 }
 
-static inline bool glance(rst_connection *c, const char *sql, const char *end) {
+bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) {
     rst_front *front = front_of(c);
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
@@ -244,15 +244,11 @@ static inline bool glance(rst_connection *c, const char *sql, const char *end) {
            is_remembered(front->rewrite_cache, sql, size);
 }
 
-bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) {
-    return glance(c, sql, end);
-}
-
 /* The schema is that of now. size: of the text, or more than INT_MAX. */
 static __attribute__((noinline)) int look(rst_connection *c, const char *sql, size_t size, char **rewritten,
                                           const char **tail, char **message) {
     rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
-    if (!glance(c, sql, sql + size))
+    if (!rst_rewrite_cache_has(c, sql, sql + size))
         return rst_rewrite(c, sql, size > INT_MAX ? -1 : (int)size, rewritten, tail, message);
     *rewritten = NULL;
     c->last_error = 0;

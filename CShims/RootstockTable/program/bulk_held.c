@@ -11,6 +11,7 @@
 */
 #include "program/program.h"
 #include "rewriter/hints.h"
+#include "rewriter/transform.h"
 #include "program/bulk_change.h"
 #include "program/runner.h"
 #include <string.h>
@@ -38,20 +39,6 @@ void rst_bulk_held_free(rst_bulk_held **list) {
         sqlite3_free(held->rowids);
         sqlite3_free(held);
     }
-}
-
-/* Whether temp has something of that name, which FROM finds first. */
-static bool is_hidden(rst_connection *c, const char *name) {
-    sqlite3_stmt *statement;
-    bool hidden = true;
-    if (sqlite3_db_filename(c->db, "temp") == NULL) return false; /* it was never used */
-    if (rst_statement_get(c, "SELECT 1 FROM temp.sqlite_master WHERE name=?1 COLLATE nocase", &statement) != SQLITE_OK)
-        return true;
-    if (sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK)
-        hidden = sqlite3_step(statement) != SQLITE_DONE;
-    (void)sqlite3_reset(statement);
-    rst_statement_done(c, statement);
-    return hidden;
 }
 
 static void take(rst_bulk_held *held, int64_t rowid) {
@@ -103,7 +90,7 @@ static void learn(rst_connection *c, rst_bulk_held *held) {
     rst_table *table = NULL;
     for (int i = 0; i < schema->table_count; i++)
         if (schema->tables[i]->tree.number == held->tree) table = schema->tables[i];
-    if (table == NULL || table->without_rowid || store->writer == NULL || is_hidden(c, table->name) ||
+    if (table == NULL || table->without_rowid || store->writer == NULL || rst_is_hidden(c, table->name) ||
         rst_tree_ready(c, store->writer, &table->tree, false) != SQLITE_OK ||
         store->engine->tree_statistics(store->writer, table->tree.handle, &statistics) != ROOTSTOCK_OK ||
         statistics.entries > MOST_ROWS)

@@ -81,10 +81,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (p = text; p < end;) {
         char *rewritten = NULL, *message = NULL;
         const char *tail = NULL;
-        bool glanced = rst_rewrite_cache_has(rst_connection_of(db), p, end);
+        bool known = rst_rewrite_cache_has(rst_connection_of(db), p, end);
         int code = rst_rewrite(rst_connection_of(db), p, (int)(end - p), &rewritten, &tail, &message);
-        if (glanced && (code != SQLITE_OK || rewritten != NULL || tail != end)) {
-            fprintf(stderr, "the glance let through: %.*s\nwhich becomes: %s\n", (int)(end - p), p,
+        if (known && (code != SQLITE_OK || rewritten != NULL || tail != end)) {
+            fprintf(stderr, "the cache let through: %.*s\nwhich becomes: %s\n", (int)(end - p), p,
                     rewritten != NULL ? rewritten : "not one statement");
             abort();
         }
