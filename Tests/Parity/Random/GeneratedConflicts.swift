@@ -60,7 +60,8 @@ extension ScriptGenerator {
             let table = schema.tables.first(where: { $0.name == door.table })
         else { return nil }
         let mode =
-            table.isStrict ? "" : random.pick(["", "", "", " OR IGNORE", " OR REPLACE", " OR FAIL", " OR ROLLBACK"])
+            table.isStrict
+            ? "" : notForgetful(random.pick(["", "", "", " OR IGNORE", " OR REPLACE", " OR FAIL", " OR ROLLBACK"]))
         if table.hasAlias, table.key.count == 1, random.once(in: 3) {
             let key = table.columns[table.key[0]].name
             if random.once(in: 3) { return "DELETE FROM \(door.name) WHERE \(key) = \(random.number(-1...25))" }

@@ -126,7 +126,7 @@ extension ScriptGenerator {
         case 1, 2:
             table.columns[0] = GeneratedColumn(name: "c0", type: "INTEGER", kind: .integer)
             table.columns[0].constraints =
-                " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) ? " AUTOINCREMENT" : "")
+                " PRIMARY KEY" + (has(.autoincrement) && random.once(in: 4) && !canFail ? " AUTOINCREMENT" : "")
             if !table.columns[0].constraints.contains("AUTOINCREMENT") {
                 table.columns[0].constraints += conflictClause(&table, strict: strict)
             }

@@ -6,8 +6,18 @@ import TestSupport
 extension ScriptGenerator {
     /// None on a STRICT table: SQLite 3.40.1 itself keeps the rows before a wrong type when the statement has an OR.
     private mutating func conflict(_ table: GeneratedTable) -> String {
-        random.once(in: 2) || table.declaration.contains("STRICT")
-            ? "" : " OR " + random.pick(["IGNORE", "IGNORE", "REPLACE", "REPLACE", "ABORT", "FAIL", "ROLLBACK"])
+        if random.once(in: 2) || table.declaration.contains("STRICT") { return "" }
+        return " OR "
+            + notForgetful(random.pick(["IGNORE", "IGNORE", "REPLACE", "REPLACE", "ABORT", "FAIL", "ROLLBACK"]))
+    }
+
+    /// Whether a constraint's clause can stop a statement halfway.
+    var canFail: Bool { schema.tables.contains { $0.declaration.contains("ON CONFLICT FAIL") } }
+
+    /// SQLite 3.40.1 itself forgets sqlite_sequence when FAIL stops a statement that inserts, itself or by a trigger.
+    func notForgetful(_ mode: String) -> String {
+        schema.tables.contains { $0.columns[0].constraints.contains("AUTOINCREMENT") }
+            ? mode.replacingOccurrences(of: "FAIL", with: "ABORT") : mode
     }
 
     mutating func returning(_ table: GeneratedTable) -> String {
@@ -31,9 +41,7 @@ extension ScriptGenerator {
     mutating func insert(_ table: GeneratedTable) -> String {
         if random.once(in: 30) {
             let mode = conflict(table)
-            // SQLite 3.40.1 itself forgets sqlite_sequence when FAIL stops an INSERT.
-            let stops = mode == " OR FAIL" && table.columns[0].constraints.contains("AUTOINCREMENT")
-            return "INSERT\(stops ? " OR ABORT" : mode) INTO \(table.name) DEFAULT VALUES\(returning(table))"
+            return "INSERT\(mode) INTO \(table.name) DEFAULT VALUES\(returning(table))"
         }
         var columns = table.writable
         if random.once(in: 4) {
@@ -46,9 +54,7 @@ extension ScriptGenerator {
         let upserts =
             has(.upsert) && random.once(in: 6) && !table.declaration.contains("STRICT")
             && !table.declaration.contains("ON CONFLICT REPLACE")
-        var mode = upserts ? "" : conflict(table)
-        // SQLite 3.40.1 itself forgets sqlite_sequence when FAIL stops an INSERT halfway.
-        if table.columns[0].constraints.contains("AUTOINCREMENT"), mode == " OR FAIL" { mode = " OR ABORT" }
+        let mode = upserts ? "" : conflict(table)
         let head = "INSERT\(mode) INTO \(table.name)(\(names)) "
         if random.once(in: 10) {
             let source = random.pick(schema.tables)
