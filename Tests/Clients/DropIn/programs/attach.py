@@ -108,7 +108,7 @@ def story(main, other):
     sql("SELECT * FROM couple ORDER BY a")
     sql("DROP TABLE couple")
     sql("SELECT * FROM x.couple")
-    sql("SELECT name, file FROM pragma_database_list")
+    sql("SELECT name, file FROM pragma_database_list WHERE name<>'temp'")
     # who else is there
     sql("ATTACH ? AS x", other)
     sql("BEGIN")

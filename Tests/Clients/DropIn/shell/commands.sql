@@ -7,6 +7,7 @@ INSERT INTO b VALUES(1,'p'),(2,'q');
 CREATE INDEX bi ON b(y);
 CREATE VIEW v AS SELECT a.id, b.y FROM a JOIN b ON b.x=a.id;
 CREATE TRIGGER tr AFTER INSERT ON a BEGIN UPDATE a SET n=0 WHERE id=new.id; END;
+.databases
 .expert
 SELECT * FROM a WHERE t='one' ORDER BY n;
 .expert --verbose
@@ -40,7 +41,6 @@ SELECT name, sz, data FROM sqlar;
 .schema --indent a
 .schema --nosys b%
 .fullschema
-.databases
 .dump
 .dump a
 .dump --data-only b
