@@ -3,7 +3,7 @@
 **
 ** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that
 ** would concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid,
-** oid), `of` (OFFSET), `)` before IN, and a semicolon before the end. Of any other statement, and of queries that the
+** oid), `of` (OFFSET), `ft` (LEFT JOIN), `)` before IN, and a semicolon before the end. Of any other statement, and of queries that the
 ** look leaves open, the connection remembers the texts that needed nothing. Invariant: "nothing to do" is said only of
 ** what the long way (rst_rewrite) would leave as it is under this very schema; what is remembered is forgotten when the
 ** schema changes.
@@ -114,6 +114,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
         return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
+    case 'f':
+    case 'F': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "left", 4) == 0;
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
@@ -184,7 +186,9 @@ static inline bool has_any(const char *p) {
         _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('w')));
     __m128i behind = _mm_slli_si128(before_i, 1);
     __m128i i_or_f = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('f')));
+    __m128i behind_f = _mm_slli_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('f')), 1);
     found = _mm_or_si128(found, _mm_and_si128(behind, i_or_f));
+    found = _mm_or_si128(found, _mm_and_si128(behind_f, _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
@@ -195,7 +199,8 @@ static inline bool has_any(const char *p) {
     uint64_t word = word_at(p);
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
-                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
+                     (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
+                     ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0;
 }
 #endif
@@ -203,8 +208,8 @@ static inline bool has_any(const char *p) {
 static bool look_closer(const char *sql, const char *p, const char *end) {
     for (int i = 0; i < TOGETHER; i++) {
         char byte = p[i];
-        if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && (byte | 0x20) != 'w' && byte != ';' &&
-            byte != ')' && byte != '\0')
+        if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && (byte | 0x20) != 'w' &&
+            (byte | 0x20) != 'f' && byte != ';' && byte != ')' && byte != '\0')
             continue;
         if (may_concern(sql, p + i, end)) return true;
     }

@@ -78,8 +78,8 @@ static bool is_one_of(const rst_token *token, const char *const *words) {
     return false;
 }
 
-/* A name that transform.c may turn into another one, a hint that it takes out, or a join whose right side may get a
-** LIMIT. */
+/* A name that transform.c may turn into another one, a hint that it takes out, or a join whose words or right side may
+** change. */
 static bool may_change(const rst_token *token) {
     static const char *const names[] = {"sqlite_master",      "sqlite_schema",   "sqlite_temp_master",
                                         "sqlite_temp_schema", "sqlite_sequence", "sqlite_stat1"};

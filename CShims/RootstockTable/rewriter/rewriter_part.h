@@ -15,7 +15,7 @@ typedef struct rst_rewriter {
     } changes;                     /* see changes.c */
     char **temporary_triggers;     /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
-    bool temporary_names;                     /* temp may have tables or views of the application (transform.c) */
+    bool temporary_names;                     /* temp may have tables or views of the application (names_meant.c) */
     bool names_in_main;                       /* what is transformed stands in main, whose names temp does not hide */
     bool has_expressions;                     /* some index is on an expression */
     bool has_exclusions;                      /* some index has a WHERE with <>, IS NOT or IS NOT NULL */

@@ -318,38 +318,6 @@ static int transform_words(rst_connection *c, const char *text, const char *end,
     return SQLITE_OK;
 }
 
-/* sqlite3_table_column_metadata does not tell a view from nothing. */
-static bool is_temporary_view(rst_connection *c, const char *name) {
-    sqlite3_stmt *statement;
-    bool found;
-    if (!rewriter_of(c)->temporary_names) return false;
-    if (rst_statement_get(c, "SELECT 1 FROM temp.sqlite_master WHERE type='view' AND name=?1 COLLATE NOCASE",
-                          &statement) != SQLITE_OK)
-        return false;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    found = sqlite3_step(statement) == SQLITE_ROW;
-    rst_statement_done(c, statement);
-    return found;
-}
-
-bool rst_is_hidden(rst_connection *c, const char *name) {
-    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK ||
-           is_temporary_view(c, name);
-}
-
-rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name) {
-    char *text;
-    rst_table *table;
-    if (schema->type != TOKEN_END && !rst_token_same_name(schema, "main")) return NULL;
-    text = rst_token_name(name);
-    if (text == NULL) return NULL;
-    table = rst_table_find(c, text);
-    if (table != NULL && schema->type == TOKEN_END && !rewriter_of(c)->names_in_main && rst_is_hidden(c, text))
-        table = NULL;
-    sqlite3_free(text);
-    return table;
-}
-
 /* What became of the text, or the text, once more. */
 static int again(int (*pass)(rst_connection *, const char *, const char *, char **), rst_connection *c,
                  const char *text, const char *end, char **out) {
@@ -369,6 +337,7 @@ static int transform_all(rst_connection *c, const char *text, const char *end, c
         if (!joins) joins = end - p >= 4 && sqlite3_strnicmp(p, "join", 4) == 0;
     }
     if (code == SQLITE_OK && sought) code = again(rst_hide_row_values, c, text, end, out);
+    if (code == SQLITE_OK && joins) code = again(rst_inner_joins_write, c, text, end, out);
     if (code == SQLITE_OK && joins) code = again(rst_left_joins_keep, c, text, end, out);
     return code;
 }

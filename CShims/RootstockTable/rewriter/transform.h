@@ -90,6 +90,9 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Whether temp has a table or a view of that name, which the bare name means then. */
 bool rst_is_hidden(rst_connection *c, const char *name);
+/* inner_joins.c: the text with each LEFT JOIN written as an inner one whose rows without a match WHERE leaves out; *out
+** is null if there is none. */
+int rst_inner_joins_write(rst_connection *c, const char *text, const char *end, char **out);
 /* ---- left_joins.c ---- */
 /* The text with each subquery kept apart that SQLite must not merge to the right of a LEFT JOIN; *out is null if there
 ** is none. */

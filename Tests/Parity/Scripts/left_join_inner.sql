@@ -1,0 +1,51 @@
+-- A LEFT JOIN is run as an inner one where WHERE, or the ON of an inner join, leaves its rows without a match out; and
+-- stays one where it does not: rows and NULLs are SQLite's in each.
+CREATE TABLE a (id INTEGER PRIMARY KEY, x INT, s TEXT);
+CREATE TABLE b (id INTEGER PRIMARY KEY, x INT, y INT, t TEXT);
+CREATE TABLE c (id INTEGER PRIMARY KEY, y INT, z TEXT);
+CREATE INDEX b_y ON b (y);
+INSERT INTO a VALUES (1, 1, 'p'), (2, 2, 'q'), (3, NULL, 'r'), (4, 4, NULL), (5, 5, 'b.x = 1');
+INSERT INTO b VALUES (1, 1, 10, 'k'), (2, 2, NULL, 'l'), (3, 2, 20, NULL), (4, 7, 10, '1');
+INSERT INTO c VALUES (1, 10, 'u'), (2, NULL, 'v'), (3, 20, NULL);
+-- inner ones
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = 10 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT OUTER JOIN b ON a.x = b.x WHERE 5 < b.y ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT /* a comment */ OUTER JOIN b ON a.x = b.x WHERE (a.id > 0 AND (b.y <> 20)) ORDER BY 1, 2;
+SELECT a.id, b.id FROM a left join b USING (x) WHERE a.id BETWEEN 1 AND 3 AND "b"."y" >= 10 ORDER BY 1, 2;
+SELECT a.id, y FROM a LEFT JOIN b ON a.x = b.x WHERE y = 20 ORDER BY 1, 2;
+SELECT * FROM a NATURAL LEFT JOIN b WHERE b.t = 'k';
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x JOIN c ON c.y = b.y ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x, c WHERE c.y = b.y ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.y = b.y WHERE c.z = 'u' ORDER BY 1, 2, 3;
+SELECT a.id, s.n FROM a LEFT JOIN (SELECT x, count(*) AS n FROM b GROUP BY x) s ON s.x = a.x WHERE s.n = a.id ORDER BY 1;
+SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM b LEFT JOIN c ON c.y = b.y WHERE c.id = a.id);
+WITH w AS (SELECT a.id AS i, b.y AS j FROM a LEFT JOIN b ON a.x = b.x WHERE b.id > 1) SELECT * FROM w ORDER BY 1, 2;
+-- those that stay
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = 10 OR a.id = 3 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE b.y IS NULL ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = 10 IS NULL ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE (b.y = 10) IS NOT 1 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE NOT b.y = 10 IS NOT NULL ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE coalesce(b.y, 1) = 1 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE CASE WHEN b.y = 10 THEN 1 ELSE 1 END ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE CASE WHEN a.id = 1 AND b.y = 10 THEN 1 ELSE 1 END = 1 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x AND b.y = 10 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE a.s = 'b.x = 1' ORDER BY 1, 2;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x WHERE a.id = 5 AND 1 = 1 ORDER BY 1, 2;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x LEFT JOIN c ON c.y = b.y ORDER BY 1, 2, 3;
+SELECT b.id, c.id FROM b LEFT JOIN c ON c.y = b.y WHERE b.y = 10 ORDER BY 1, 2;
+SELECT c.id, b.id FROM b RIGHT JOIN c ON c.y = b.y LEFT JOIN a ON a.x = b.x WHERE a.id = 1 ORDER BY 1, 2;
+SELECT a.id, b.id FROM a FULL JOIN b ON a.x = b.x WHERE b.y = 10 ORDER BY 1, 2;
+SELECT id, (SELECT count(*) FROM b LEFT JOIN c ON c.y = b.y WHERE a.x = 1) FROM a ORDER BY 1;
+SELECT id, (SELECT count(*) FROM b LEFT JOIN c a ON a.y = b.y WHERE a.x = 1) FROM a ORDER BY 1;
+SELECT id, (SELECT count(*) FROM b LEFT JOIN (SELECT y FROM c) a ON a.y = b.y WHERE a.x = 1) FROM a ORDER BY 1;
+UPDATE c SET z = 'n' FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = c.y;
+SELECT * FROM c ORDER BY id;
+CREATE VIEW v AS SELECT a.id AS i, b.id AS j FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = 10;
+SELECT * FROM v ORDER BY 1, 2;
+INSERT INTO c (y, z) SELECT b.y, 'i' FROM a LEFT JOIN b ON a.x = b.x WHERE b.y > 1 ON CONFLICT DO NOTHING;
+SELECT y, z FROM c ORDER BY 1, 2;
+SELECT a.id, e.value FROM a LEFT JOIN json_each('[1,null,3]') e ON e.value = a.id WHERE e.value = a.x ORDER BY 1;
+SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x, json_each('[10]') e WHERE e.value = b.y ORDER BY 1, 2;
+SELECT (SELECT count(*) FROM b LEFT JOIN c ON c.y = b.y WHERE c.id = 1) FROM a WHERE id = 1;
+SELECT b.left FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = 1;
