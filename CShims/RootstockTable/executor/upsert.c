@@ -130,11 +130,14 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                 if (table->has_evaluated_index) rst_validator_clear(table);
                 if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
                 if (code == SQLITE_ROW) {
-                    int override = executor->override_conflict;
+                    int override = executor->override_conflict, branch = executor->once_branch;
+                    /* SQLite compiles the clause once for each key that it serves. */
+                    executor->once_branch = 1 + i * (table->index_count + 1) + index + 1;
                     executor->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
                     code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, SQLITE_ABORT,
                                      parameters, values, value_count, message);
                     executor->override_conflict = override;
+                    executor->once_branch = branch;
                     /* Whatever the INSERT's OR and the ON CONFLICT of constraints say. */
                     if ((code & 0xff) == SQLITE_CONSTRAINT) executor->last_mode = SQLITE_ABORT;
                     if (code == SQLITE_OK) executor->upsert_updated = true;

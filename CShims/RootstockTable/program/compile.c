@@ -291,7 +291,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     code->returning_columns = sqlite3_column_count(statement);
     rst_statement_done(c, statement);
     /* What does not look at the row is asked for once, and changes() is what it was before the triggers. */
-    result = rst_init_subquery_common_tables(c, with, parts->returning, 1, &kept);
+    result = rst_init_subquery_common_tables(c, with, parts->returning, 1, NULL, &kept);
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
     once = rst_init_subquery_returning(c, with, list, size);
     if (result == SQLITE_OK && once == NULL) result = SQLITE_NOMEM;
@@ -407,7 +407,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
                                               : parts.returning.start != NULL ? parts.returning.start
                                                                               : parts.whole.end};
         char *kept = NULL, *rest = NULL;
-        result = rst_init_subquery_common_tables(c, with, readers, 2, &kept);
+        result =
+            rst_init_subquery_common_tables(c, with, readers, 2, parts.source == SOURCE_SELECT ? table : NULL, &kept);
         if (kept != NULL && (rest = sqlite3_mprintf("%s%s", kept, parts.verb.start)) == NULL) result = SQLITE_NOMEM;
         sqlite3_free(kept);
         if (rest != NULL) {

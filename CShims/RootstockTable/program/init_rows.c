@@ -4,7 +4,7 @@
 **
 ** Each column of the query is there three times, so that a reader gets the affinity that the query's own column has:
 ** b0 has none, t0 is TEXT, n0 numeric. The first reader runs the query; the program keeps its rows to its end.
-** Invariant: one text with the same parameters has the same rows for every row of a program.
+** Invariant: one text with the same parameters has the same rows for every row of a program, or of one of its branches.
 */
 #include "program/program.h"
 #include "common/eponymous.h"
@@ -21,6 +21,7 @@ typedef struct rst_init_subquery {
     char *text;
     sqlite3_value **parameters;
     int parameter_count;
+    int branch; /* executor->once_branch that asked, where the text is one of a branch */
     int columns;
     sqlite3_int64 count, capacity; /* values: count rows of `columns` */
     sqlite3_value **values;
@@ -59,8 +60,13 @@ static bool same_value(sqlite3_value *a, sqlite3_value *b) {
            memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b), (size_t)sqlite3_value_bytes(a)) == 0;
 }
 
-static bool is_of(const rst_init_subquery *once, const char *text, int count, sqlite3_value **parameters) {
-    if (strcmp(once->text, text) != 0 || once->parameter_count != count) return false;
+static bool ends_with(const char *text, const char *end) {
+    const size_t size = strlen(text), length = strlen(end);
+    return size >= length && strcmp(text + size - length, end) == 0;
+}
+
+static bool is_of(const rst_init_subquery *once, const char *text, int branch, int count, sqlite3_value **parameters) {
+    if (strcmp(once->text, text) != 0 || once->branch != branch || once->parameter_count != count) return false;
     for (int i = 0; i < count; i++)
         if (!same_value(once->parameters[i], parameters[i])) return false;
     return true;
@@ -180,7 +186,7 @@ static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *n
     sqlite3_value **parameters = NULL;
     rst_init_subquery *once;
     char *message = NULL;
-    int total = 0, code = SQLITE_OK;
+    int total = 0, branch = 0, code = SQLITE_OK;
     UNUSED(number);
     UNUSED(name);
     rst_init_subquery_free(&cursor->own);
@@ -189,12 +195,15 @@ static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *n
     if (text == NULL || store_of(c)->shared == NULL) return SQLITE_MISUSE;
     code = rst_argument_pack_open(count - 2, values + 2, &parameters, &total);
     if (code != SQLITE_OK) return code;
-    for (once = *list; once != NULL && !is_of(once, text, total, parameters); once = once->next) {
+    if (ends_with(text, INIT_ROWS_RETURNING) || ends_with(text, INIT_ROWS_ASSIGNED))
+        branch = executor_of(c)->once_branch;
+    for (once = *list; once != NULL && !is_of(once, text, branch, total, parameters); once = once->next) {
     }
     if (once == NULL) {
         once = init_rows_new(text, total, parameters);
         code = once == NULL ? SQLITE_NOMEM : fill(c, once, sqlite3_value_int64(values[1]), &message);
         if (code == SQLITE_OK) {
+            once->branch = branch;
             once->next = *list;
             *list = once;
         } else if (once != NULL) {

@@ -3,12 +3,12 @@
 **
 ** A subquery that does not look at the row is run once a statement, natively: here it becomes a SELECT from
 ** rootstock_init_rows (init_rows.c), which the program answers from its first answer. One that does is run for each
-** row. A common table that the statement reads in several places, or in RETURNING, is kept by SQLite for the whole
-** statement: it becomes such a SELECT, too. Invariant: what was replaced can be prepared by itself, with the
-** statement's WITH before it, and looks at nothing but the statement's parameters.
+** row. Invariant: what was replaced can be prepared by itself, with the statement's WITH before it, and looks at nothing
+** but the statement's parameters.
 */
 #include "program/program.h"
 #include "program/init_rows.h"
+#include "program/init_subquery.h"
 #include "program/runner.h"
 
 #include <string.h>
@@ -34,8 +34,7 @@ static char *strictly_quoted(const char *text, int size) {
     return sqlite3_str_finish(out);
 }
 
-/* Prepares a query that may stand by itself. SQLITE_OK, or what SQLite says of it. */
-static int prepare_alone(rst_connection *c, const char *text, sqlite3_stmt **statement) {
+int rst_prepare_alone(rst_connection *c, const char *text, sqlite3_stmt **statement) {
     char *sql = strictly_quoted(text, (int)strlen(text)), *named = NULL;
     int code = sql == NULL ? SQLITE_NOMEM : rst_transform_names(c, sql, sql + strlen(sql), &named, NULL);
     *statement = NULL;
@@ -51,7 +50,7 @@ static int columns_alone(rst_connection *c, rst_span with, const char *text, int
     char *sql = sqlite3_mprintf("%.*s SELECT * FROM (%.*s)", (int)(with.end - with.start),
                                 with.start == NULL ? "" : with.start, size, text);
     int columns = 0;
-    if (sql != NULL && prepare_alone(c, sql, &statement) == SQLITE_OK) columns = sqlite3_column_count(statement);
+    if (sql != NULL && rst_prepare_alone(c, sql, &statement) == SQLITE_OK) columns = sqlite3_column_count(statement);
     sqlite3_finalize(statement);
     sqlite3_free(sql);
     return columns;
@@ -61,10 +60,8 @@ bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *tex
     return columns_alone(c, with, text, size) > 0;
 }
 
-/* Affinity ('b', 't', 'n': none, text, numeric) and collation of each column of a query, found by comparing values that
-** tell them apart. SQLITE_OK, or an error. */
-static int find_kinds(rst_connection *c, rst_span with, const char *query, int columns, char *affinity,
-                      const char **collation) {
+int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int columns, char *affinity,
+                     const char **collation) {
     static const char *const samples[] = {"1", "'01'", "'A'", "'a '"};
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *statement = NULL;
@@ -87,7 +84,7 @@ static int find_kinds(rst_connection *c, rst_span with, const char *query, int c
     sqlite3_str_appendall(text, " FROM \"rootstock kinds\"");
     sql = sqlite3_str_finish(text);
     if (sql == NULL) return SQLITE_NOMEM;
-    code = prepare_alone(c, sql, &statement);
+    code = rst_prepare_alone(c, sql, &statement);
     sqlite3_free(sql);
     if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
@@ -103,15 +100,13 @@ static int find_kinds(rst_connection *c, rst_span with, const char *query, int c
     return code;
 }
 
-/* " FROM rootstock_init_rows(...)": the rows of a query behind the statement's WITH, run once; first: of its first row
-** only. False: the query does not stand by itself. */
-static bool append_source(rst_connection *c, rst_span with, const char *query, bool first, const char *mark,
+bool rst_init_rows_append(rst_connection *c, rst_span with, const char *query, bool first, const char *mark,
                           sqlite3_str *out) {
     sqlite3_stmt *statement = NULL;
     char *text = sqlite3_mprintf("%.*s SELECT * FROM (%s)%s", (int)(with.end - with.start),
                                  with.start == NULL ? "" : with.start, query, mark);
     int used = 0, highest;
-    bool alone = text != NULL && prepare_alone(c, text, &statement) == SQLITE_OK;
+    bool alone = text != NULL && rst_prepare_alone(c, text, &statement) == SQLITE_OK;
     highest = alone ? sqlite3_bind_parameter_count(statement) : 0;
     for (int i = 1; i <= highest; i++) used += sqlite3_bind_parameter_name(statement, i) != NULL;
     if (used > INIT_ROWS_PARAMETERS) alone = false;
@@ -138,8 +133,8 @@ static bool append_once(rst_connection *c, rst_span with, const char *query, int
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > column && columns <= INIT_ROWS_COLUMNS &&
-                find_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
-                append_source(c, with, query, true, mark, source);
+                rst_result_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
+                rst_init_rows_append(c, with, query, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
     if (done) sqlite3_str_appendf(out, "(SELECT %c%d%s)", affinity[column], column, from);
@@ -155,8 +150,8 @@ static bool append_list(rst_connection *c, rst_span with, const char *query, con
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > 0 && columns <= INIT_ROWS_COLUMNS &&
-                find_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
-                append_source(c, with, query, false, mark, source);
+                rst_result_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
+                rst_init_rows_append(c, with, query, false, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
     /* A collation is that of a column: what compares has its own say first. */
@@ -180,7 +175,7 @@ static bool append_index_list(rst_connection *c, const char *query, const char *
     bool done;
     while (token.type != TOKEN_END && !rst_token_is(&token, "FROM")) token = rst_token_next(&p, end);
     nulls = sqlite3_mprintf("SELECT 1 %s WHERE %.*s IS NULL", token.text, (int)(token.text - column), column);
-    done = nulls != NULL && append_source(c, none, nulls, true, mark, source);
+    done = nulls != NULL && rst_init_rows_append(c, none, nulls, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
     if (done)
@@ -194,7 +189,7 @@ static bool append_index_list(rst_connection *c, const char *query, const char *
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out) {
     char *query = sqlite3_mprintf("%.*s", size, text);
-    bool done = query != NULL && append_once(c, with, query, column, "", out);
+    bool done = query != NULL && append_once(c, with, query, column, INIT_ROWS_ASSIGNED, out);
     sqlite3_free(query);
     return done;
 }
@@ -313,111 +308,11 @@ static char *once_subqueries(rst_connection *c, rst_span with_text, const char *
 }
 
 char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size) {
-    return once_subqueries(c, with, text, size, "");
+    return once_subqueries(c, with, text, size, INIT_ROWS_ASSIGNED);
 }
 
 char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size) {
-    return once_subqueries(c, with, text, size, " /*returning*/");
-}
-
-/* Places of a text that read the common table. */
-static int times_read(const char *text, const char *end, const char *name) {
-    rst_token previous = {TOKEN_END, text, 0};
-    int times = 0;
-    for (const char *p = text; name != NULL;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_names(&token) && rst_token_same_name(&token, name) &&
-            (rst_token_is(&previous, "FROM") || rst_token_is(&previous, "JOIN") || rst_token_mark(&previous, ",") ||
-             rst_token_mark(&previous, "(")))
-            times++;
-        previous = token;
-    }
-    return times;
-}
-
-/* A common table's definition as one of its rows, run once. False: it stays as it is. */
-static bool append_kept(rst_connection *c, rst_span with, const rst_token *name, sqlite3_str *out) {
-    char affinity[INIT_ROWS_COLUMNS],
-        *query = sqlite3_mprintf("SELECT * FROM %.*s", (int)name->size, name->text),
-        *whole = sqlite3_mprintf("%.*s %s", (int)(with.end - with.start), with.start, query), *from;
-    const char *collation[INIT_ROWS_COLUMNS];
-    sqlite3_str *source = sqlite3_str_new(NULL);
-    sqlite3_stmt *statement = NULL;
-    bool done = query != NULL && whole != NULL && prepare_alone(c, whole, &statement) == SQLITE_OK &&
-                sqlite3_column_count(statement) <= INIT_ROWS_COLUMNS &&
-                find_kinds(c, with, query, sqlite3_column_count(statement), affinity, collation) == SQLITE_OK &&
-                append_source(c, with, query, false, "", source);
-    from = sqlite3_str_finish(source);
-    done = done && from != NULL;
-    if (done) {
-        const int columns = sqlite3_column_count(statement);
-        sqlite3_str_append(out, name->text, (int)name->size);
-        for (int i = 0; i < columns; i++)
-            sqlite3_str_appendf(out, "%s\"%w\"", i > 0 ? "," : "(", sqlite3_column_name(statement, i));
-        sqlite3_str_appendall(out, ") AS (SELECT ");
-        for (int i = 0; i < columns; i++)
-            sqlite3_str_appendf(out, "%s%c%d%s", i > 0 ? "," : "", affinity[i], i, collation[i]);
-        sqlite3_str_appendf(out, "%s)", from);
-    }
-    sqlite3_finalize(statement);
-    sqlite3_free(from);
-    sqlite3_free(whole);
-    sqlite3_free(query);
-    return done;
-}
-
-int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times, char **out) {
-    const char *p = with.start, *copied = with.start;
-    sqlite3_str *text;
-    rst_token token;
-    *out = NULL;
-    if (with.end == with.start) return SQLITE_OK;
-    token = rst_token_next(&p, with.end);
-    if (!rst_token_is(&token, "WITH")) return SQLITE_OK;
-    text = sqlite3_str_new(NULL);
-    for (;;) {
-        rst_token name = rst_token_next(&p, with.end);
-        bool kept = true, always;
-        char *unquoted;
-        if (rst_token_is(&name, "RECURSIVE")) name = rst_token_next(&p, with.end);
-        token = rst_token_next(&p, with.end);
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, with.end)) break;
-            token = rst_token_next(&p, with.end);
-        }
-        if (!rst_token_is(&token, "AS")) break;
-        token = rst_token_next(&p, with.end);
-        if (rst_token_is(&token, "NOT")) {
-            kept = false;
-            token = rst_token_next(&p, with.end);
-        }
-        always = kept && rst_token_is(&token, "MATERIALIZED");
-        if (rst_token_is(&token, "MATERIALIZED")) token = rst_token_next(&p, with.end);
-        if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, with.end)) break;
-        unquoted = rst_token_name(&name);
-        if (always || (kept && times_read(readers.start, readers.end, unquoted) >= times)) {
-            sqlite3_str *definition = sqlite3_str_new(NULL);
-            bool done = append_kept(c, with, &name, definition);
-            char *kept_text = sqlite3_str_finish(definition);
-            if (done && kept_text != NULL) {
-                sqlite3_str_append(text, copied, (int)(name.text - copied));
-                sqlite3_str_appendall(text, kept_text);
-                copied = p;
-            }
-            sqlite3_free(kept_text);
-        }
-        sqlite3_free(unquoted);
-        token = rst_token_next(&p, with.end);
-        if (!rst_token_mark(&token, ",")) break;
-    }
-    if (copied != with.start) {
-        sqlite3_str_append(text, copied, (int)(with.end - copied));
-        *out = sqlite3_str_finish(text);
-        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    }
-    sqlite3_free(sqlite3_str_finish(text));
-    return SQLITE_OK;
+    return once_subqueries(c, with, text, size, INIT_ROWS_RETURNING);
 }
 
 /* Whether there is a subquery in a FROM, or a WITH. */

@@ -285,7 +285,7 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
     if (upsert.start == NULL) return SQLITE_OK;
     code = bare_excluded(table, alias, upsert, &bare);
     /* The source read a common table before SQLite knew that the clauses would. */
-    if (code == SQLITE_OK) code = rst_init_subquery_common_tables(c, with, readers, 2, &kept);
+    if (code == SQLITE_OK) code = rst_init_subquery_common_tables(c, with, readers, 2, NULL, &kept);
     if (code != SQLITE_OK) {
         sqlite3_free(bare);
         return code;

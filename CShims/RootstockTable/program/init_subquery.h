@@ -1,0 +1,20 @@
+/* init_subquery.h - queries of a program that are run once a statement: what init_subquery.c and kept_tables.c share. */
+#ifndef RST_INIT_SUBQUERY_H
+#define RST_INIT_SUBQUERY_H
+
+#include "program/program.h"
+
+/* Prepares a query that may stand by itself. SQLITE_OK, or what SQLite says of it. */
+int rst_prepare_alone(rst_connection *c, const char *text, sqlite3_stmt **statement);
+
+/* Affinity ('b', 't', 'n': none, text, numeric) and collation of each column of a query, found by comparing values that
+** tell them apart. SQLITE_OK, or an error. */
+int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int columns, char *affinity,
+                     const char **collation);
+
+/* " FROM rootstock_init_rows(...)": the rows of a query behind the statement's WITH, run once; first: of its first row
+** only. False: the query does not stand by itself. */
+bool rst_init_rows_append(rst_connection *c, rst_span with, const char *query, bool first, const char *mark,
+                          sqlite3_str *out);
+
+#endif
