@@ -16,9 +16,9 @@ struct CaseEstimates {
     func firstRound(
         _ workload: Workload, _ item: PlanItem, isPrepared: (Workload, PlanItem, Contender) -> Bool
     ) -> Double? {
-        let key = "\(item.suite.name) \(workload.name)"
+        let key = "\(item.suite.name) \(item.caseName(workload))"
         guard let turn = turns[key], let all = contenders[key] else { return nil }
-        let fill = workload.starting.fixture.flatMap { fills["\(item.suite.name) \($0)"] } ?? 0
+        let fill = workload.starting.fixture.flatMap { fills["\(item.suite.name) \($0) \(item.size)"] } ?? 0
         let unfilled = all.count { !isPrepared(workload, item, $0) }
         return turn * Double(all.count) + fill * Double(unfilled)
     }
@@ -50,7 +50,7 @@ extension Runner {
             estimates.turns.merge(atFullSize(tiny.turns, more.turns)) { $1 }
             estimates.fills.merge(atFullSize(tiny.fills, more.fills)) { $1 }
             for workload in item.workloads {
-                estimates.contenders["\(item.suite.name) \(workload.name)"] = plan.contenders(for: workload)
+                estimates.contenders["\(item.suite.name) \(item.caseName(workload))"] = plan.contenders(for: workload)
             }
         }
         return estimates
@@ -67,7 +67,7 @@ extension Runner {
         var fills: [String: Double] = [:]
         for workload in item.workloads {
             let all = plan.contenders(for: workload)
-            let key = "\(item.suite.name) \(workload.name)"
+            let key = "\(item.suite.name) \(item.caseName(workload))"
             for contender in all.count > 2 ? [all[0], all[all.count - 1]] : all {
                 guard now() < end else { return (turns, fills) }
                 progress("\(key): trying a small size")
@@ -80,7 +80,8 @@ extension Runner {
                     let fixture = try fixtures.path(workload, small, contender, durability)
                     let filled = now()
                     if isNew, let name = workload.starting.fixture {
-                        fills["\(item.suite.name) \(name)", default: 0].keep(filled.timeIntervalSince(began))
+                        let store = "\(item.suite.name) \(name) \(item.size)"
+                        fills[store, default: 0].keep(filled.timeIntervalSince(began))
                     }
                     let isShared = Self.isShared(workload.starting)
                     _ = try launch(

@@ -46,6 +46,7 @@ extension Runner {
         let item: PlanItem
         let label: String
         let durability: DurabilityClass
+        let caseName: String
         var turns: [Turns]
         /// Rounds that ended, the warm-up among them.
         var rounds = 0
@@ -59,14 +60,16 @@ extension Runner {
             self.item = item
             self.label = label
             durability = workload.durability ?? runner.plan.durability
+            caseName = item.caseName(workload)
             report.cases.append(
                 CaseDescription(
-                    suite: item.suite.name, case: workload.name, summary: workload.summary,
-                    publishedName: workload.publishedName, writes: workload.writes))
+                    suite: item.suite.name, case: caseName, summary: workload.summary,
+                    publishedName: workload.publishedName, writes: workload.writes,
+                    ofCase: item.isOneOfSizes ? workload.name : nil, size: item.isOneOfSizes ? item.size : nil))
             turns = runner.plan.contenders(for: workload).map(Turns.init)
             for choice in runner.plan.configurations where !choice.supports(workload) {
                 report.warnings.append(
-                    "\(item.suite.name) \(workload.name): \(choice.name) keeps the file to one connection and sat this out"
+                    "\(item.suite.name) \(caseName): \(choice.name) keeps the file to one connection and sat this out"
                 )
             }
             random = SplitMix64(seed: UInt64(runner.plan.seed) &+ stableHash(item.suite.name + workload.name))

@@ -40,6 +40,8 @@ public struct Environment: Codable, Sendable {
     public var within: String? = nil
     /// What suite `engine` wrote and read, where it was not db_bench's.
     public var shape: EngineShape? = nil
+    /// The sizes of each suite that was run at several, in the order of the run; `sizes` has the last then.
+    public var series: [String: [Int]]? = nil
 }
 
 extension Environment {
@@ -50,7 +52,11 @@ extension Environment {
         uname(&name)
         let kernel = [field(&name.sysname), field(&name.release), field(&name.machine)].joined(separator: " ")
         var sizes: [String: Int] = [:]
-        for item in plan.items { sizes[item.suite.name] = item.size }
+        var series: [String: [Int]] = [:]
+        for item in plan.items {
+            sizes[item.suite.name] = item.size
+            if item.isOneOfSizes { series[item.suite.name, default: []].append(item.size) }
+        }
         var configurations: [String: [String]] = [:]
         for choice in plan.configurations { configurations[choice.name] = choice.settings }
         return Environment(
@@ -63,12 +69,15 @@ extension Environment {
             rootstockVersion: plan.rootstockVersion, swiftVersion: swiftVersion, build: buildKind,
             commit: commit(), loadAverage: loadAverage(), clockOverheadNanoseconds: Meter.overheadNanoseconds(),
             command: plan.command, seed: plan.seed, sizes: sizes, repeats: plan.repeats, configurations: configurations,
-            seconds: nil, shape: plan.shape == .standard ? nil : plan.shape)
+            seconds: nil, shape: plan.shape == .standard ? nil : plan.shape,
+            series: series.isEmpty ? nil : series)
     }
 
     /// The suites' sizes, and what suite `engine` wrote and read where it was not db_bench's.
     public var sizesText: String {
-        let sizes = sizes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let sizes = sizes.sorted { $0.key < $1.key }.map { name, size in
+            "\(name) " + (series?[name] ?? [size]).map(String.init).joined(separator: ", ")
+        }
         return (sizes + [shape?.text].compactMap { $0 }).joined(separator: ", ")
     }
 

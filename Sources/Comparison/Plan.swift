@@ -15,11 +15,18 @@ public struct PlanItem: Sendable {
     public var suite: Suite
     public var workloads: [Workload]
     public var size: Int
+    /// Whether the plan has the suite at other sizes too: then the name of a case says its size.
+    public var isOneOfSizes = false
 
     public init(suite: Suite, workloads: [Workload], size: Int) {
         self.suite = suite
         self.workloads = workloads
         self.size = size
+    }
+
+    /// A case's name in the report.
+    func caseName(_ workload: Workload) -> String {
+        isOneOfSizes ? "\(workload.name) at \(size)" : workload.name
     }
 }
 

@@ -89,6 +89,9 @@ public struct CaseDescription: Codable, Sendable {
     public var summary: String
     public var publishedName: String?
     public var writes: Bool
+    /// Of a comparison at several sizes: the case without its size, and the size. Null otherwise.
+    public var ofCase: String? = nil
+    public var size: Int? = nil
 }
 
 /// The user's database and statements, as far as a reader of the figures needs them.

@@ -77,21 +77,22 @@ public struct Runner {
             var runs: [CaseRun] = []
             for workload in item.workloads {
                 number += 1
+                let name = "\(item.suite.name) \(item.caseName(workload))"
                 guard timetable.hasTimeToBegin(now: now()) else {
-                    remarks.late.append("\(item.suite.name) \(workload.name)")
+                    remarks.late.append(name)
                     continue
                 }
                 if let estimate = estimates.firstRound(workload, item, isPrepared: fixtures.isPrepared),
                     !timetable.hasTime(forRoundOf: estimate, casesToCome: 0, now: now())
                 {
-                    remarks.large.append(("\(item.suite.name) \(workload.name)", estimate))
-                    progress("\(item.suite.name) \(workload.name): left out, it would take \(Int(estimate)) s")
+                    remarks.large.append((name, estimate))
+                    progress("\(name): left out, it would take \(Int(estimate)) s")
                     continue
                 }
                 let run = CaseRun(
-                    self, workload, item, label: "[\(number)/\(total)] \(item.suite.name) \(workload.name)", &report)
+                    self, workload, item, label: "[\(number)/\(total)] \(name)", &report)
                 guard try begin(run, casesToCome: total - number, &timetable, &fixtures, &report) else {
-                    remarks.late.append("\(item.suite.name) \(workload.name)")
+                    remarks.late.append(name)
                     continue
                 }
                 runs.append(run)
@@ -110,7 +111,7 @@ public struct Runner {
             }
             for run in runs {
                 if run.counted < plan.repeats && !run.turns.isEmpty {
-                    remarks.short.append("\(item.suite.name) \(run.workload.name) \(max(1, run.counted))")
+                    remarks.short.append("\(item.suite.name) \(run.caseName) \(max(1, run.counted))")
                 }
                 spent.add(run)
                 finish(run, &report, &remarks)
@@ -195,7 +196,7 @@ public struct Runner {
             let contender = run.turns[index].contender
             progress("\(run.label): \(contender), " + (run.rounds == 0 ? "warm-up" : "turn \(run.rounds)"))
             let place = TurnJournal.Place(
-                suite: run.item.suite.name, case: run.workload.name, contender: contender, round: run.rounds)
+                suite: run.item.suite.name, case: run.caseName, contender: contender, round: run.rounds)
             do {
                 if let known = journal?.known(place) {
                     run.turns[index].add(known)
@@ -207,7 +208,7 @@ public struct Runner {
             } catch {
                 report.failures.append(
                     Failure(
-                        suite: run.item.suite.name, case: run.workload.name, contender: contender.description,
+                        suite: run.item.suite.name, case: run.caseName, contender: contender.description,
                         message: "\(error)"))
                 run.turns[index].reports = []
             }
@@ -225,7 +226,7 @@ public struct Runner {
             for text in differing {
                 report.failures.append(
                     Failure(
-                        suite: run.item.suite.name, case: run.workload.name, contender: text.contender,
+                        suite: run.item.suite.name, case: run.caseName, contender: text.contender,
                         message: text.message))
             }
             return

@@ -58,7 +58,7 @@ extension Runner {
             let userBytes = userBytes(turn, workload, item)
             report.results.append(
                 MeasuredResult(
-                    suite: item.suite.name, case: workload.name, engine: turn.contender.engine,
+                    suite: item.suite.name, case: item.caseName(workload), engine: turn.contender.engine,
                     configuration: turn.contender.configuration, durability: durability, layer: turn.contender.layer,
                     operations: operations, seconds: median(samples), latency: histogram.summary,
                     checksum: turn.reports[0].checksum, copy: turn.contender.copy, samples: samples,
@@ -66,7 +66,7 @@ extension Runner {
                     writeAmplification: userBytes.flatMap(cost.writeAmplification)))
             if samples.count > 3 && scatter(samples) > Self.noticedScatter {
                 remarks.scattering.append(
-                    ("\(item.suite.name) \(workload.name) \(turn.contender)", scatter(samples)))
+                    ("\(item.suite.name) \(item.caseName(workload)) \(turn.contender)", scatter(samples)))
             }
         }
         let engines = turns.map(\.contender.engine)
@@ -79,12 +79,12 @@ extension Runner {
         for baseline in baselines {
             for turn in turns where !baselines.contains(where: { $0.contender == turn.contender }) {
                 let estimate = ratioOfMedians(baseline.reports.map(\.seconds), turn.reports.map(\.seconds))
-                // Nothing was published of other keys and values than db_bench's.
+                // Nothing was published of other keys and values than db_bench's, nor of a series of sizes.
                 let published =
-                    turn.contender.isNative || turn.contender.isControl || plan.shape != .standard
+                    turn.contender.isNative || turn.contender.isControl || plan.shape != .standard || item.isOneOfSizes
                     ? nil : PublishedFigure.find(suite: item.suite.name, workload: workload.name)
                 var ratio = Ratio(
-                    suite: item.suite.name, case: workload.name, durability: durability,
+                    suite: item.suite.name, case: item.caseName(workload), durability: durability,
                     baseline: Baseline(engine: first, configuration: baseline.contender.configuration),
                     engine: turn.contender.engine, ratio: estimate.ratio, low: estimate.interval?.lowerBound,
                     high: estimate.interval?.upperBound,

@@ -82,7 +82,7 @@ public final class TurnJournal {
             contestants: plan.contestants.map { "\($0.engine):\($0.configuration)" },
             layers: plan.layers.map(\.rawValue).sorted(), durability: plan.durability.rawValue, seed: plan.seed,
             version: plan.rootstockVersion,
-            cases: plan.items.flatMap { item in item.workloads.map { "\(item.suite.name) \($0.name)" } },
+            cases: plan.items.flatMap { item in item.workloads.map { "\(item.suite.name) \(item.caseName($0))" } },
             sizes: plan.items.reduce(into: [:]) { $0[$1.suite.name] = $1.size },
             shape: plan.shape == .standard ? nil : plan.shape)
         if let known = fingerprint {

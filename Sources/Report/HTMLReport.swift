@@ -173,6 +173,8 @@ struct HTMLSuite {
     var hasLayers: Bool
     var curves: [HTMLCurve]
     var hasCurves: Bool
+    var sizeCurves: [HTMLSizeCurve]
+    var hasSizeCurves: Bool
     var costs: [HTMLCost]
     var costRows: [CostRow]
     var published: [HTMLPublished]
@@ -254,6 +256,8 @@ struct HTMLSuite {
         hasBars = !bars.isEmpty
         curves = summaries.map { HTMLCurve(report: report, summary: $0) }.filter(\.isWorthDrawing)
         hasCurves = !curves.isEmpty
+        sizeCurves = report.sizeSeries(suite: name).compactMap(HTMLSizeCurve.init)
+        hasSizeCurves = !sizeCurves.isEmpty
         costs = summaries.map { HTMLCost($0) }
         costRows = summaries.flatMap { summary in
             report.results(suite: name, case: summary.name).map { Self.cost($0) }

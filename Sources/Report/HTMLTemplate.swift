@@ -59,6 +59,24 @@ enum HTMLTemplate {
         <div class="scroll" tabindex="0" role="region" aria-label="Times of {{name}}"><table><thead><tr>{{#columns}}<th scope="col" class="{{style}}">{{text}}</th>{{/columns}}</tr></thead>
         <tbody>{{#rows}}<tr><th scope="row" class="text">{{head}}</th>{{#cells}}<td class="{{style}}">{{text}}</td>{{/cells}}</tr>
         {{/rows}}</tbody></table></div>
+        {{#hasSizeCurves}}
+        <h3>By size</h3>
+        <p class="quiet">Native SQLite's time over the engine's at each size of the suite. Above 1 the engine is faster.</p>
+        <div class="plots">
+        {{#sizeCurves}}
+        <figure class="plot"><figcaption>{{name}}</figcaption>
+        <svg viewBox="0 0 360 210" role="img" aria-label="Ratio of {{name}} by size; the figures stand below">
+        {{#grid}}<line class="grid" x1="56" x2="348" y1="{{y}}" y2="{{y}}"/><text x="50" y="{{baseline}}" text-anchor="end">{{text}}</text>
+        {{/grid}}<line class="one" x1="56" x2="348" y1="{{one}}" y2="{{one}}"/>
+        {{#labels}}<text x="{{x}}" y="198" text-anchor="{{anchor}}">{{text}}</text>
+        {{/labels}}{{#lines}}<polyline class="line{{number}}" points="{{points}}"/>
+        {{/lines}}</svg>
+        <ul class="key-list">{{#lines}}<li><span class="key line{{number}}" aria-hidden="true"></span>{{engine}}: {{figures}}</li>
+        {{/lines}}</ul>
+        </figure>
+        {{/sizeCurves}}
+        </div>
+        {{/hasSizeCurves}}
         {{#hasLayers}}
         <h3>Layers</h3>
         <p class="quiet">The same operations without SQL (floor), by SQLite's C calls, and by the layers above them.</p>
@@ -183,7 +201,7 @@ enum HTMLTemplate {
         .plot{margin:0;padding:.75rem;border:1px solid var(--rule);border-radius:6px;min-width:0}
         figcaption{font-weight:600;overflow-wrap:anywhere}
         svg{width:100%;height:auto;display:block;margin:.25rem 0}
-        svg text{fill:var(--quiet);font-size:12px}.grid{stroke:var(--rule)}
+        svg text{fill:var(--quiet);font-size:12px}.grid{stroke:var(--rule)}line.one{stroke:var(--quiet)}
         polyline{fill:none;stroke-width:2.5;stroke-linejoin:round}
         polyline.line1{stroke:var(--l1)}polyline.line2{stroke:var(--l2);stroke-dasharray:7 3}
         polyline.line3{stroke:var(--l3);stroke-dasharray:2 3}polyline.line4{stroke:var(--l4);stroke-dasharray:9 3 2 3}

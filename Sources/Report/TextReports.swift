@@ -15,6 +15,9 @@ extension ComparisonReport {
         for suite in suiteNames {
             text += "\n" + (colour ? "\u{1B}[1m\(suite)\u{1B}[0m" : suite) + "\n"
             text += table(suite: suite).terminalText()
+            if let sizes = sizeTable(suite: suite) {
+                text += "\nby size (~: no difference, or too few turns)\n" + sizes.terminalText()
+            }
             if let layers = layerTable(suite: suite) { text += "\nlayers\n" + layers.terminalText() }
             if costs { text += "\ncosts\n" + costTable(suite: suite).terminalText() }
         }
@@ -142,6 +145,9 @@ extension ComparisonReport {
         if !answer.isEmpty { text += "\n## Answer\n\n" + answer.joined(separator: "\n\n") + "\n" }
         for suite in suiteNames {
             text += "\n## \(suite)\n\n" + table(suite: suite).markdown()
+            if let sizes = sizeTable(suite: suite) {
+                text += "\n### By size\n\n" + sizes.markdown() + "\n~: no difference, or too few turns\n"
+            }
             if let layers = layerTable(suite: suite) { text += "\n### Layers\n\n" + layers.markdown() }
             text += "\n### Costs\n\n" + costTable(suite: suite).markdown() + "\n\(Self.costLegend)\n"
         }

@@ -53,6 +53,12 @@ struct Compare: ParsableCommand {
         help: "Size of the suite; its own default otherwise.")
     var size: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Each case at these sizes, separated by commas: what depends on the size is drawn as a curve.",
+            valueName: "n,..."))
+    var sizes: String?
+
     @OptionGroup(title: "Suite engine")
     var shape: EngineShapeOptions
 
@@ -146,6 +152,10 @@ struct Compare: ParsableCommand {
     @OptionGroup var files: ReportFiles
 
     func validate() throws {
+        if sizes != nil {
+            guard size == nil else { throw ValidationError("--sizes stands in place of --size.") }
+            guard !own.isAskedFor else { throw ValidationError("--sizes is of a suite, not of a database.") }
+        }
         if own.isAskedFor {
             guard suite == nil && !list else { throw ValidationError("--database takes no suite.") }
             guard !shape.isAskedFor else { throw ValidationError("--database has keys and values of its own.") }
@@ -242,7 +252,7 @@ struct Compare: ParsableCommand {
                 rootstockVersion: Version.rootstock)
             plan.precision = precision / 100
             plan.shape = try shape.shape()
-            plan.scales = size == nil && !own.isAskedFor
+            plan.scales = size == nil && sizes == nil && !own.isAskedFor
             plan.sparesSlow = spareSlow
             if own.isAskedFor { plan.leastTurns = ratioNeedsTurns }
             plan.preparesAtOnce = true
@@ -281,7 +291,8 @@ struct Compare: ParsableCommand {
             }
             suites = [found]
         }
-        return try suites.map { found in
+        let sizes = try sizeList()
+        return try suites.flatMap { found in
             // The short run over everything has the microbenchmark whole.
             let short = headline || (suite == Suite.headlineName && found.name != Suite.engine.name)
             let workloads =
@@ -294,8 +305,27 @@ struct Compare: ParsableCommand {
                     }
                     return workload
                 }
-            return PlanItem(suite: found, workloads: workloads, size: size ?? found.defaultSize)
+            return sizes.map { size in
+                var item = PlanItem(suite: found, workloads: workloads, size: size ?? found.defaultSize)
+                item.isOneOfSizes = sizes.count > 1
+                return item
+            }
         }
+    }
+
+    /// The sizes to run at, least first; null stands for the suite's own.
+    private func sizeList() throws -> [Int?] {
+        guard let sizes else { return [size] }
+        let numbers = try Self.names(sizes).map { text in
+            guard let number = Int(text), number > 0 else {
+                throw PlanError("'\(text)' in --sizes is no size; write numbers, such as --sizes 10000,100000")
+            }
+            return number
+        }
+        guard Set(numbers).count == numbers.count, numbers.count > 1 else {
+            throw PlanError("--sizes takes two or more different numbers; for one there is --size")
+        }
+        return numbers.sorted()
     }
 
     private static func names(_ list: String) -> [String] {

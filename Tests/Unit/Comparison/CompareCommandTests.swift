@@ -70,6 +70,31 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: file("stores")) == [], "stores were left behind")
     }
 
+    @Test func severalSizesAreATableAndACurve() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("sizes-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = { (name: String) in directory.appendingPathComponent(name).path }
+        let run = try rootstock([
+            "compare", "engine", "readrandom", "--engines", "sqlite:wal,lmdb", "--sizes", "4000,1000", "--repeat", "1",
+            "--json", file("r.json"), "--html", file("r.html"), "--markdown", file("r.md"),
+        ])
+        #expect(run.status == 0, "\(run.error)")
+        #expect(run.output.contains("readrandom at 1000") && run.output.contains("by size"))
+        let report = try JSONDecoder().decode(
+            ComparisonReport.self, from: Data(contentsOf: URL(fileURLWithPath: file("r.json"))))
+        #expect(report.cases.map(\.case) == ["readrandom at 1000", "readrandom at 4000"])
+        #expect(
+            report.cases.map(\.ofCase) == ["readrandom", "readrandom"] && report.cases.map(\.size) == [1000, 4000])
+        // Each size has stores of its own.
+        #expect(report.results.map(\.operations) == [1000, 1000, 4000, 4000])
+        #expect(report.environment.series == ["engine": [1000, 4000]])
+        #expect(report.ratios.allSatisfy { $0.published == nil })
+        let page = try String(contentsOfFile: file("r.html"), encoding: .utf8)
+        #expect(page.contains("Ratio of readrandom by size") && page.contains("x at 1000, "))
+        #expect(try String(contentsOfFile: file("r.md"), encoding: .utf8).contains("| readrandom | lmdb |"))
+    }
+
     #if os(Linux)
         /// What a durability class promises can be seen: one sync or more for each commit in `full`, none in `off`.
         @Test(arguments: ["sqlite", "lmdb"])
@@ -347,6 +372,9 @@ import Testing
         (["compare", "engine", "--json", "/"], "/ is a directory"),
         (["compare", "engine", "--html", "/nowhere/x.html"], "/nowhere/x.html cannot be written"),
         (["compare", "engine", "--precision", "0"], "--precision must be more than nothing"),
+        (["compare", "engine", "--sizes", "1000,many"], "'many' in --sizes is no size"),
+        (["compare", "engine", "--sizes", "1000"], "two or more different numbers"),
+        (["compare", "engine", "--sizes", "1000,2000", "--size", "5"], "--sizes stands in place of --size"),
         (["compare", "engine", "--key-size", "8"], "a key has 16 to 500 bytes, not 8"),
         (["compare", "engine", "--value-size", "0"], "a value has 1 to 1,000,000 bytes, not 0"),
         (["compare", "engine", "mixed", "--threads", "0"], "there are 1 to 64 threads, not 0"),
