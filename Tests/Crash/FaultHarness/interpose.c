@@ -47,7 +47,6 @@ static const char *_Atomic recorded_name; /* cleared under the recording's lock 
 static bool recorded_exists;              /* it has been opened: its directory has its name */
 unsigned record_flush_delay, record_seal_delay;
 bool record_stores;
-static void record_changes(void);
 
 /* The system's own function of that name, looked up once. */
 #define REAL(type, name, ...)                                                                                          \
@@ -129,13 +128,6 @@ static int ended(int result, bool after) {
 ** RECORDING
 */
 
-/* Under the recording's lock. */
-static event *new_event(event_kind kind) {
-    event *added = recording_event();
-    added->kind = kind;
-    return added;
-}
-
 void record_start(const char *name) {
     recorded_name = name;
     recorded_exists = false;
@@ -147,7 +139,7 @@ void record_start(const char *name) {
 void record_acknowledged(int number) {
     if (recorded_name == NULL) return;
     recording_lock();
-    new_event(EVENT_ACKNOWLEDGED)->number = number;
+    recording_event(EVENT_ACKNOWLEDGED)->number = number;
     recording_unlock();
 }
 
@@ -174,7 +166,7 @@ static void record_write(int descriptor, const void *bytes, ssize_t size, off_t 
     if (!is_recorded(descriptor) || size <= 0) return;
     recording_lock();
     if (recorded_name != NULL) {
-        event *added = new_event(EVENT_WRITE);
+        event *added = recording_event(EVENT_WRITE);
         added->durable = descriptors[descriptor].synchronous;
         added->offset = (uint64_t)offset;
         added->size = (size_t)size;
@@ -196,13 +188,13 @@ static int record_sync(int descriptor, int result, size_t begun) {
     if (recorded_name != NULL && is_watched(descriptor) && descriptors[descriptor].directory && recorded_exists &&
         result == 0) {
         recording_lock();
-        new_event(EVENT_NAMED);
+        recording_event(EVENT_NAMED);
         recording_unlock();
     }
     if (!is_recorded(descriptor) || result != 0) return result;
     recording_lock();
     bool lost = is_told_of_loss(descriptor);
-    if (!lost && recorded_name != NULL) new_event(EVENT_SYNC)->begun = begun;
+    if (!lost && recorded_name != NULL) recording_event(EVENT_SYNC)->begun = begun;
     recording_unlock();
     if (!lost) return 0;
     errno = EIO;
@@ -215,7 +207,7 @@ static void record_lost(int descriptor) {
     if (!is_recorded(descriptor)) return;
     recording_lock();
     size_t begun = recording_count();
-    if (recorded_name != NULL) new_event(EVENT_LOST)->begun = begun;
+    if (recorded_name != NULL) recording_event(EVENT_LOST)->begun = begun;
     recording_lose();
     descriptors[descriptor].losses = recording_losses();
     recording_unlock();
@@ -359,7 +351,7 @@ int fdatasync(int descriptor) {
         errno = error;
         return -1;
     }
-    if (record_stores && is_recorded(descriptor)) record_changes();
+    if (record_stores && is_recorded(descriptor)) recording_map_changes(recorded_name);
     size_t begun = events_so_far();
     int result = real(descriptor);
     if (recorded_name != NULL && record_flush_delay > 0) usleep(record_flush_delay);
@@ -377,67 +369,14 @@ int fsync(int descriptor) {
     return ended(result, after);
 }
 
-/*
-** What is stored through a map is seen when it is synced: the pages that differ from those of the last time are what
-** the system may have written since then, in any order. A sync of the whole map is a sync; one of some pages (a meta
-** page) is of those pages only.
-*/
-enum { MAP_PAGE = 4096, PAGES_OF_A_META = 16 };
-
-static struct {
-    int descriptor;
-    unsigned char *seen, *now;
-    size_t size;
-    uintptr_t base;
-} map = {.descriptor = -1};
-
-static void record_page(size_t at, bool durable) {
-    recording_lock();
-    event *added = new_event(EVENT_WRITE);
-    added->durable = durable;
-    added->offset = at;
-    added->size = MAP_PAGE;
-    added->bytes = recording_bytes(MAP_PAGE);
-    memcpy(added->bytes, map.now + at, MAP_PAGE);
-    recording_unlock();
-}
-
-static void record_changes(void) {
-    if (map.descriptor < 0) map.descriptor = (int)syscall(SYS_openat, AT_FDCWD, recorded_name, O_RDONLY | O_CLOEXEC);
-    off_t end = map.descriptor < 0 ? -1 : lseek(map.descriptor, 0, SEEK_END);
-    if (end < 0) abort();
-    if ((size_t)end > map.size) {
-        map.seen = realloc(map.seen, (size_t)end);
-        map.now = realloc(map.now, (size_t)end);
-        if (map.seen == NULL || map.now == NULL) abort();
-        memset(map.seen + map.size, 0, (size_t)end - map.size);
-        map.size = (size_t)end;
-    }
-    if (syscall(SYS_pread64, map.descriptor, map.now, map.size, 0) != (long)end) abort();
-    for (size_t at = 0; at + MAP_PAGE <= map.size; at += MAP_PAGE)
-        if (memcmp(map.seen + at, map.now + at, MAP_PAGE) != 0) record_page(at, false);
-    memcpy(map.seen, map.now, map.size);
-}
-
-static void record_map_sync(uintptr_t address, size_t size, size_t begun) {
-    if (size > (size_t)MAP_PAGE * PAGES_OF_A_META) {
-        map.base = address;
-        recording_lock();
-        new_event(EVENT_SYNC)->begun = begun;
-        recording_unlock();
-        return;
-    }
-    for (size_t at = address - map.base; at < address - map.base + size; at += MAP_PAGE) record_page(at, true);
-}
-
 int msync(void *address, size_t size, int flags) {
     REAL(int, "msync", void *, size_t, int);
     bool after = false;
     if (fails(IO_MSYNC, &after)) return -1;
-    if (recorded_name != NULL) record_changes();
+    if (recorded_name != NULL) recording_map_changes(recorded_name);
     size_t begun = events_so_far();
     int result = real(address, size, flags);
-    if (recorded_name != NULL && result == 0 && (flags & MS_SYNC)) record_map_sync((uintptr_t)address, size, begun);
+    if (recorded_name != NULL && result == 0 && (flags & MS_SYNC)) recording_map_sync((uintptr_t)address, size, begun);
     return ended(result, after);
 }
 
@@ -447,7 +386,7 @@ static int truncate_through(int descriptor, off_t size) {
     if (is_watched(descriptor) && fails(IO_FTRUNCATE, &after)) return -1;
     if (is_recorded(descriptor)) {
         recording_lock();
-        new_event(EVENT_TRUNCATE)->offset = (uint64_t)size;
+        recording_event(EVENT_TRUNCATE)->offset = (uint64_t)size;
         recording_unlock();
     }
     return ended(real(descriptor, size), after);

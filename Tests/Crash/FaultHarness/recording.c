@@ -69,7 +69,7 @@ void recording_clear(void) {
     }
 }
 
-event *recording_event(void) {
+event *recording_event(event_kind kind) {
     if (shared != NULL) {
         if (shared->count == MOST_EVENTS) abort();
         recorded_count = shared->count;
@@ -81,6 +81,7 @@ event *recording_event(void) {
     event *added = &recorded[recorded_count++];
     if (shared != NULL) shared->count = recorded_count;
     memset(added, 0, sizeof *added);
+    added->kind = kind;
     added->process = record_process;
     return added;
 }

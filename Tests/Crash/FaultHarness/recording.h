@@ -22,11 +22,16 @@ void recording_lock(void);
 void recording_unlock(void);
 /* Under the lock: */
 void recording_clear(void);
-event *recording_event(void);
+event *recording_event(event_kind kind);
 unsigned char *recording_bytes(size_t size);
 size_t recording_count(void);
 /* Flushes that failed, in any process; 0 where nothing is shared. */
 unsigned long recording_losses(void);
 void recording_lose(void);
+
+/* What was stored through the map of the file at path since the last time becomes writes. */
+void recording_map_changes(const char *path);
+/* That part of the map has been synced; events before `begun` are durable by it. */
+void recording_map_sync(uintptr_t address, size_t size, size_t begun);
 
 #endif

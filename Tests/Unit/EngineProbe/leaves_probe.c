@@ -1,13 +1,15 @@
 /*
-** leaves_probe.c - random changes of engine lmdb's trees held against a list in memory, and its pages against what
-** LMDB's pages must be.
+** leaves_probe.c - random changes of engine lmdb's trees held against a list in memory, and its pages (page_audit.c)
+** against what LMDB's pages must be.
 **
 ** Invariants
 **  1. A run is a function of its seed alone.
 **  2. The reference is a list of all keys that a tree can have, in order, with what each has now, and LMDB's own
-**     functions on a snapshot of its own; the pages are gone through here, by none of the engine's walks.
+**     functions on a snapshot of its own.
 */
 #include "leaves_probe.h"
+
+#include "page_audit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +45,7 @@ typedef struct run {
     } cursors[CURSORS];
     uint64_t state;
     char *message;
-    unsigned char value[MOST_VALUE], *used; /* a mark for each page of the file */
-    uint64_t pages;
+    unsigned char value[MOST_VALUE];
 } run;
 
 static const rootstock_engine *const engine = &rootstock_engine_lmdb;
@@ -107,180 +108,6 @@ static void make_keys(run *r, int tree) {
     for (int i = 0; i < KEYS; i++)
         if (count == 0 || by_bytes(&keys[i], &keys[count - 1]) != 0) keys[count++] = keys[i];
     r->counts[tree] = count;
-}
-
-/*
-** PAGES
-*/
-
-typedef struct audit {
-    run *r;
-    const unsigned char *base;
-    lmdb_tree_record record; /* what it should be; counted in `seen` */
-    lmdb_tree_record seen;
-    MDB_val last; /* the key before, in leaves */
-} audit;
-
-static int use(audit *a, uint64_t first, uint64_t count) {
-    for (uint64_t page = first; page < first + count; page++) {
-        if (page < 2 || page >= a->r->pages) return fail(a->r, "a page outside of the file", (long)page, 0);
-        if (a->r->used[page]) return fail(a->r, "a page used twice", (long)page, 0);
-        a->r->used[page] = 1;
-    }
-    return 0;
-}
-
-static int order_of_keys(MDB_val a, MDB_val b) {
-    return compare(a.mv_data, a.mv_size, b.mv_data, b.mv_size);
-}
-
-/* Do the page's entries fill its end without gaps? */
-static int check_space(audit *a, const unsigned char *page, int leaf) {
-    unsigned char taken[4096] = {0};
-    uint32_t sum = 0, count = count_of(page);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = half(page + PAGE_HEADER + 2 * (size_t)i), size = ENTRY_HEADER + half(page + at + 6), flags;
-        if (at < upper(page) || at > 4096 - ENTRY_HEADER || at & 1) return fail(a->r, "an offset", at, i);
-        flags = half(page + at + 4);
-        if (leaf && flags & ~(LONG_VALUE | TREE_VALUE)) return fail(a->r, "flags of an entry", flags, i);
-        if (leaf) {
-            uint32_t value = half(page + at) | half(page + at + 2) << 16;
-            int is_long = (flags & LONG_VALUE) != 0; /* a shorter one put in its place may stay so */
-            if (!is_long && size + value > 2038) return fail(a->r, "a value at the wrong place", size, value);
-            size += is_long ? 8 : value;
-        }
-        size = (size + 1) & ~1u;
-        if (at + size > 4096) return fail(a->r, "an entry beyond its page", at, size);
-        for (uint32_t byte = at; byte < at + size; byte++)
-            if (taken[byte]++) return fail(a->r, "entries over each other", at, size);
-        sum += size;
-    }
-    return sum == 4096 - upper(page) ? 0 : fail(a->r, "a gap in a page", sum, upper(page));
-}
-
-/* The page at that depth, with all below it. Its keys lie in [low, high). */
-static int check_page(audit *a, uint64_t number, unsigned depth, MDB_val low, MDB_val high) {
-    const unsigned char *page = a->base + number * 4096;
-    if (use(a, number, 1)) return 1;
-    uint32_t kind = half(page + 10) & KIND_FLAGS;
-    int leaf = depth == a->record.depth;
-    if (word(page) != number || kind != (leaf ? LEAF_PAGE : BRANCH_PAGE) ||
-        half(page + 10) & (CHANGED_PAGE | LOOSE_PAGE) || lower(page) < PAGE_HEADER || lower(page) & 1 ||
-        lower(page) > upper(page) || upper(page) > 4096)
-        return fail(a->r, "a page's header", (long)number, half(page + 10));
-    if (count_of(page) < (leaf ? 1u : 2u))
-        return fail(a->r, "a page with too few entries", (long)number, count_of(page));
-    if (check_space(a, page, leaf)) return 1;
-    if (leaf)
-        a->seen.leaf_pages++;
-    else
-        a->seen.branch_pages++;
-    for (uint32_t i = 0; i < count_of(page); i++) {
-        const unsigned char *found = page + half(page + PAGE_HEADER + 2 * (size_t)i);
-        MDB_val k = {half(found + 6), (void *)(found + ENTRY_HEADER)};
-        if (!leaf) {
-            MDB_val to = high;
-            if (i + 1 < count_of(page)) {
-                const unsigned char *behind = page + half(page + PAGE_HEADER + 2 * (size_t)(i + 1));
-                to = (MDB_val){half(behind + 6), (void *)(behind + ENTRY_HEADER)};
-            }
-            if (check_page(a, word(found) & UINT64_C(0xffffffffffff), depth + 1, i == 0 ? low : k, to)) return 1;
-            continue;
-        }
-        if (k.mv_size == 0 || k.mv_size > 511 || (a->last.mv_data != NULL && order_of_keys(a->last, k) >= 0) ||
-            (low.mv_data != NULL && order_of_keys(k, low) < 0) || (high.mv_data != NULL && order_of_keys(k, high) >= 0))
-            return fail(a->r, "a key out of order", (long)number, i);
-        a->last = k;
-        a->seen.entries++;
-        if (half(found + 4) & LONG_VALUE) {
-            uint64_t first = word(found + ENTRY_HEADER + k.mv_size), size = half(found) | half(found + 2) << 16;
-            const unsigned char *begin = a->base + first * 4096;
-            uint64_t count = half(begin + 12) | half(begin + 14) << 16;
-            if (use(a, first, count)) return 1;
-            if (word(begin) != first || (half(begin + 10) & KIND_FLAGS) != RUN_PAGE ||
-                size > count * 4096 - PAGE_HEADER)
-                return fail(a->r, "a run of pages", (long)first, (long)size);
-            a->seen.overflow_pages += count;
-        }
-    }
-    return 0;
-}
-
-static int check_tree(run *r, const unsigned char *base, MDB_txn *txn, MDB_dbi tree, const lmdb_tree_record *record) {
-    audit a = {.r = r, .base = base, .record = *record};
-    MDB_val none = {0, NULL}, k, v;
-    MDB_stat statistics;
-    MDB_cursor *cursor;
-    size_t entries = 0;
-    if (record->root != LMDB_NO_PAGE && check_page(&a, record->root, 1, none, none)) return 1;
-    if (a.seen.entries != record->entries || a.seen.leaf_pages != record->leaf_pages ||
-        a.seen.branch_pages != record->branch_pages || a.seen.overflow_pages != record->overflow_pages)
-        return fail(r, "counts of a tree", (long)a.seen.entries, (long)record->entries);
-    if (mdb_stat(txn, tree, &statistics) != MDB_SUCCESS || statistics.ms_entries != record->entries)
-        return fail(r, "mdb_stat", (long)statistics.ms_entries, (long)record->entries);
-    if (mdb_cursor_open(txn, tree, &cursor) != MDB_SUCCESS) return fail(r, "mdb_cursor_open", tree, 0);
-    while (mdb_cursor_get(cursor, &k, &v, MDB_NEXT) == MDB_SUCCESS) entries++;
-    mdb_cursor_close(cursor);
-    return entries == record->entries ? 0 : fail(r, "entries that LMDB finds", (long)entries, (long)record->entries);
-}
-
-/* All pages of the last commit: each is the trees', or free, and once. */
-static int check_file(run *r) {
-    MDB_txn *txn;
-    MDB_cursor *cursor;
-    MDB_val k, v;
-    MDB_envinfo info;
-    int wrong = 0;
-    if (mdb_txn_begin(r->environment->env, NULL, MDB_RDONLY, &txn) != MDB_SUCCESS)
-        return fail(r, "mdb_txn_begin", 0, 0);
-    (void)mdb_env_info(r->environment->env, &info);
-    const unsigned char *base = info.me_mapaddr;
-    /* me_mapaddr is told for fixed maps only: from a record of the main tree otherwise. */
-    if (base == NULL) {
-        if (mdb_cursor_open(txn, r->environment->unnamed, &cursor) != MDB_SUCCESS)
-            return fail(r, "mdb_cursor_open", 0, 0);
-        if (mdb_cursor_get(cursor, &k, &v, MDB_FIRST) == MDB_SUCCESS) {
-            const unsigned char *page = (const unsigned char *)((uintptr_t)k.mv_data & ~(uintptr_t)4095);
-            base = page - word(page) * 4096;
-        }
-        mdb_cursor_close(cursor);
-    }
-    r->pages = info.me_last_pgno + 1;
-    r->used = calloc(r->pages, 1);
-    if (base == NULL || r->used == NULL) return fail(r, "the map is not known", 0, 0);
-    const lmdb_meta_page *meta = lmdb_meta_of(r->environment, mdb_txn_id(txn));
-    wrong = check_tree(r, base, txn, 0, &meta->trees[0]) || check_tree(r, base, txn, 1, &meta->trees[1]);
-    for (int tree = 0; tree < TREES && !wrong; tree++) {
-        char name[16];
-        lmdb_tree_record record;
-        snprintf(name, sizeof name, "t%d", tree);
-        k = (MDB_val){strlen(name), name};
-        if (mdb_get(txn, r->environment->unnamed, &k, &v) != MDB_SUCCESS || v.mv_size != sizeof record)
-            wrong = fail(r, "a tree's record", tree, 0);
-        else
-            memcpy(&record, v.mv_data, sizeof record);
-        if (!wrong) wrong = check_tree(r, base, txn, r->trees[tree], &record);
-    }
-    /* Free pages. */
-    if (!wrong && mdb_cursor_open(txn, 0, &cursor) == MDB_SUCCESS) {
-        while (!wrong && mdb_cursor_get(cursor, &k, &v, MDB_NEXT) == MDB_SUCCESS) {
-            const unsigned char *list = v.mv_data;
-            uint64_t count = word(list);
-            for (uint64_t i = 1; i <= count && !wrong; i++) {
-                uint64_t page = word(list + 8 * i);
-                if (page < 2 || page >= r->pages || r->used[page])
-                    wrong = fail(r, "a free page that is not", (long)page, (long)i);
-                else
-                    r->used[page] = 1;
-            }
-        }
-        mdb_cursor_close(cursor);
-    }
-    for (uint64_t page = 2; page < r->pages && !wrong; page++)
-        if (!r->used[page]) wrong = fail(r, "a page that is lost", (long)page, (long)r->pages);
-    free(r->used);
-    mdb_txn_abort(txn);
-    return wrong;
 }
 
 /*
@@ -475,7 +302,7 @@ static int transact(run *r) {
         if (engine->commit(r->transaction) != ROOTSTOCK_OK) return fail(r, "commit", 0, 0);
         memcpy(r->committed, r->now, sizeof r->now);
     }
-    return wrong || check_trees(r) || (draw(r, 3) == 0 && check_file(r));
+    return wrong || check_trees(r) || (draw(r, 3) == 0 && page_audit(r->environment, r->trees, TREES, r->message));
 }
 
 int leaves_probe_run(const char *path, const rootstock_options *options, uint64_t seed, int transactions,
