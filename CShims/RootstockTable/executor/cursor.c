@@ -138,6 +138,12 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     table->references++;
     table->open_cursors++;
     executor_of(table->connection)->all_cursors++;
+    k->open_link = &executor_of(table->connection)->open_cursors;
+    k->open_next = *k->open_link;
+    if (k->open_next != NULL) k->open_next->open_link = &k->open_next;
+    *k->open_link = k;
+    k->nothings = 0;
+    k->ends_loops = false;
     k->plan = NULL;
     k->repeated = NULL;
     k->repeat_misses = 0;
@@ -226,6 +232,8 @@ int rst_cursor_close(sqlite3_vtab_cursor *base) {
     rst_cursor_stop(k);
     table->open_cursors--;
     executor_of(k->connection)->all_cursors--;
+    *k->open_link = k->open_next;
+    if (k->open_next != NULL) k->open_next->open_link = k->open_link;
     if (table->automatics != NULL && table->open_cursors == 0 && executor_of(k->connection)->programs_running == 0)
         rst_automatics_rest(table);
     if (table->references > 1 && k->hold.capacity < 65536 && k->own.capacity < 65536 && k->list.room <= 8192) {

@@ -304,12 +304,10 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     return code;
 }
 
-int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
-    rst_cursor *k = (rst_cursor *)base;
+static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **values) {
     rst_table *table = k->table;
     const rst_plan *plan = rst_plan_of(table, number, k->opened_epoch);
     bool again;
-    UNUSED(text);
     if (plan == NULL) plan = rst_plan_carried(k->connection, table, number);
     if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
     if (k->repeated != NULL) {
@@ -372,4 +370,12 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
         if (code == SQLITE_OK && plan->skips > 0) return rst_cursor_skip(k, values[plan->skips - 1]);
         return code != SQLITE_OK || plan->rejecting + plan->top == 0 ? code : rst_cursor_reject_from(k, values);
     }
+}
+
+int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
+    rst_cursor *k = (rst_cursor *)base;
+    int code = filter(k, number, count, values);
+    UNUSED(text);
+    if (k->eof && code == SQLITE_OK) rst_cursor_found_nothing(k);
+    return code;
 }

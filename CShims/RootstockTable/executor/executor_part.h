@@ -18,6 +18,7 @@ typedef struct rst_executor {
     char *schema;        /* its name; of a store "main" */
     bool shadow_upkeep;  /* a native foreign-key table is being brought in step */
     bool refreshing;
+    struct rst_cursor *open_cursors;
     int all_cursors;             /* of all tables, those of an earlier schema among them */
     bool dropping_rows;          /* the rows of a table that is being dropped: keys that fit nothing are passed over */
     const rst_table *dropping;   /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */

@@ -1,0 +1,48 @@
+-- Joins with an empty table: an inner join has no rows, whatever stands beside it, and its loops end early; outer joins,
+-- subqueries, compounds and aggregates over no rows give what SQLite gives.
+CREATE TABLE t (id INTEGER PRIMARY KEY, a INT);
+CREATE TABLE u (id INTEGER PRIMARY KEY, a INT);
+CREATE TABLE e (id INTEGER PRIMARY KEY, a INT);
+CREATE TABLE k (a TEXT PRIMARY KEY, b INT) WITHOUT ROWID;
+CREATE INDEX u_a ON u (a);
+CREATE INDEX e_a ON e (a);
+INSERT INTO t (a) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i % 7 FROM n;
+INSERT INTO u (a) SELECT a * 3 FROM t;
+SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e;
+SELECT count(*), max(t.a), (SELECT count(*) FROM t) FROM t CROSS JOIN u CROSS JOIN e;
+SELECT t.id FROM t CROSS JOIN u ON u.a > t.a CROSS JOIN e ON e.a < u.a ORDER BY t.id;
+SELECT t.a, count(*) FROM t, u, k GROUP BY t.a;
+SELECT count(*) FROM t CROSS JOIN u ON u.a > t.a CROSS JOIN k ON k.a = u.a;
+SELECT count(*) FROM t CROSS JOIN (SELECT a FROM u WHERE a > 2 LIMIT 50) s CROSS JOIN e;
+SELECT count(*) FROM (SELECT a FROM u WHERE a > 2 LIMIT 50) s CROSS JOIN t CROSS JOIN e;
+SELECT count(*) FROM t CROSS JOIN u LEFT JOIN e ON e.a = u.a;
+SELECT count(*), count(e.id) FROM t LEFT JOIN e ON e.a > t.a LEFT JOIN u ON u.a = t.a;
+SELECT count(*) FROM t LEFT JOIN (u CROSS JOIN e) ON u.a = t.a;
+SELECT count(*) FROM e RIGHT JOIN t ON e.a = t.a CROSS JOIN u;
+SELECT count(*) FROM t FULL JOIN e ON e.a = t.a;
+SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e UNION ALL SELECT count(*) FROM t LEFT JOIN e;
+SELECT a FROM t CROSS JOIN u USING (a) UNION SELECT t.a FROM t CROSS JOIN u CROSS JOIN e ORDER BY 1 DESC LIMIT 3;
+SELECT id, (SELECT count(*) FROM u CROSS JOIN e WHERE u.a > t.a) FROM t WHERE id < 40 ORDER BY id;
+SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM u CROSS JOIN e WHERE u.a > t.a);
+SELECT count(*) FROM t CROSS JOIN u WHERE NOT EXISTS (SELECT 1 FROM e WHERE e.a = t.a + u.a);
+SELECT sum((SELECT count(*) FROM e WHERE e.a < t.a)) FROM t;
+SELECT count(*) FROM t WHERE t.a NOT IN (SELECT u.a FROM u CROSS JOIN e);
+WITH w AS (SELECT t.a FROM t CROSS JOIN u CROSS JOIN e) SELECT count(*) FROM t LEFT JOIN w ON w.a = t.a;
+CREATE VIEW v AS SELECT u.a FROM u LEFT JOIN e ON e.a = u.a;
+SELECT count(*) FROM t CROSS JOIN v;
+SELECT count(*) FROM t CROSS JOIN v CROSS JOIN e;
+SELECT (SELECT count(*) FROM v) + count(*) FROM t CROSS JOIN u CROSS JOIN e;
+-- in a transaction, before and after there is a row
+BEGIN;
+SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e;
+INSERT INTO e (a) VALUES (3);
+SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e;
+SELECT count(*) FROM t CROSS JOIN u ON u.a > t.a CROSS JOIN e ON e.a < u.a;
+DELETE FROM e;
+SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e;
+ROLLBACK;
+INSERT INTO e (a) SELECT t.a FROM t CROSS JOIN u CROSS JOIN e;
+UPDATE t SET a = -1 FROM u CROSS JOIN e WHERE u.a > t.a;
+DELETE FROM t WHERE id IN (SELECT t.id FROM t CROSS JOIN u CROSS JOIN e);
+SELECT count(*), sum(a) FROM t;
+SELECT count(*) FROM e;
