@@ -128,6 +128,7 @@ test-long: test test-clients ## the tests again, their random parts and the fuzz
 	@$(MAKE) --no-print-directory sealed-pages SEALED_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
 	Tests/Clients/Library/run.sh
+	Tests/Clients/Logging/run.sh
 	@$(MAKE) --no-print-directory grdb-tests
 
 conformance: extension ## SQLite's and Turso's test corpora on a store, where they are at hand

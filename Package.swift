@@ -30,11 +30,13 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Command"]),
         .trait(name: "Command", description: "The command `rootstock` and its comparison runner"),
+        .trait(name: "Logging", description: "`LogHook` takes a `Logger` of swift-log"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
         // The system's libraries.
@@ -93,7 +95,10 @@ let package = Package(
         // The Swift API and what is built on it.
         .target(
             name: "Rootstock",
-            dependencies: ["CSQLite", "RootstockEngine", "RootstockTable", "RootstockPlug", "RootstockMemory"],
+            dependencies: [
+                "CSQLite", "RootstockEngine", "RootstockTable", "RootstockPlug", "RootstockMemory",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+            ],
             path: "Sources/Rootstock"),
         .target(name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
         .target(name: "OwnData", dependencies: ["Workloads", "Rootstock", "CSQLite"], path: "Sources/OwnData"),

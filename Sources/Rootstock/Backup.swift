@@ -67,6 +67,7 @@ extension Connection {
         do {
             try write(to: file.path)
             try file.publish()
+            log?(.info, "backup made", ["path": path, "target": file.target])
         } catch {
             file.remove()
             throw file.named(error)

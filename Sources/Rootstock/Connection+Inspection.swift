@@ -75,11 +75,10 @@ extension Connection {
                         name: indexName, unique: index[1] == 1, rows: nil, pages: weight?.pages, bytes: weight?.bytes,
                         depth: weight?.depth))
             }
-            let quoted = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
             tables.append(
                 StoreInfo.Table(
                     name: name, withoutRowid: row[1] == 1,
-                    rows: try queryOne("SELECT count(*) FROM main.\(quoted)")?.get(0, as: Int.self) ?? 0,
+                    rows: try queryOne("SELECT count(*) FROM main.\(SQL.quoted(name))")?.get(0, as: Int.self) ?? 0,
                     pages: weight?.pages, bytes: weight?.bytes, depth: weight?.depth, indexes: indexes))
         }
         return StoreInfo(

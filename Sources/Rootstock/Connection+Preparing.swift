@@ -78,11 +78,13 @@ extension Connection {
     @usableFromInline
     func failure(_ code: Int32, sql: String?) -> DatabaseError {
         if isSpent { return DatabaseError(.misuse, closedError.message, sql: sql) }
-        let error = DatabaseError(code, database: database, sql: sql)
-        guard !engine.isNative, let database else { return error }
-        let finer = FrontDoor.lastError(database)
-        guard finer != 0 else { return error }
-        return DatabaseError(ResultCode(rawValue: finer), error.message, sql: sql)
+        var error = DatabaseError(code, database: database, sql: sql)
+        if !engine.isNative, let database {
+            let finer = FrontDoor.lastError(database)
+            if finer != 0 { error = DatabaseError(ResultCode(rawValue: finer), error.message, sql: sql) }
+        }
+        log?.failed(error, path: path)
+        return error
     }
 }
 
@@ -137,7 +139,9 @@ extension Connection {
             do {
                 rewrite = try FrontDoor.rewrite(database, text)
             } catch {
-                throw DatabaseError(error.extendedCode, error.message, sql: SQLText.string(text))
+                let refused = DatabaseError(error.extendedCode, error.message, sql: SQLText.string(text))
+                log?.failed(refused, path: path)
+                throw refused
             }
         }
         let handle: OpaquePointer?

@@ -42,6 +42,9 @@ public final class Connection {
     /// What SQLite measures statements for.
     var slowStatements: SlowStatementBox?
 
+    /// Who is told what the connection does.
+    let log: LogHook?
+
     /// Whether another object has taken the connection over, because this one was kept beyond its closure.
     private(set) var isSpent = false
 
@@ -66,6 +69,7 @@ public final class Connection {
         isReadOnly = options.readOnly || queryOnly
         refusesWrites = isReadOnly
         cache = StatementCache(capacity: options.statementCacheCapacity)
+        log = options.log
         var options = options
         options.readOnly = isReadOnly
         database =
@@ -76,6 +80,18 @@ public final class Connection {
         if let hook = options.slowStatement { report(hook) }
         for function in options.functions { try add(function) }
         for collation in options.collations { try add(collation) }
+    }
+
+    /// Opens the SQLite database of `uri` for reading, which says how (`immutable`), and is called by `path`.
+    package init(readingURI uri: String, path: String) throws(DatabaseError) {
+        engine = .sqlite
+        self.path = path
+        isReadOnly = true
+        refusesWrites = true
+        let options = StoreOptions()
+        cache = StatementCache(capacity: options.statementCacheCapacity)
+        log = nil
+        database = try Connection.open(uri, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, options: options)
     }
 
     /// The connection of `other` as a new object. `other` was kept beyond its closure, as a statement of it may have been: both are refused at
@@ -89,6 +105,7 @@ public final class Connection {
         cache = other.cache
         frame = other.frame
         slowStatements = other.slowStatements
+        log = other.log
         while let statement = other.lastStatement?.takeUnretainedValue() { statement.retire(to: self) }
         other.database = nil
         other.cache = StatementCache(capacity: 0)

@@ -51,7 +51,7 @@ public struct Migrator: Sendable {
     public func migrate(_ store: Store, upTo last: String? = nil) throws {
         let wanted = try steps(upTo: last)
         if eraseOnSchemaChange, try schemaHasChanged(in: store) { try store.withConnection { try $0.erase() } }
-        for step in wanted { try store.write { try run(step, on: $0) } }
+        for step in wanted where try store.write({ try run(step, on: $0) }) { tell(step, store) }
     }
 
     /// The same for a task.
@@ -61,7 +61,7 @@ public struct Migrator: Sendable {
             let hasChanged = try await store.withConnection { try self.schemaHasChanged(on: $0) }
             if hasChanged { try await store.withConnection { try $0.erase() } }
         }
-        for step in wanted { try await store.write { try self.run(step, on: $0) } }
+        for step in wanted where try await store.write({ try self.run(step, on: $0) }) { tell(step, store) }
     }
 
     /// The names of the steps that have run, in order.
@@ -89,8 +89,15 @@ public struct Migrator: Sendable {
         return Array(steps[...index])
     }
 
+    private func tell(_ step: Step, _ store: Store) {
+        store.options.log?(.info, "migration ran", ["path": store.path, "migration": step.name])
+    }
+
     /// Runs `step` unless it has run, which another process may have done a moment ago.
-    private func run(_ step: Step, on connection: Connection) throws {
+    ///
+    /// - Returns: Whether it ran now.
+    @discardableResult
+    private func run(_ step: Step, on connection: Connection) throws -> Bool {
         let applied = try applied(on: connection)
         guard applied.elementsEqual(names.prefix(applied.count)) else {
             let unknown = applied.first { !names.contains($0) }
@@ -99,7 +106,7 @@ public struct Migrator: Sendable {
                 unknown.map { "the database has run migration \($0), which this program does not know" }
                     ?? "the database has run its migrations in another order: \(applied.joined(separator: ", "))")
         }
-        guard !applied.contains(step.name) else { return }
+        guard !applied.contains(step.name) else { return false }
         try connection.execute(
             """
             CREATE TABLE IF NOT EXISTS \(Self.table) (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, applied TEXT NOT NULL)
@@ -107,6 +114,7 @@ public struct Migrator: Sendable {
         try step.run(connection)
         try connection.execute(
             "INSERT INTO \(Self.table) (name, applied) VALUES (?, strftime('%Y-%m-%d %H:%M:%f', 'now'))", [step.name])
+        return true
     }
 
     // MARK: Development

@@ -57,6 +57,7 @@ public final class Store: Sendable {
                 try Connection(path: path, engine: engine, options: options, queryOnly: true)
             }
         }
+        options.log?(.debug, "store opened", ["path": path, "engine": engine.name])
     }
 
     /// Runs `body` in a read transaction: all its queries see one snapshot, and it can write nothing.
@@ -107,6 +108,7 @@ public final class Store: Sendable {
     public func close() {
         readers.close()
         writer.close()
+        options.log?(.debug, "store closed", ["path": path])
     }
 }
 

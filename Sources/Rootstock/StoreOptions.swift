@@ -107,6 +107,9 @@ public struct StoreOptions: Hashable, Sendable {
     /// Who is told of statements that take long; `nil` for nobody.
     public var slowStatement: SlowStatementHook?
 
+    /// Who is told what the store does, for a log; `nil` for nobody.
+    public var log: LogHook?
+
     /// What engine `sqlite` is told besides. Ignored by the others, so that one value of options serves every engine.
     public var native = NativeConfiguration()
 

@@ -394,7 +394,7 @@ enum CompareList {
         text += "native configurations:\n"
         for choice in ConfigurationChoice.all { text += "    \(choice.name): \(choice.summary)\n" }
         text +=
-            "\nbeside them: --control (SQLite's B-tree behind the table layer), --floor, --layers swift-api,grdb,grdb-sql,user-defaults\n"
+            "\nbeside them: --control (SQLite's B-tree behind the table layer), --floor, --layers swift-api,user-defaults\n"
         return text
     }
 }

@@ -131,10 +131,9 @@ struct InsertPrinter: ResultPrinter {
     let table: String
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
-        func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
         let isPlain = table != "table" && table.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        let columns = header ? "(" + statement.columnNames.map(quoted).joined(separator: ",") + ")" : ""
-        let start = "INSERT INTO \(isPlain ? table : quoted(table))\(columns) VALUES("
+        let columns = header ? "(" + statement.columnNames.map(SQL.quoted).joined(separator: ",") + ")" : ""
+        let start = "INSERT INTO \(isPlain ? table : SQL.quoted(table))\(columns) VALUES("
         while try statement.step() {
             let values = (0..<statement.columnCount).map { Self.literal(statement.value(at: $0)) }
             try output.write("\(start)\(values.joined(separator: ",")));\n".utf8)

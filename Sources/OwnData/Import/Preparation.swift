@@ -39,7 +39,7 @@ extension OwnData {
         }
         let file = try WorkloadFile(text: text, name: URL(fileURLWithPath: workload).lastPathComponent)
         let source = try SourceDatabase(path: database, scratch: directory)
-        let schema = try SourceSchema(of: source)
+        let schema = try SourceSchema(of: source.connection)
         guard !schema.tables.isEmpty else { throw OwnDataError("\(database) has no table that can be imported") }
         var skipped = schema.skipped
         var left: [String] = []
@@ -58,7 +58,8 @@ extension OwnData {
         let poolsPath = directory.appendingPathComponent("parameters.sqlite").path
         try ParameterPools.write(file, leaving: left, from: source, schema, seed: seed, to: poolsPath)
         let calibration = try calibrate(
-            file, left, Importer(source: source, schema: schema), pools: poolsPath, seed: seed, size: size,
+            file, left, StoreCopier(source: source.connection, schema: schema), pools: poolsPath, seed: seed,
+            size: size,
             durability: durability, directory: directory, progress: progress)
         try source.checkUnchanged()
         let full = URL(fileURLWithPath: database).standardizedFileURL.path
@@ -85,13 +86,14 @@ extension OwnData {
 
     /// Runs every operation on a native copy: whether it can be run at all, and how long one execution takes.
     private static func calibrate(
-        _ file: WorkloadFile, _ left: [String], _ importer: Importer, pools poolsPath: String, seed: UInt32, size: Int?,
+        _ file: WorkloadFile, _ left: [String], _ copier: StoreCopier, pools poolsPath: String, seed: UInt32,
+        size: Int?,
         durability: DurabilityClass, directory: URL, progress: (String) -> Void
     ) throws -> (repeats: [Int], mix: Int) {
         let path = directory.appendingPathComponent("calibration.sqlite").path
         defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
         let filling = try Connection(path: path, engine: .sqlite, options: StoreOptions(durability: .off, native: .wal))
-        _ = try importer.run(into: filling, progress: progress)
+        _ = try copier.run(into: filling, showing: progress)
         filling.close()
         var options = StoreOptions(durability: durability, native: .wal)
         options.statementCacheCapacity = 0

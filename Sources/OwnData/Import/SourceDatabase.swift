@@ -18,11 +18,10 @@ public struct OwnDataError: Error, CustomStringConvertible, Sendable {
 
 public final class SourceDatabase {
     public let path: String
-    let handle: OpaquePointer
+    /// In a read transaction. A SQLite file is opened by a URI of its own, a store as any store.
+    package let connection: Connection
     private let copy: String?
     private let fingerprint: Fingerprint
-    /// A store of ours is read through its front door, which also holds `handle` open.
-    private let store: Connection?
 
     private struct Fingerprint: Equatable {
         var size: Int64
@@ -58,8 +57,8 @@ public final class SourceDatabase {
             var options = StoreOptions()
             options.readOnly = true
             do {
-                let store = try Connection(path: path, engine: kept, options: options)
-                (self.store, copy, handle) = (store, nil, store.handle)
+                connection = try Connection(path: path, engine: kept, options: options)
+                copy = nil
             } catch {
                 if engine == nil, error.message.contains("not an LMDB file") {
                     throw OwnDataError("\(path) is neither a SQLite database nor a store of engine lmdb")
@@ -69,7 +68,6 @@ public final class SourceDatabase {
             try begin()
             return
         }
-        store = nil
         let files = FileManager.default
         if files.fileExists(atPath: path + "-journal"), Fingerprint(path + "-journal")?.size ?? 0 > 0 {
             throw OwnDataError(
@@ -90,15 +88,11 @@ public final class SourceDatabase {
         let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")
         let full = URL(fileURLWithPath: opened).path.addingPercentEncoding(withAllowedCharacters: allowed) ?? opened
         let uri = "file:\(full)?mode=ro" + (fingerprint.hasLog ? "" : "&immutable=1")
-        var database: OpaquePointer?
-        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(uri, &database, flags, nil)
-        guard code == SQLITE_OK, let database else {
-            sqlite3_close_v2(database)
-            throw OwnDataError("\(path) cannot be opened: \(String(cString: sqlite3_errstr(code)))")
+        do {
+            connection = try Connection(readingURI: uri, path: path)
+        } catch {
+            throw OwnDataError("\(path) cannot be opened: \(error.message)")
         }
-        handle = database
-        sqlite3_busy_timeout(database, 5000)
         try begin()
     }
 
@@ -109,12 +103,13 @@ public final class SourceDatabase {
             _ = try integer("SELECT count(*) FROM sqlite_schema")
         } catch {
             let reason = (error as? DatabaseError)?.message ?? "\(error)"
-            throw OwnDataError("\(path) cannot be read as a \(store == nil ? "SQLite database" : "store"): \(reason)")
+            throw OwnDataError(
+                "\(path) cannot be read as a \(connection.engine.isNative ? "SQLite database" : "store"): \(reason)")
         }
     }
 
     deinit {
-        if let store { store.close() } else { sqlite3_close_v2(handle) }
+        connection.close()
         if let copy {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
         }
@@ -123,7 +118,7 @@ public final class SourceDatabase {
     /// Throws if another program changed the file while it was read without a lock.
     public func checkUnchanged() throws {
         // A store's snapshot stands still whatever others do.
-        if store != nil || fingerprint.hasLog && copy == nil { return }
+        if !connection.engine.isNative || fingerprint.hasLog && copy == nil { return }
         if Fingerprint(path) != fingerprint {
             throw OwnDataError("\(path) was changed by another program while it was read: run this again")
         }
@@ -133,17 +128,8 @@ public final class SourceDatabase {
 
     /// Prepares one statement and hands it to `body`.
     func withStatement<T>(_ sql: String, _ body: (RawStatement) throws -> T) throws -> T {
-        if let store {
-            let statement = try store.prepare(sql)
-            return try withExtendedLifetime(statement) { try body(RawStatement(handle: statement.handle)) }
-        }
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-        guard code == SQLITE_OK, let statement else {
-            throw OwnDataError(String(cString: sqlite3_errmsg(handle)))
-        }
-        defer { sqlite3_finalize(statement) }
-        return try body(RawStatement(handle: statement))
+        let statement = try connection.prepare(sql)
+        return try withExtendedLifetime(statement) { try body(RawStatement(handle: statement.handle)) }
     }
 
     func run(_ sql: String) throws { try withStatement(sql) { try $0.run() } }
@@ -151,18 +137,4 @@ public final class SourceDatabase {
     func integer(_ sql: String) throws -> Int {
         try withStatement(sql) { try $0.step() ? $0.integer(0) : 0 }
     }
-
-    func strings(_ sql: String) throws -> [String] {
-        try withStatement(sql) { statement in
-            var rows: [String] = []
-            while try statement.step() { rows.append(statement.string(0)) }
-            return rows
-        }
-    }
 }
-
-/// A name as it stands in SQL, whatever characters it has.
-func quoted(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
-
-/// A text as it stands in SQL.
-func quotedText(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "''") + "'" }

@@ -36,13 +36,13 @@ public enum OwnData {
         let schema = definition.schema
         let file = try WorkloadFile(text: definition.workload, name: definition.workloadName)
         let contents = schema.tables.map { table in
-            let names = (table.rowidName.map { [$0] } ?? []) + table.columns.map { quoted($0.name) }
-            return "SELECT \(names.joined(separator: ", ")) FROM \(quoted(table.name)) ORDER BY \(table.order)"
+            let names = (table.rowidName.map { [$0] } ?? []) + table.columns.map { SQL.quoted($0.name) }
+            return "SELECT \(names.joined(separator: ", ")) FROM \(SQL.quoted(table.name)) ORDER BY \(table.order)"
         }
         let fixture = Fixture(name: fixtureName) { session in
             let source = try SourceDatabase(
                 path: definition.database, scratch: URL(fileURLWithPath: definition.scratch))
-            _ = try Importer(source: source, schema: schema).run(into: session.connection)
+            _ = try StoreCopier(source: source.connection, schema: schema).run(into: session.connection)
             try source.checkUnchanged()
         }
         let chosen = file.operations.indices.filter { !definition.left.contains(file.operations[$0].name) }

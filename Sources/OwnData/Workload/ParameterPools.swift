@@ -136,7 +136,7 @@ final class ParameterPools {
                         "table \(table.name) has no column '\(name)'; it has "
                             + table.columns.map(\.name).joined(separator: ", "))
                 }
-                return quoted(column.name)
+                return SQL.quoted(column.name)
             }
             let rows = try Self.rows(parameter.draw, table, columns, source, seed: UInt64(seed) &+ UInt64(number) << 32)
             if rows.isEmpty {
@@ -156,7 +156,7 @@ final class ParameterPools {
     private static func rows(
         _ draw: Draw, _ table: SourceSchema.Table, _ columns: [String], _ source: SourceDatabase, seed: UInt64
     ) throws -> [[Value]] {
-        let name = quoted(table.name)
+        let name = SQL.quoted(table.name)
         switch draw {
         case .next:
             let greatest = try source.integer("SELECT coalesce(max(CAST(\(columns[0]) AS INTEGER)), 0) FROM \(name)")

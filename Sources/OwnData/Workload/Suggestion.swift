@@ -20,7 +20,7 @@ public struct Suggestion {
     ) throws -> String {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let source = try SourceDatabase(path: database, scratch: directory)
-        let schema = try SourceSchema(of: source)
+        let schema = try SourceSchema(of: source.connection)
         let proposals = Suggestion(schema: schema).proposals()
         let name = URL(fileURLWithPath: database).lastPathComponent
         guard !proposals.isEmpty else {
@@ -30,7 +30,7 @@ public struct Suggestion {
         defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) } }
         let connection = try Connection(
             path: copy, engine: .sqlite, options: StoreOptions(durability: .off, native: .wal))
-        _ = try Importer(source: source, schema: schema).run(into: connection, progress: progress)
+        _ = try StoreCopier(source: source.connection, schema: schema).run(into: connection, showing: progress)
         connection.close()
         try source.checkUnchanged()
 
@@ -140,7 +140,7 @@ extension Suggestion {
                 (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0) || $0 == 0x5f
             }
             && !(name.first?.isNumber ?? true)
-        return isPlain && sqlite3_keyword_check(name, Int32(name.utf8.count)) == 0 ? name : quoted(name)
+        return isPlain && sqlite3_keyword_check(name, Int32(name.utf8.count)) == 0 ? name : SQL.quoted(name)
     }
 
     /// Parameters for columns: named after them where the name allows it.

@@ -5,6 +5,7 @@
 // statement needs and is not given, is an error that names the line and what to write.
 
 import Foundation
+import Rootstock
 
 /// A fault in a workload file or in how it fits the database: `file:line: what is wrong; what to write`.
 public struct WorkloadFileError: Error, CustomStringConvertible, Sendable, Equatable {

@@ -38,27 +38,21 @@ struct DatabaseCopy {
         }
     }
 
-    private func copied(scratch: URL, progress: (String) -> Void) throws -> ImportReport {
+    private func copied(scratch: URL, progress: (String) -> Void) throws -> CopyReport {
         let source = try SourceDatabase(path: from, engine: fromEngine, scratch: scratch)
-        let schema = try SourceSchema(of: source)
+        let schema = try SourceSchema(of: source.connection)
         let file = PartialFile(for: to)
         let takeBack: @Sendable () -> Void = {
             file.remove()
             try? FileManager.default.removeItem(at: scratch)
         }
         return try Interruption.takingBack(takeBack) {
-            do {
-                let connection = try Connection(path: file.path, engine: engine, options: options)
-                defer { connection.close() }
-                let report = try Importer(source: source, schema: schema).run(into: connection, progress: progress)
+            var lines = CopyLines(engine: engine, rows: schema.rows)
+            let copier = StoreCopier(source: source.connection, schema: schema)
+            return try copier.run(to: file, engine: engine, options: options) { step in
+                if let line = lines.line(for: step) { progress(line) }
+            } checking: {
                 try source.checkUnchanged()
-                connection.close()
-                // Engine memory keeps no file.
-                if engine != .memory { try file.publish() }
-                return report
-            } catch {
-                file.remove()
-                throw (error as? DatabaseError).map(file.named) ?? error
             }
         }
     }

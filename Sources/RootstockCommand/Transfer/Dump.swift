@@ -37,8 +37,7 @@ struct Dump {
     }
 
     private func writeRows(of name: String, to output: StandardOutput) throws {
-        let quoted =
-            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        let quoted = SQL.quoted(name)
         let columns = try connection.query("SELECT name FROM pragma_table_info(?)", [name]).compactMap { row in
             if case .text(let column) = row[0] { column } else { nil }
         }
@@ -54,8 +53,7 @@ struct Dump {
         let isKeyword = sqlite3_keyword_check(name, Int32(name.utf8.count)) != 0
         let target = isPlain && !isKeyword && !(name.first?.isNumber ?? true) ? name : quoted
         let values = columns.map { column in
-            let name =
-                "\"" + column.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+            let name = SQL.quoted(column)
             // quote() has no text for an infinite number that SQL reads.
             return "CASE \(name) WHEN 9e999 THEN '1e999' WHEN -9e999 THEN '-1e999' ELSE quote(\(name)) END"
         }

@@ -13,8 +13,8 @@ import Testing
         let target = try Connection(path: sample.file("copy-\(engine)"), engine: Engine(name: engine))
         do {
             let source = try SourceDatabase(path: sample.path, scratch: sample.directory)
-            let schema = try SourceSchema(of: source)
-            let report = try Importer(source: source, schema: schema).run(into: target)
+            let schema = try SourceSchema(of: source.connection)
+            let report = try StoreCopier(source: source.connection, schema: schema).run(into: target)
             try source.checkUnchanged()
             #expect(
                 report.tables.map(\.name) == [
@@ -54,17 +54,18 @@ import Testing
         do {
             let source = try SourceDatabase(path: sample.path, scratch: sample.directory)
             let connection = try Connection(path: kept, engine: Engine(name: engine))
-            _ = try Importer(source: source, schema: try SourceSchema(of: source)).run(into: connection)
+            _ = try StoreCopier(source: source.connection, schema: try SourceSchema(of: source.connection)).run(
+                into: connection)
             connection.close()
         }
         #expect(Engine.recognized(at: kept) == Engine(name: engine))
         #expect(Engine.recognized(at: sample.path) == .sqlite)
         let before = try Data(contentsOf: URL(fileURLWithPath: kept))
         let source = try SourceDatabase(path: kept, engine: Engine(name: engine), scratch: sample.directory)
-        let schema = try SourceSchema(of: source)
+        let schema = try SourceSchema(of: source.connection)
         #expect(schema.skipped.isEmpty)
         let target = try Connection(path: sample.file("back"), engine: Engine(name: back))
-        let report = try Importer(source: source, schema: schema).run(into: target)
+        let report = try StoreCopier(source: source.connection, schema: schema).run(into: target)
         try source.checkUnchanged()
         #expect(report.tables.map(\.rows) == [19, 40, 3, 3, 20, 3, 6, 2, 0])
         #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == before)
@@ -85,9 +86,9 @@ import Testing
     @Test func aRowThatDiffersIsFound() throws {
         let sample = try Sample(rows: 20)
         let source = try SourceDatabase(path: sample.path, scratch: sample.directory)
-        let importer = Importer(source: source, schema: try SourceSchema(of: source))
+        let copier = StoreCopier(source: source.connection, schema: try SourceSchema(of: source.connection))
         let target = try Connection(path: sample.file("copy"), engine: .lmdb)
-        _ = try importer.run(into: target)
+        _ = try copier.run(into: target)
         for (change, words) in [
             ("UPDATE article SET body = x'01' WHERE uniqueID = 'u7'", "table article"),
             ("UPDATE article SET date = 1 WHERE uniqueID = 'u7'", "column \"date\""),
@@ -98,12 +99,12 @@ import Testing
         ] {
             try target.execute("BEGIN")
             try target.execute(change)
-            let error = #expect(throws: OwnDataError.self) { try importer.compare(with: target) }
+            let error = #expect(throws: DatabaseError.self) { try copier.compare(with: target) }
             #expect(error?.description.contains(words) == true, "\(change): \(error?.description ?? "")")
             try target.execute("ROLLBACK")
         }
-        #expect(try importer.compare(with: target).count == 9)
-        #expect(throws: OwnDataError.self) { try importer.run(into: target) }
+        #expect(try copier.compare(with: target).count == 9)
+        #expect(throws: DatabaseError.self) { try copier.run(into: target) }
     }
 
     /// A log that nobody has open belongs to the content; reading it leaves no file beside it.

@@ -1,3 +1,4 @@
+import Rootstock
 import Testing
 
 @testable import OwnData

@@ -72,15 +72,8 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.hasPrefix("none") })
     }
 
-    final class Slow: @unchecked Sendable {  // its lock
-        private let lock = NSLock()
-        private var texts: [String] = []
-        func add(_ text: String) { lock.withLock { texts.append(text) } }
-        var all: [String] { lock.withLock { texts } }
-    }
-
     @Test(arguments: apiEngines) func slowStatementsAreTold(engine: Engine) throws {
-        let slow = Slow()
+        let slow = Collected<String>()
         var options = StoreOptions(durability: .off)
         options.slowStatement = SlowStatementHook(over: .milliseconds(20)) { sql, time in
             if time > .milliseconds(20) { slow.add(sql) }

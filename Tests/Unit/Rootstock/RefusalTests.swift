@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: cases) func isRefusedByName(_ refused: Case) throws {
         let folder = try TemporaryFolder()
         let store = try Store(path: folder.path(), engine: .lmdb)
-        defer { try? store.close() }
+        defer { store.close() }
         try store.write { connection in
             try connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
             try connection.execute("INSERT INTO t(b) VALUES ('kept')")

@@ -12,6 +12,7 @@ private struct Book: Codable, Sendable {
 private func gettingStarted(_ store: Store) async throws {
     do {
         let store = try Store(path: "library.store")
+        _ = store
     }
     do {
         var migrator = Migrator()
@@ -35,6 +36,7 @@ private func gettingStarted(_ store: Store) async throws {
         let books = try await store.read { connection in
             try connection.query("SELECT * FROM book WHERE title LIKE ?", ["S%"], as: Book.self)
         }
+        _ = books
     }
     do {
         for try await titles in store.observe({ try $0.query("SELECT title FROM book", as: String.self) }) {
@@ -48,11 +50,18 @@ private func choosingAnEngine(_ store: Store) async throws {
         let native = try Store(path: "library.sqlite")
         let mapped = try Store(path: "library.store", engine: .lmdb)
         let scratch = try Store(path: "scratch", engine: .memory)
+        _ = (native, mapped, scratch)
+    }
+    do {
+        let progress = Progress()
+        let report = try await store.copy(to: "library.sqlite", reporting: progress)
+        print("\(report.rows) rows in \(report.tables.count) tables")
     }
     do {
         var options = StoreOptions()
         options.native.journalMode = .delete
         let store = try Store(path: "library.sqlite", options: options)
+        _ = store
     }
 }
 
@@ -60,6 +69,7 @@ private func concurrency(_ store: Store) async throws {
     do {
         let books = try await store.read { try $0.query("SELECT title FROM book", as: String.self) }
         try await store.write { try $0.execute("DELETE FROM book") }
+        _ = books
     }
     do {
         try await store.write { connection in

@@ -1,4 +1,4 @@
-// What a workload file has to know of SQL text: where statements and comments begin and end, and which words and parameters
+// What a copy and a workload file have to know of SQL text: where statements and comments begin and end, and which words and parameters
 // stand outside of quotes.
 //
 // Invariant: nothing inside quotes or comments is ever taken for a word, a parameter or the end of a statement. Everything
@@ -6,8 +6,8 @@
 
 import Foundation
 
-enum SQLScanner {
-    enum Piece: Equatable {
+package enum SQLScanner {
+    package enum Piece: Equatable {
         /// A `--` comment without its dashes. `followsStatement`: it stands on the line on which a statement ended.
         case comment(String, line: Int, followsStatement: Bool)
         case statement(String, line: Int)
@@ -92,7 +92,7 @@ enum SQLScanner {
     private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
 
     /// The comments and statements of a file, in order. A comment inside a statement comes before it.
-    static func pieces(_ text: String) -> [Piece] {
+    package static func pieces(_ text: String) -> [Piece] {
         let bytes = Array(text.utf8)
         var pieces: [Piece] = []
         var start: (offset: Int, line: Int)?
@@ -129,7 +129,7 @@ enum SQLScanner {
     }
 
     /// The words of a statement in capitals.
-    static func words(_ sql: String) -> [String] {
+    package static func words(_ sql: String) -> [String] {
         var words: [String] = []
         scan(Array(sql.utf8)) { token, _, _ in
             if case .word(let word) = token { words.append(word) }
@@ -139,7 +139,7 @@ enum SQLScanner {
     }
 
     /// The parameters of a statement, each once.
-    static func parameters(_ sql: String) -> [String] {
+    package static func parameters(_ sql: String) -> [String] {
         var names: [String] = []
         scan(Array(sql.utf8)) { token, _, _ in
             if case .parameter(let name) = token, !names.contains(name) { names.append(name) }
@@ -149,7 +149,7 @@ enum SQLScanner {
     }
 
     /// Whether the outermost query says in which order its rows come.
-    static func ordersItsRows(_ sql: String) -> Bool {
+    package static func ordersItsRows(_ sql: String) -> Bool {
         var depth = 0
         var isOrdered = false
         scan(Array(sql.utf8)) { token, _, _ in
@@ -165,7 +165,7 @@ enum SQLScanner {
     }
 
     /// Whether a name occurs in the text, as a word or in quotes of any kind.
-    static func mentions(_ sql: String, _ name: String) -> Bool {
+    package static func mentions(_ sql: String, _ name: String) -> Bool {
         let bytes = Array(sql.utf8)
         let sought = name.lowercased()
         var found = false
@@ -181,7 +181,7 @@ enum SQLScanner {
     }
 
     /// A quotation without its quotes, doubled ones made single.
-    static func unquoted(_ text: String) -> String {
+    package static func unquoted(_ text: String) -> String {
         guard let first = text.first, "'\"`[".contains(first), text.count >= 2 else { return text }
         let inner = String(text.dropFirst().dropLast())
         return first == "[" ? inner : inner.replacingOccurrences(of: "\(first)\(first)", with: "\(first)")
