@@ -111,7 +111,8 @@ struct HTMLSizeCurve {
             HTMLCurve.Label(text: "\(point.size)", x: number(x(size)), anchor: "middle")
         }
         let step = max(1, ((high - low) / 5).rounded(.up))
-        grid = stride(from: low, through: high, by: step).map { octave in
+        // From a multiple of the step on, so that 1 is a line with its label.
+        grid = stride(from: (low / step).rounded(.up) * step, through: high, by: step).map { octave in
             let text = octave < 0 ? "1/\(Int(exp2(-octave)))" : "\(Int(exp2(octave)))"
             return HTMLCurve.Grid(text: text, y: number(y(octave)), baseline: number(y(octave) + 4))
         }
