@@ -120,6 +120,8 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     if (rest == NULL) return NULL;
     rest++;
     plan = rest;
+    /* A program's text says where its table is. */
+    if (strncmp(name, "main.", 5) == 0) name += 5;
     size = (size_t)(at - name);
     /* The front door reads the schema from rootstock_schema, under the name that the user gave. */
     if (sqlite3_strnicmp(name, "rootstock_schema ", 17) == 0) return sqlite3_mprintf("SCAN sqlite_schema%s", rest);
@@ -137,7 +139,7 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
             plan = worth ? made->description : made->scan;
         }
     }
-    search = name == detail + 7 || strchr(plan, '(') != NULL;
+    search = strncmp(detail, "SEARCH ", 7) == 0 || strchr(plan, '(') != NULL;
     shown = strncmp(name, table->declared_name, size) == 0 && table->declared_name[size] == '\0' ? table->name : NULL;
     if (shown == NULL) {
         return sqlite3_mprintf("%s %.*s%s%s%s", search ? "SEARCH" : "SCAN", (int)size, name, plan[0] == 'U' ? " " : "",

@@ -159,93 +159,26 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     return rst_transform_names(c, sql, end, out, message);
 }
 
-/* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what
-** came before. */
-static int with_expressions(rst_connection *c, const char *sql, const char *end, int code, char **out) {
-    char *more = NULL;
-    if (code == SQLITE_OK && rewriter_of(c)->has_expressions)
-        code = *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
-    if (code != SQLITE_OK || !rewriter_of(c)->has_exclusions) return code;
-    code = *out != NULL ? rst_terms_add(c, *out, *out + strlen(*out), &more) : rst_terms_add(c, sql, end, &more);
-    if (more == NULL) return code;
-    sqlite3_free(*out);
-    *out = more;
-    return code;
-}
-
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
 
-/* EXPLAIN shows the program of what a statement becomes here. p: behind the word. */
-static int rewrite_explained(rst_connection *c, const char *p, const char *end, char **out, char **message) {
+/* EXPLAIN shows the program of what a statement becomes here. */
+static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
+    const char *p = sql, *behind;
+    rst_statement_parts parts;
+    rst_token token;
     char *inner = NULL;
-    int code = rewrite(c, p, (int)(end - p), &inner, NULL, message);
+    int code;
+    (void)rst_token_next(&p, end);
+    behind = p;
+    token = rst_token_next(&behind, end);
+    if (rst_token_is(&token, "QUERY")) return rst_rewrite_query_plan(c, behind, end, out, message);
+    rst_statement_parse(p, end, &parts);
+    code = rst_program_text(c, &parts, &inner, message);
+    if (code == SQLITE_OK && inner == NULL) code = rewrite(c, p, (int)(end - p), &inner, NULL, message);
     if (code != SQLITE_OK || inner == NULL) return code;
     *out = sqlite3_mprintf("EXPLAIN %s", inner);
     sqlite3_free(inner);
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-/* The parameters of [text, end) stand in it, for the application may bind them: its plan asks for no value. */
-static int explain_text(rst_connection *c, const char *text, const char *end, const char *inner, char **out,
-                        char **message) {
-    rst_parameters parameters = {0};
-    sqlite3_str *numbered = sqlite3_str_new(NULL), *str = sqlite3_str_new(NULL);
-    int code = rst_parameters_number(c, text, end, &parameters, numbered, message);
-    sqlite3_str_appendf(str, ROOTSTOCK_EXPLANATION "%Q)", inner);
-    if (code == SQLITE_OK && parameters.highest > 0) {
-        sqlite3_str_appendall(str, " WHERE 1 OR coalesce(NULL");
-        code = rst_argument_pack_arguments(&parameters, str);
-        sqlite3_str_appendall(str, ")");
-    }
-    sqlite3_free(sqlite3_str_finish(numbered));
-    rst_parameters_free(&parameters);
-    *out = sqlite3_str_finish(str);
-    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
-    if (code != SQLITE_OK) {
-        sqlite3_free(*out);
-        *out = NULL;
-    }
-    return code;
-}
-
-static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
-    const char *p = sql;
-    rst_token token;
-    char *inner = NULL, *text;
-    int code;
-    rst_statement_parts parts;
-    rst_table *table;
-    (void)rst_token_next(&p, end);
-    {
-        const char *q = p;
-        token = rst_token_next(&q, end);
-        if (!rst_token_is(&token, "QUERY")) return rewrite_explained(c, p, end, out, message);
-        token = rst_token_next(&q, end);
-        if (!rst_token_is(&token, "PLAN")) return SQLITE_OK;
-        p = q;
-    }
-    rst_statement_parse(p, end, &parts);
-    table = parts.kind >= KIND_INSERT ? rst_target(c, &parts.schema, &parts.table) : NULL;
-    if (table != NULL && rst_needs_program(c, table, &parts)) {
-        rst_code *compiled = NULL;
-        text = rst_span_text(parts.whole.start, parts.whole.end);
-        if (text == NULL) return SQLITE_NOMEM;
-        code = rst_code_get(c, text, &compiled, message);
-        sqlite3_free(text);
-        if (code != SQLITE_OK) return code;
-        inner = sqlite3_mprintf("%s", compiled->inner);
-    } else {
-        code = table != NULL && parts.kind != KIND_INSERT && rst_has_target_hint(&parts)
-                   ? rst_transform_target(c, table, &parts, &inner, message)
-                   : rst_transform_names(c, p, end, &inner, message);
-        code = with_expressions(c, p, end, code, &inner);
-        if (code != SQLITE_OK) return code;
-        if (inner == NULL) inner = rst_span_text(p, end);
-    }
-    if (inner == NULL) return SQLITE_NOMEM;
-    code = explain_text(c, p, end, inner, out, message);
-    sqlite3_free(inner);
-    return code;
 }
 
 /* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is
@@ -383,7 +316,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
-        code = with_expressions(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
+        code = rst_hints_add(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
         if (code == SQLITE_OK) code = check_partial_hint(c, sql, stop, *rewritten, message);
         if (code == SQLITE_OK && *rewritten == NULL) code = rst_offset_add(c, sql, stop, rewritten);
         token = rst_token_next(&p, last);
@@ -405,7 +338,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
             sql = counted;
             last = stop = counted + strlen(counted);
         }
-        code = with_expressions(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
+        code = rst_hints_add(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
         if (code == SQLITE_OK) code = check_partial_hint(c, sql, last, *rewritten, message);
         if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
             code = rst_key_order_plain(c, sql, last, rst_needs_program, rewritten);

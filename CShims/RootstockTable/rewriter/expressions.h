@@ -11,6 +11,9 @@
 int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out);
 /* The same for a text from sqlite3_malloc, which is replaced. */
 int rst_expressions_add_to(rst_connection *c, char **text);
+/* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what
+** came before. */
+int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out);
 /* among_hint.c: lists of texts in the WHERE of the statement, which is replaced. */
 int rst_among_add_to(rst_connection *c, char **text);
 /* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */

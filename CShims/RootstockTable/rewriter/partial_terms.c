@@ -14,6 +14,7 @@
 ** Invariant: a table is told of only if every ON that could name it stands in the statement's own text. The ON of a
 ** view or trigger names none of the statement's tables, and those of its own are not told of anything.
 */
+#include "rewriter/expressions.h"
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 #include "catalog/partial_predicate.h"
@@ -165,4 +166,16 @@ int rst_terms_add(rst_connection *c, const char *text, const char *end, char **o
     if (*out == NULL) return SQLITE_NOMEM;
     rst_keep_if_it_compiles(c, out);
     return SQLITE_OK;
+}
+
+int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out) {
+    char *more = NULL;
+    if (code == SQLITE_OK && rewriter_of(c)->has_expressions)
+        code = *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
+    if (code != SQLITE_OK || !rewriter_of(c)->has_exclusions) return code;
+    code = *out != NULL ? rst_terms_add(c, *out, *out + strlen(*out), &more) : rst_terms_add(c, sql, end, &more);
+    if (more == NULL) return code;
+    sqlite3_free(*out);
+    *out = more;
+    return code;
 }

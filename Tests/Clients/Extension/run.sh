@@ -51,6 +51,12 @@ check "a plan takes the parameters of its statement" "1
 SELECT id, parent, notused, detail FROM rootstock_explain(' SELECT id FROM t WHERE a > ? AND id = :id') WHERE 1 OR coalesce(NULL,?,:id)" \
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('EXPLAIN QUERY PLAN SELECT id FROM t WHERE a > ? AND id = :id');"
+check "EXPLAIN is of what SQLite runs of a program" "1
+0
+1" "SELECT rootstock_open('$store');
+PRAGMA foreign_keys = ON;
+SELECT rootstock_rewrite('EXPLAIN DELETE FROM t WHERE id = 1 RETURNING id') LIKE '%rootstock_%';
+SELECT rootstock_rewrite('EXPLAIN DELETE FROM t WHERE id = 1 RETURNING id') LIKE 'EXPLAIN%DELETE FROM%';"
 check "what was rewritten is rewritten to itself" "1
 1
 1" "SELECT rootstock_open('$store');
