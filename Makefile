@@ -24,6 +24,7 @@ LOCKS_SECONDS ?= 60
 LIST_SECONDS ?= 60
 SEALED_SECONDS ?= 60
 LONG_SECONDS ?= 3600
+SCAN_MEGABYTES ?= 200
 TEST_SECONDS ?= 5
 TEST_PROGRAMS ?= 300
 TEST_SEED ?= 50000
@@ -40,7 +41,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost page-cost interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -127,6 +128,7 @@ test-long: test test-clients ## the tests again, their random parts and the fuzz
 	@$(MAKE) --no-print-directory list-append LIST_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory sealed-pages SEALED_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
+	@$(MAKE) --no-print-directory scan-memory
 	Tests/Clients/Library/run.sh
 	Tests/Clients/Logging/run.sh
 	@$(MAKE) --no-print-directory grdb-tests
@@ -174,6 +176,10 @@ interpose-cost: interpose ## instructions that the interposer adds to a point se
 
 row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts, native and on a store (callgrind)
 	Tests/Cost/Row/run.sh
+
+scan-memory: extension engines ## a table of SCAN_MEGABYTES scanned on each engine in 200 MB of private memory: 2048 takes 20 minutes
+	Tests/Cost/Scan/run.py --megabytes $(SCAN_MEGABYTES) $(EXTENSION) lmdb lmdb:plain sqlite-btree \
+		$(foreach engine,reference log rocksdb,$(patsubst %,%=$(engine),$(wildcard build/engines/librootstock_$(engine).so)))
 
 page-cost: ## instructions a row of puts at random keys, with option checkPages and without (callgrind)
 	Tests/Cost/Pages/run.sh

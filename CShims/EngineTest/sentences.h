@@ -13,6 +13,10 @@
     X(S_KEY_TOO_LONG, "longer than maximum_key_size(), or empty")                                                      \
     X(S_READ_SLICES, "In a read transaction it stays valid and unmoved until the transaction is reset, committed or "  \
                      "aborted.")                                                                                       \
+    X(S_BRIEF_CURSOR, "A slice of a cursor then stays valid until that cursor's next move, renew or close.")           \
+    X(S_BRIEF_GET, "In a read transaction a slice of get stays valid until the transaction's next get, and those of "  \
+                   "get_several until its next get_several.")                                                          \
+    X(S_OWN_KEY, "For SEEK and EXACT *key is the key sought, which may be a slice that this cursor gave")              \
     X(S_WRITE_SLICES, "In a write transaction it stays valid until the next put, delete or clear in that transaction") \
     X(S_THREADS, "The engine must never let two threads' snapshots disturb each other.")                               \
     X(S_SNAPSHOT, "A read transaction sees the last commit before its begin (or renew), whole, and nothing later.")    \

@@ -131,6 +131,60 @@ static void slices(kit *k) {
     kit_close(&s);
 }
 
+static const char *needs_lasting(const rootstock_engine *engine) {
+    return engine->capabilities & ROOTSTOCK_CAPABILITY_BRIEF_SLICES ? "the engine claims BRIEF_SLICES" : NULL;
+}
+
+/* Two cursors and get take turns in a transaction: none disturbs what another gave last. */
+static void take_turns(kit *k, kit_store *s, rootstock_transaction *t, rootstock_tree tree, bool reads) {
+    rootstock_cursor *up = kit_cursor(k, s, t, tree), *down = kit_cursor(k, s, t, tree);
+    rootstock_slice key = {0}, value = {0}, other_key = {0}, other_value = {0}, got = {0}, several[3] = {{0}};
+    rootstock_slice sought[3] = {KEY(1), KEY(2), KEY(3)};
+    for (int i = 0; i < COUNT; i++) {
+        int last = COUNT - 1 - i;
+        if (i == 0 || i % 3 != 0) {
+            kit_move(k, s, up, ROOTSTOCK_NEXT, &key, &value);
+        } else {
+            /* The same by the key that the cursor gave. */
+            EXPECT(k, S_OWN_KEY, kit_move(k, s, up, i % 2 ? ROOTSTOCK_SEEK : ROOTSTOCK_EXACT, &key, &value),
+                   "a cursor to find the key %d that it gave", i - 1);
+            EXPECT(k, S_OWN_KEY, kit_equal(key, KEY(i - 1)), "key %d, which the cursor gave; it gave %s", i - 1,
+                   kit_shown(key));
+            kit_move(k, s, up, ROOTSTOCK_NEXT, &key, &value);
+        }
+        kit_get(k, s, t, tree, KEY(i / 2), &got);
+        if (reads && s->engine->get_several != NULL)
+            kit_check(k, s, S_SEVERAL, s->engine->get_several(t, tree, sought, several, 3), "get_several");
+        kit_move(k, s, down, ROOTSTOCK_PREVIOUS, &other_key, &other_value);
+        EXPECT(k, S_BRIEF_CURSOR, kit_equal(key, KEY(i)) && kit_equal(value, KEY(COUNT - i)),
+               "the entry %d that a cursor gave to stay until its next move; it holds %s, %s", i, kit_shown(key),
+               kit_shown(value));
+        EXPECT(k, S_BRIEF_GET, kit_equal(got, KEY(COUNT - i / 2)),
+               "the slice that get gave of key %d to stay until the next get; it holds %s", i / 2, kit_shown(got));
+        for (int j = 0; j < 3 && several[j].data != NULL; j++)
+            EXPECT(k, S_BRIEF_GET, kit_equal(several[j], KEY(COUNT - 1 - j)),
+                   "the slice that get_several gave of key %d to stay; it holds %s", j + 1, kit_shown(several[j]));
+        EXPECT(k, S_BRIEF_CURSOR, kit_equal(other_key, KEY(last)) && kit_equal(other_value, KEY(COUNT - last)),
+               "the entry %d that the other cursor gave to stay; it holds %s, %s", last, kit_shown(other_key),
+               kit_shown(other_value));
+    }
+    s->engine->cursor_close(up);
+    s->engine->cursor_close(down);
+}
+
+static void brief_slices(kit *k) {
+    kit_store s = kit_open(k, "store");
+    rootstock_transaction *t = kit_write(k, &s);
+    rootstock_tree tree = kit_create(k, &s, t, "t");
+    for (int i = 0; i < COUNT; i++) kit_put(k, &s, t, tree, KEY(i), KEY(COUNT - i));
+    take_turns(k, &s, t, tree, false);
+    kit_commit(k, &s, t);
+    t = kit_read(k, &s);
+    take_turns(k, &s, t, tree, true);
+    kit_abort(&s, t);
+    kit_close(&s);
+}
+
 static void write_slices(kit *k) {
     kit_store s = kit_open(k, "store");
     rootstock_tree tree = fill(k, &s, 0);
@@ -348,7 +402,8 @@ const kit_rule rootstock_kit_snapshot_rules[] = {
     {"snapshots.get", S_SNAPSHOT, by_get, NULL, false},
     {"snapshots.cursor", S_SNAPSHOT, by_cursor, NULL, false},
     {"snapshots.several", S_SNAPSHOT, by_several, needs_several, false},
-    {"snapshots.slices", S_READ_SLICES, slices, NULL, false},
+    {"snapshots.slices", S_READ_SLICES, slices, needs_lasting, false},
+    {"snapshots.brief_slices", S_BRIEF_CURSOR, brief_slices, NULL, false},
     {"snapshots.write_slices", S_WRITE_SLICES, write_slices, NULL, false},
     {"snapshots.own_writes", S_OWN_WRITES, own_writes, NULL, false},
     {"snapshots.identifiers", S_IDENTIFIER, identifiers, NULL, false},

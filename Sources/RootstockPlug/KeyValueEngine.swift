@@ -65,6 +65,9 @@ public struct EngineCapabilities: OptionSet, Sendable {
     public static let directory = EngineCapabilities(rawValue: 0x20)
     /// While one process has an environment open, no other can open it.
     public static let oneProcess = EngineCapabilities(rawValue: 0x40)
+    /// What a cursor returned stays valid until its next move, and what a read transaction's `get` returned until the next one. SQL
+    /// copies what it keeps, so that a scan need not hold what it has gone by.
+    public static let briefSlices = EngineCapabilities(rawValue: 0x100)
 }
 
 /// What the user asked of an environment. Zero asks for the engine's default.

@@ -54,6 +54,7 @@ int rocks_get(rootstock_transaction *t, rootstock_tree tree, const rootstock_sli
     rocks_key_free(&full);
     if (code != ROOTSTOCK_OK) return code;
     if (found == NULL) return ROOTSTOCK_NOT_FOUND;
+    if (!t->write) rocks_forget(t);
     room = rocks_room(t, size);
     if (room == NULL) {
         code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
@@ -123,12 +124,7 @@ int rocks_tree_statistics(rootstock_transaction *t, rootstock_tree tree, rootsto
 /* Before a change: what was returned may go. */
 static void changing(rootstock_transaction *t) {
     t->changes++;
-    for (block *b = t->memory; b != NULL; b = b->next) b->used = 0;
-    while (t->memory != NULL && t->memory->next != NULL) {
-        block *next = t->memory->next;
-        free(t->memory);
-        t->memory = next;
-    }
+    rocks_forget(t);
 }
 
 static rocksdb_iterator_t *new_iterator(rootstock_transaction *t) {
@@ -394,36 +390,44 @@ static int place(rootstock_cursor *c, rootstock_move move, const rootstock_slice
 
 int rocks_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
     rootstock_transaction *t = c->transaction;
-    char *error = NULL, *room;
+    char *error = NULL;
     size_t size = 0, length = 0;
-    int code = place(c, move, key);
+    full_key sought;
+    int code = ROOTSTOCK_OK;
+    /* The key may be this cursor's own, whose bytes go with the move. */
+    if (move == ROOTSTOCK_EXACT) code = rocks_key(&sought, c->tree, key->data, key->size);
+    if (code != ROOTSTOCK_OK) return code;
+    code = place(c, move, key);
     c->positioned = 0;
+    if (move == ROOTSTOCK_EXACT) {
+        const char *at =
+            code == ROOTSTOCK_OK && rocksdb_iter_valid(c->iterator) ? rocksdb_iter_key(c->iterator, &size) : NULL;
+        int there = at != NULL && compare(at, size, sought.bytes, sought.size) == 0;
+        rocks_key_free(&sought);
+        if (at != NULL && !there) return ROOTSTOCK_NOT_FOUND;
+    }
     if (code != ROOTSTOCK_OK) return code;
     if (!rocksdb_iter_valid(c->iterator)) {
         rocksdb_iter_get_error(c->iterator, &error);
         return error != NULL ? rocks_failure(error) : ROOTSTOCK_NOT_FOUND;
     }
-    const char *bytes = rocksdb_iter_key(c->iterator, &size), *found;
+    const char *bytes = rocksdb_iter_key(c->iterator, &size);
     if (!is_of(c->tree, bytes, size)) return ROOTSTOCK_NOT_FOUND;
-    if (move == ROOTSTOCK_EXACT && (size - PREFIX != key->size || memcmp(bytes + PREFIX, key->data, key->size) != 0))
-        return ROOTSTOCK_NOT_FOUND;
+    const char *value_bytes = rocksdb_iter_value(c->iterator, &length);
     if (t->write) {
-        if (size > c->last_room) {
-            char *more = realloc(c->last, size * 2);
+        if (size + length > c->last_room) {
+            char *more = realloc(c->last, (size + length) * 2);
             if (more == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
             c->last = more;
-            c->last_room = size * 2;
+            c->last_room = (size + length) * 2;
         }
-        memcpy(c->last, bytes, size);
+        bytes = memcpy(c->last, bytes, size);
+        if (length > 0) memcpy(c->last + size, value_bytes, length);
+        value_bytes = c->last + size;
         c->last_size = size;
     }
-    found = rocksdb_iter_value(c->iterator, &length);
-    room = rocks_room(t, size + length);
-    if (room == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    memcpy(room, bytes, size);
-    if (length > 0) memcpy(room + size, found, length);
-    *key = (rootstock_slice){size - PREFIX, room + PREFIX};
-    *value = (rootstock_slice){length, room + size};
+    *key = (rootstock_slice){size - PREFIX, bytes + PREFIX};
+    *value = (rootstock_slice){length, value_bytes};
     c->positioned = 1;
     return ROOTSTOCK_OK;
 }

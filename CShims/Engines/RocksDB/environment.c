@@ -259,7 +259,8 @@ static uint64_t rocks_last_commit(rootstock_environment *environment) {
 
 static const rootstock_engine rocksdb = {
     .abi_version = ROOTSTOCK_ENGINE_ABI,
-    .capabilities = ROOTSTOCK_CAPABILITY_DIRECTORY | ROOTSTOCK_CAPABILITY_ONE_PROCESS | ROOTSTOCK_CAPABILITY_DURABLE,
+    .capabilities = ROOTSTOCK_CAPABILITY_DIRECTORY | ROOTSTOCK_CAPABILITY_ONE_PROCESS | ROOTSTOCK_CAPABILITY_DURABLE |
+                    ROOTSTOCK_CAPABILITY_BRIEF_SLICES,
     .name = "rocksdb",
     .version = ROCKSDB_VERSION,
     .open = rocks_open,

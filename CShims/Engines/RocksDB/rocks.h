@@ -18,8 +18,9 @@
 ** A read transaction is a snapshot. The write transaction is a batch with an index, written as one at commit; with
 ** durability full the log is synced then, else it is written only, which a killed process survives.
 **
-** Invariant: what get and cursors return is copied into the transaction's memory, and freed when the contract allows
-** it: RocksDB's own pointers live to the iterator's next step only. So a scan of a large table holds it.
+** Invariant: a scan holds one entry. A cursor of a read transaction returns RocksDB's own bytes, which live to the
+** iterator's next step; one of a write transaction returns its copy, because a put may take those bytes as its value.
+** What get returns is copied into the transaction's memory, which a read transaction's next get empties.
 **
 ** LIMITS. One process has a store open. A commit that failed at the disk may be there after the store is opened again.
 */
@@ -86,9 +87,9 @@ struct rootstock_cursor {
     rocksdb_iterator_t *iterator; /* null until the first move */
     rootstock_tree tree;
     int positioned;
-    uint64_t changes; /* of the transaction, when the iterator was placed */
-    char *last;       /* the key returned last, with its prefix; in write transactions */
-    size_t last_size, last_room;
+    uint64_t changes;            /* of the transaction, when the iterator was placed */
+    char *last;                  /* in write transactions: the key returned last, with its prefix, and its value */
+    size_t last_size, last_room; /* of the key; of both */
     rootstock_cursor *next;
 };
 
@@ -102,8 +103,10 @@ int rocks_reopen(rootstock_environment *environment);
 uint64_t rocks_directory_bytes(const char *path);
 
 /* transactions.c */
-/* Room that lasts as long as what get returns; null: no memory. */
+/* Room for what get returns; null: no memory. */
 char *rocks_room(rootstock_transaction *transaction, size_t size);
+/* All that it gave is free for what comes. */
+void rocks_forget(rootstock_transaction *transaction);
 /* A record of 8 bytes of the store's own: 0 where there is none. */
 int rocks_number(rootstock_transaction *transaction, char kind, const void *name, size_t size, uint64_t *number);
 int rocks_set_number(rootstock_transaction *transaction, char kind, const void *name, size_t size, uint64_t number);

@@ -38,6 +38,22 @@ char *rocks_room(rootstock_transaction *t, size_t size) {
     return bytes;
 }
 
+void rocks_forget(rootstock_transaction *t) {
+    block *kept = NULL;
+    while (t->memory != NULL) {
+        block *next = t->memory->next;
+        if (kept == NULL && t->memory->size == BLOCK)
+            kept = t->memory;
+        else
+            free(t->memory);
+        t->memory = next;
+    }
+    if (kept == NULL) return;
+    kept->next = NULL;
+    kept->used = 0;
+    t->memory = kept;
+}
+
 static void free_memory(rootstock_transaction *t) {
     while (t->memory != NULL) {
         block *next = t->memory->next;

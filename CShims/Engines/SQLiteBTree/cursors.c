@@ -1,5 +1,5 @@
 /*
-** cursors.c - the control engine's cursors: a running SELECT, and the last key returned.
+** cursors.c - the control engine's cursors: a running SELECT, and the entry returned last.
 **
 ** A step in the direction of the running statement is a step of it; anything else starts another one at the last key.
 **
@@ -65,7 +65,7 @@ int rootstock_sqlite_cursor_renew(rootstock_transaction *transaction, rootstock_
 
 void rootstock_sqlite_cursor_close(rootstock_cursor *cursor) {
     detach(cursor);
-    free(cursor->key);
+    free(cursor->entry);
     free(cursor);
 }
 
@@ -89,10 +89,10 @@ static int step(rootstock_cursor *cursor, int up) {
     int runs_up = cursor->kind == STATEMENT_FORWARD;
     if (cursor->statement != NULL && runs_up == up && cursor->changes == cursor->transaction->changes)
         return sqlite3_step(cursor->statement);
-    int sqlite = start(cursor, up ? STATEMENT_FORWARD : STATEMENT_BACKWARD, cursor->key, cursor->key_size);
+    int sqlite = start(cursor, up ? STATEMENT_FORWARD : STATEMENT_BACKWARD, cursor->entry, cursor->key_size);
     if (sqlite != SQLITE_OK) return sqlite;
     sqlite = sqlite3_step(cursor->statement);
-    if (sqlite == SQLITE_ROW && up && is_key(cursor->statement, cursor->key, cursor->key_size))
+    if (sqlite == SQLITE_ROW && up && is_key(cursor->statement, cursor->entry, cursor->key_size))
         sqlite = sqlite3_step(cursor->statement);
     return sqlite;
 }
@@ -119,16 +119,28 @@ static int move(rootstock_cursor *cursor, rootstock_move move, const rootstock_s
     return sqlite;
 }
 
-/* Keeps the key returned, for steps that start anew. */
-static int remember(rootstock_cursor *cursor, const rootstock_slice *key) {
-    if (key->size > cursor->key_room) {
-        unsigned char *room = realloc(cursor->key, key->size);
-        if (room == NULL) return ROOTSTOCK_NO_MEMORY;
-        cursor->key = room;
-        cursor->key_room = key->size;
+/* Copies the statement's row: SQLite's own bytes go with its next step. */
+static int keep(rootstock_cursor *cursor, rootstock_slice *key, rootstock_slice *value) {
+    enum { LARGE = 1 << 20 };
+    const void *key_bytes = sqlite3_column_blob(cursor->statement, 0);
+    const void *value_bytes = sqlite3_column_blob(cursor->statement, 1);
+    size_t key_size = (size_t)sqlite3_column_bytes(cursor->statement, 0);
+    size_t value_size = (size_t)sqlite3_column_bytes(cursor->statement, 1), size = key_size + value_size;
+    /* The room of a large entry is not kept for small ones. */
+    if (size > cursor->room || (cursor->room > LARGE && size < LARGE)) {
+        free(cursor->entry);
+        cursor->room = size < 256 ? 256 : size;
+        cursor->entry = malloc(cursor->room);
+        if (cursor->entry == NULL) {
+            cursor->room = cursor->key_size = 0;
+            return ROOTSTOCK_NO_MEMORY;
+        }
     }
-    memcpy(cursor->key, key->data, key->size);
-    cursor->key_size = key->size;
+    memcpy(cursor->entry, key_bytes, key_size);
+    if (value_size > 0) memcpy(cursor->entry + key_size, value_bytes, value_size);
+    cursor->key_size = key_size;
+    *key = (rootstock_slice){key_size, cursor->entry};
+    *value = (rootstock_slice){value_size, cursor->entry + key_size};
     return ROOTSTOCK_OK;
 }
 
@@ -144,9 +156,7 @@ int rootstock_sqlite_cursor_move(rootstock_cursor *cursor, rootstock_move where,
         cursor->positioned = 0;
         return code;
     }
-    cursor->positioned = 1;
-    int code = rootstock_sqlite_keep(transaction, cursor->statement, 0, key);
-    if (code == ROOTSTOCK_OK) code = rootstock_sqlite_keep(transaction, cursor->statement, 1, value);
-    if (code == ROOTSTOCK_OK) code = remember(cursor, key);
+    int code = keep(cursor, key, value);
+    cursor->positioned = code == ROOTSTOCK_OK;
     return code == ROOTSTOCK_OK ? code : rootstock_sqlite_refusal(environment, code, "out of memory");
 }

@@ -111,6 +111,7 @@ static int sqlite_get(rootstock_transaction *transaction, rootstock_tree tree, c
     sqlite = bind_slice(statement, 1, key);
     if (sqlite == SQLITE_OK) sqlite = sqlite3_step(statement);
     if (sqlite == SQLITE_ROW) {
+        if (!transaction->write) rootstock_sqlite_forget(transaction, 1);
         code = rootstock_sqlite_keep(transaction, statement, 0, value);
         if (code != ROOTSTOCK_OK) rootstock_sqlite_refusal(transaction->environment, code, "out of memory");
     } else {
@@ -205,7 +206,7 @@ static const char *sqlite_describe(rootstock_environment *environment, int code)
 
 const rootstock_engine rootstock_engine_sqlite_btree = {
     .abi_version = ROOTSTOCK_ENGINE_ABI,
-    .capabilities = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DURABLE,
+    .capabilities = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DURABLE | ROOTSTOCK_CAPABILITY_BRIEF_SLICES,
     .name = "sqlite-btree",
     .version = SQLITE_VERSION,
     .open = rootstock_sqlite_open,

@@ -12,8 +12,9 @@
 **
 ** Invariants
 **  1. A connection belongs to one transaction object from begin to its end, and to the pool in between.
-**  2. What get and cursors return is copied into the transaction's arena, because SQLite's pointers live to the next
-**     step only and the plug's to the end of the snapshot. Reset, the end and each change empty the arena.
+**  2. What a cursor returns is copied into the cursor, until it moves on. What get returns is copied into the
+**     transaction's arena: SQLite's pointers live to the statement's next step only. A read transaction's next get
+**     empties the arena, and so do reset, the end and each change.
 **
 ** Circle: cursors.c transactions.c
 **   (a transaction closes its cursors).
@@ -109,8 +110,8 @@ struct rootstock_cursor {
     tree_statement kind;
     int positioned;
     uint64_t changes;
-    size_t key_size, key_room;
-    unsigned char *key; /* the last one returned */
+    size_t key_size, room;
+    unsigned char *entry; /* the one returned last: its key, then its value */
     rootstock_cursor *next, *previous;
 };
 

@@ -1,7 +1,6 @@
 /*
 ** transactions.c - the control engine's transactions, and the arena of what they returned.
 **
-** Whatever a snapshot returned is kept in memory until the snapshot ends, as the plug promises and SQLite does not.
 ** Invariant: a write transaction that SQLite rolled back by itself (a full disk, no memory) is never continued in
 ** autocommit; it is broken, and can only be aborted.
 */

@@ -17,6 +17,11 @@
 **     valid and unmoved until the transaction is reset, committed or aborted. In a write transaction it stays valid
 **     until the next put, delete or clear in that transaction, or longer if the engine says so with
 **     ROOTSTOCK_CAPABILITY_STABLE_WRITE_VALUES. The engine must never let two threads' snapshots disturb each other.
+**     An engine whose entries do not lie in memory by themselves would have to hold all that a scan goes by. With
+**     ROOTSTOCK_CAPABILITY_BRIEF_SLICES it need not, and the table layer copies what it keeps. A slice of a cursor then
+**     stays valid until that cursor's next move, renew or close. In a read transaction a slice of get stays valid until
+**     the transaction's next get, and those of get_several until its next get_several. In a write transaction a slice
+**     of get, and a cursor's at most, stay valid until the next put, delete or clear, as above.
 **  5. Threads. An environment may be used by many threads at once. A transaction and its cursors are used by one thread
 **     at a time. With ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER a write transaction must be ended by the thread that
 **     began it (the table layer checks that and refuses).
@@ -42,7 +47,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 10
+#define ROOTSTOCK_ENGINE_ABI 11
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
@@ -95,7 +100,8 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_DIRECTORY 0x20u
 /* While a process has it open, a second process cannot open the environment: ROOTSTOCK_BUSY, with a message. */
 #define ROOTSTOCK_CAPABILITY_ONE_PROCESS 0x40u
-#define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u /* begin knows ROOTSTOCK_BEGIN_CHECKED */
+#define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u  /* begin knows ROOTSTOCK_BEGIN_CHECKED */
+#define ROOTSTOCK_CAPABILITY_BRIEF_SLICES 0x100u /* convention 4: slices last until the next move or get */
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
 ** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
@@ -279,7 +285,8 @@ struct rootstock_engine {
     int (*cursor_renew)(rootstock_transaction *transaction, rootstock_cursor *cursor);
     /* Every cursor is closed before its transaction ends, save cursors of a read transaction kept for cursor_renew. */
     void (*cursor_close)(rootstock_cursor *cursor);
-    /* Moves. For SEEK and EXACT *key is the key sought; on ROOTSTOCK_OK *key and *value are the entry. After
+    /* Moves. For SEEK and EXACT *key is the key sought, which may be a slice that this cursor gave; on ROOTSTOCK_OK *key
+    ** and *value are the entry. After
     ** ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an entry put or removed elsewhere does
     ** not disturb a positioned cursor: NEXT gives the first key above the one last returned, PREVIOUS the last below
     ** it, even if that one was removed. */
@@ -330,7 +337,7 @@ struct rootstock_engine {
     /* Of a positioned cursor in a read transaction: sets keys[0], keys[1], ... to those that as many moves in that
     ** direction (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) would come to, as far as they are at hand, and returns how many;
     ** at most limit. The cursor stays where it is; what a move gives later are the same bytes at the same addresses. 0
-    ** is always a right answer. Optional, with get_several. */
+    ** is always a right answer. Not called with ROOTSTOCK_CAPABILITY_BRIEF_SLICES. Optional, with get_several. */
     uint32_t (*cursor_peek)(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys, uint32_t limit);
     /* As get for each of the keys, in a read transaction: values[i] is set, its data is null where the key is not
     ** there. The order in which they are found is the engine's: it can have several underway at once where each has to

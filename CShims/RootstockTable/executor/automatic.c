@@ -4,7 +4,7 @@
 ** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end
 ** to end, each row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one
 ** hash, in the order of the scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write
-** transaction its key, and the entry is read again. SQLite compares again each row that it gets (plan.c leaves omit at
+** transaction, and of an engine with brief slices, its key, and the entry is read again. SQLite compares again each row that it gets (plan.c leaves omit at
 ** 0), so a row too many is harmless (automatic_hash.c). Invariants: an index is used in the very snapshot that it was
 ** made in, or in the write transaction as long as the tree has not been written to since. It is gone when the last
 ** cursor on its table is closed and no program runs, whose statements of one row each open theirs again. Where it
@@ -24,7 +24,7 @@ enum { NOWHERE = UINT32_MAX, WAIT_LIMIT = 1 << 20, STEPS_AT_LEAST = 256 };
 
 typedef struct transient_row {
     union {
-        const void *data; /* the entry's key, in a read snapshot */
+        const void *data; /* the entry's key, not by_key */
         int64_t rowid;
         size_t place; /* the key's, in `keys` */
     } key;
@@ -37,10 +37,11 @@ typedef struct transient_row {
 typedef struct rst_transient {
     int references; /* the plan's, and those of cursors in it */
     bool of_writer;
+    bool by_key; /* entries are read again */
     const rootstock_transaction *transaction;
     uint64_t snapshot, epoch; /* a reader's: the connection's counters then */
     uint64_t rewinds, writes; /* the write transaction's: the connection's and the trees' */
-    rootstock_buffer keys;    /* ... and those of a tree without rowids */
+    rootstock_buffer keys;    /* by_key, those of a tree without rowids */
     transient_row *rows;
     uint32_t count, capacity, mask;
     uint32_t *heads;
@@ -139,7 +140,7 @@ static int add_row(rst_transient *t, const rst_cursor *k, uint32_t hash) {
     row = &t->rows[t->count++];
     row->hash = hash;
     row->next = NOWHERE;
-    if (t->of_writer) {
+    if (t->by_key) {
         row->value = NULL;
         row->key_size = row->value_size = 0;
         if (k->plan->source == PLAN_ROWID) {
@@ -239,6 +240,7 @@ static int make(rst_cursor *k, rst_automatic *automatic) {
     memset(t, 0, sizeof *t);
     t->references = 1;
     t->of_writer = k->on_writer;
+    t->by_key = k->on_writer || k->brief;
     t->transaction = k->transaction;
     t->snapshot = store->snapshots;
     t->epoch = store->epoch;
@@ -286,7 +288,7 @@ static int give(rst_cursor *k, uint32_t hash) {
         const transient_row *row = &t->rows[k->transient_place];
         int code;
         if (row->hash != hash) continue;
-        if (!t->of_writer) {
+        if (!t->by_key) {
             k->entry_key.size = row->key_size;
             k->entry_key.data = row->key.data;
             k->entry_value.size = row->value_size;
@@ -303,6 +305,7 @@ static int give(rst_cursor *k, uint32_t hash) {
             k->entry_key.data = t->keys.data + row->key.place;
         }
         code = rst_get(k->connection, k->transaction, tree_of(k), &k->entry_key, &k->entry_value);
+        if (code == SQLITE_ROW && k->brief && rst_cursor_keep_entry(k) != SQLITE_OK) return SQLITE_NOMEM;
         if (code == SQLITE_ROW) return rst_cursor_arrived(k);
         if (code != SQLITE_DONE) return code;
         /* It was deleted since the look-up. */

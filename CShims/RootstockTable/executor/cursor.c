@@ -153,6 +153,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->began = transaction != NULL;
     k->transaction = transaction;
     k->on_writer = false;
+    k->brief = (store_of(table->connection)->engine->capabilities & ROOTSTOCK_CAPABILITY_BRIEF_SLICES) != 0;
     k->detached = false;
     k->walker_fresh = false;
     k->opened_epoch = store_of(table->connection)->epoch;

@@ -56,6 +56,7 @@ typedef struct rst_cursor {
     rootstock_transaction *transaction;
     bool began; /* holds the snapshot */
     bool on_writer;
+    bool brief; /* of an engine with ROOTSTOCK_CAPABILITY_BRIEF_SLICES: what is looked up is copied */
     const rst_plan *plan;
     rst_walker walker;     /* on the table's tree or the index's */
     rst_tree *walker_tree; /* null: no engine cursor is open */
@@ -170,7 +171,7 @@ int rst_cursor_rejoin(rst_cursor *k);
 ** after writes: there the cursor keeps its own of the entry under it, at once or before the write (rst_cursors_keep).
 ** SQLITE_OK or SQLITE_NOMEM. */
 int rst_cursor_keep_entry(rst_cursor *k);
-/* The same for a row that was looked up by its key. */
+/* The same for a row that was looked up by its key, in a snapshot of an engine with brief slices, too. */
 int rst_cursor_keep_row(rst_cursor *k);
 /* To the first entry of ranges.range[range], or of the next ones; eof if there is none. */
 int rst_cursor_enter_range(rst_cursor *k);
@@ -354,7 +355,7 @@ static inline bool rst_cursor_row_part(const rst_cursor *k, int place, int *type
 
 /* Whatever was known of the entry before is forgotten, and the row of a table's own tree is laid open. */
 static inline void rst_cursor_noted(rst_cursor *k) {
-    k->stable = !k->on_writer && k->walker.run == NULL;
+    k->stable = !k->on_writer && !k->brief && k->walker.run == NULL;
     k->row_open = false;
     k->shape = COLUMNS_UNKNOWN;
     if (k->plan->source == PLAN_INDEX) {

@@ -86,11 +86,11 @@ static int filter_rowid_equal(rst_cursor *k, sqlite3_value *value) {
     k->found_key.data = k->rowid_bytes;
     code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
     if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_OK : code;
-    if (k->on_writer) {
+    if (k->on_writer || k->brief) {
         code = rst_cursor_keep_row(k);
         if (code != SQLITE_OK) return code;
     }
-    k->stable = !k->on_writer;
+    k->stable = !k->on_writer && !k->brief;
     k->row_located = true;
     k->single = true;
     k->eof = false;

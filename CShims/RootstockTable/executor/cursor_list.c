@@ -91,7 +91,7 @@ static int find(rst_cursor *k) {
         k->found_key.size = 8;
         k->found_key.data = k->rowid_bytes;
         code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
-        if (code == SQLITE_ROW && k->on_writer && rst_cursor_keep_row(k) != SQLITE_OK) return SQLITE_NOMEM;
+        if (code == SQLITE_ROW && rst_cursor_keep_row(k) != SQLITE_OK) return SQLITE_NOMEM;
         return code;
     }
     if (ahead->at == ahead->count) {
@@ -115,7 +115,7 @@ int rst_cursor_list_next(rst_cursor *k) {
         k->eof = true;
         return code == SQLITE_DONE ? SQLITE_OK : code;
     }
-    k->stable = !k->on_writer;
+    k->stable = !k->on_writer && !k->brief;
     k->row_located = true;
     k->eof = false;
     rst_cursor_open_quickly(k);

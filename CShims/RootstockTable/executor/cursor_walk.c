@@ -3,7 +3,8 @@
 **
 ** A cursor walks one tree (the table's or an index's). In a read snapshot a step is one call of the engine, and the
 ** row's bytes stay where the engine has them: the snapshot outlives the statement's last use of them. In a write
-** transaction they hold only until the next write, before which the cursor copies them.
+** transaction they hold only until the next write, before which the cursor copies them. An engine with brief slices
+** keeps an entry until the cursor moves on: SQLite gets copies, and rows that were looked up are copied at once.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
@@ -33,7 +34,7 @@ int rst_cursors_keep(rst_connection *c) {
 }
 
 int rst_cursor_keep_row(rst_cursor *k) {
-    if (!k->on_writer || k->row_value->data == k->hold.data) return SQLITE_OK;
+    if ((!k->on_writer && !k->brief) || k->row_value->data == k->hold.data) return SQLITE_OK;
     k->hold.size = 0;
     if (rootstock_buffer_append(&k->hold, k->row_value->data, k->row_value->size) != SQLITE_OK) return SQLITE_NOMEM;
     k->row_value->data = k->hold.data;

@@ -14,6 +14,8 @@
 #include "executor/executor.h"
 #include "executor/cursor.h"
 
+#include <string.h>
+
 /* The rowids of the entry under the cursor and of those behind it, to the end of the range. */
 static uint32_t peek(rst_cursor *k, uint32_t limit) {
     rst_ahead *ahead = &k->ahead;
@@ -30,6 +32,22 @@ static uint32_t peek(rst_cursor *k, uint32_t limit) {
     return count + 1;
 }
 
+/* The values that were looked up become the cursor's own. */
+static int keep_values(rst_cursor *k, uint32_t count) {
+    rootstock_slice *values = k->ahead.values;
+    size_t size = 0, at = 0;
+    for (uint32_t i = 0; i < count; i++) size += values[i].size;
+    k->own.size = 0;
+    if (rootstock_buffer_reserve(&k->own, size + 1) != SQLITE_OK) return SQLITE_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i].data == NULL) continue;
+        if (values[i].size > 0) memcpy(k->own.data + at, values[i].data, values[i].size);
+        values[i].data = k->own.data + at;
+        at += values[i].size;
+    }
+    return SQLITE_OK;
+}
+
 int rst_ahead_fetch(rst_cursor *k, uint32_t count) {
     rst_ahead *ahead = &k->ahead;
     int code = rst_tree_ready(k->connection, k->transaction, &k->table->tree, false);
@@ -38,8 +56,9 @@ int rst_ahead_fetch(rst_cursor *k, uint32_t count) {
     code = store_of(k->connection)
                ->engine->get_several(k->transaction, k->table->tree.handle, ahead->keys, ahead->values, count);
     if (code != ROOTSTOCK_OK) return rst_map_code(k->connection, code);
-    ahead->count = count;
-    return SQLITE_OK;
+    if (k->brief) code = keep_values(k, count);
+    if (code == SQLITE_OK) ahead->count = count;
+    return code;
 }
 
 /* The row of found_key is keys[at]'s. */
@@ -58,9 +77,10 @@ int rst_cursor_find(rst_cursor *k) {
     if (2 * ahead->used < ahead->count) ahead->wait = UINT32_MAX;
     ahead->count = ahead->at = ahead->used = 0;
     if (ahead->wait > 0 || !k->walking || k->walker.run != NULL || !rst_ahead_can(k) ||
-        store_of(k->connection)->engine->cursor_peek == NULL) {
+        store_of(k->connection)->engine->cursor_peek == NULL || k->brief) {
         if (ahead->wait > 0 && ahead->wait != UINT32_MAX) ahead->wait--;
-        return rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+        code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
+        return code == SQLITE_ROW && rst_cursor_keep_row(k) != SQLITE_OK ? SQLITE_NOMEM : code;
     }
     code = rst_ahead_fetch(k, peek(k, rst_ahead_step(ahead)));
     return code == SQLITE_OK ? take(k) : code;

@@ -337,6 +337,9 @@ static const struct mutant {
     {"an empty value is none", "entries.sizes", {.get = get_no_empty_values}},
     {"get reuses its buffer", "snapshots.slices", {.get = get_moving}},
     {"a cursor reuses its buffer", "snapshots.slices", {.cursor_move = move_moving}},
+    {"two cursors share a buffer",
+     "snapshots.brief_slices",
+     {.capabilities = ROOTSTOCK_CAPABILITY_BRIEF_SLICES, .cursor_move = move_moving}},
     {"abort commits", "snapshots.own_writes", {.begin = note_begin, .commit = note_commit, .abort = abort_commits}},
     {"a commit in seven is lost",
      "random.operations",
@@ -375,6 +378,7 @@ static const rootstock_engine *make(int i) {
     const rootstock_engine *own = &mutants[i].functions;
     *engine = sound;
     engine->name = mutants[i].name;
+    engine->capabilities |= own->capabilities;
     engine->choose = NULL;
     engine->compact = NULL; /* a second way to begin */
 #define TAKE(name)                                                                                                     \
