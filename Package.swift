@@ -100,7 +100,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ],
             path: "Sources/Rootstock"),
-        .target(name: "Workloads", dependencies: ["Rootstock", "CSQLite", "CLMDB"], path: "Sources/Workloads"),
+        .target(
+            name: "Workloads", dependencies: ["Rootstock", "RootstockEngine", "CSQLite", "CLMDB"],
+            path: "Sources/Workloads"),
         .target(name: "OwnData", dependencies: ["Workloads", "Rootstock", "CSQLite"], path: "Sources/OwnData"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),
         .target(

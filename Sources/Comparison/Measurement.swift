@@ -115,7 +115,9 @@ public enum Turn {
         switch request.contender.layer {
         case .floor:
             guard let build = fixture.buildFloor else { throw WorkloadError("fixture \(fixture.name) has no floor") }
-            try build(try FloorStore(path: request.path, durability: .off), request.parameters)
+            try build(
+                try FloorStore(
+                    engine: request.contender.engine, path: request.path, durability: .off), request.parameters)
         case .userDefaults, .grdb, .grdbSQL:
             throw WorkloadError("\(request.contender.layer.rawValue) has no prepared stores")
         case .cInterface, .swiftInterface:
@@ -126,9 +128,7 @@ public enum Turn {
         // An engine in memory keeps nothing beyond the process: its turns fill their store themselves.
         guard FileManager.default.fileExists(atPath: request.path) else { return }
         // On disk now, so that the kernel does not write it back while something is measured.
-        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: request.path))
-        try handle.synchronize()
-        try handle.close()
+        try StoreFiles.synchronize(request.path)
     }
 
     private static func measure(_ workload: Workload, _ request: TurnRequest) throws -> TurnReport {
@@ -145,7 +145,7 @@ public enum Turn {
             warmUp.close()
             try StoreFiles.remove(warmPath)
             try StoreFiles.remove(request.path)
-        case .copy where isPrepared(request):
+        case .copy where isPrepared(request, workload):
             guard let from = request.fixturePath else { throw WorkloadError("no prepared store was named") }
             try StoreFiles.copy(from, to: request.path)
         case .copy, .shared:
@@ -154,7 +154,7 @@ public enum Turn {
         let session = try open(request, path: request.path, durability: request.durability, size: size)
         defer { session.close() }
         try workload.setUp(session)
-        if let fixture = workload.starting.fixture, !isPrepared(request) {
+        if let fixture = workload.starting.fixture, !isPrepared(request, workload) {
             try request.resolvedSuite().fixture(named: fixture)?.build(session)
         }
 
@@ -162,7 +162,7 @@ public enum Turn {
         if workload.writes {
             // What is there already is read once: a store in use is a warm one.
             if workload.starting != .fresh { try hashContent(workload, session) }
-        } else if let known = request.knownChecksum, isPrepared(request) {
+        } else if let known = request.knownChecksum, isPrepared(request, workload) {
             checksum = known
             let fixture = workload.starting.fixture.flatMap(try request.resolvedSuite().fixture(named:))
             if !workload.startsCold { for query in fixture?.reading ?? [] { try session.readThrough(query) } }
@@ -195,8 +195,12 @@ public enum Turn {
         return report
     }
 
-    static func isPrepared(_ request: TurnRequest) -> Bool {
-        request.fixturePath.map(FileManager.default.fileExists(atPath:)) ?? false
+    /// Whether the turn starts from a store that was filled before. A file that only names a store, on a server, is no store to copy.
+    static func isPrepared(_ request: TurnRequest, _ workload: Workload) -> Bool {
+        guard let path = request.fixturePath, FileManager.default.fileExists(atPath: path) else { return false }
+        if case .shared = workload.starting { return true }
+        let engine = Engine.descriptions.first { $0.engine.name == request.contender.engine }
+        return engine?.place != .memory
     }
 
     private static func body(of workload: Workload, _ layer: Layer) throws -> @Sendable (Session, Meter) throws -> Void
@@ -225,20 +229,26 @@ public enum Turn {
             let warmPath = request.path + ".warm-up"
             try StoreFiles.remove(warmPath)
             let small = parameters.resized(TurnRequest.warmUpSize(parameters.size))
-            try floor.run(try FloorStore(path: warmPath, durability: request.durability), small, Meter(operations: 1))
+            let warmUp = try FloorStore(
+                engine: request.contender.engine, path: warmPath, durability: request.durability)
+            try floor.run(warmUp, small, Meter(operations: 1))
             try StoreFiles.remove(warmPath)
             try StoreFiles.remove(request.path)
-        case .copy:
+        case .copy where isPrepared(request, workload):
             guard let from = request.fixturePath else { throw WorkloadError("no prepared store was named") }
             try StoreFiles.copy(from, to: request.path)
-        case .shared:
+        case .copy, .shared:
             break
         }
-        let store = try FloorStore(path: request.path, durability: request.durability)
+        let store = try FloorStore(
+            engine: request.contender.engine, path: request.path, durability: request.durability)
+        if let name = workload.starting.fixture, !isPrepared(request, workload) {
+            try request.resolvedSuite().fixture(named: name)?.buildFloor?(store, parameters)
+        }
         var checksum = ""
         if workload.writes {
             if workload.starting != .fresh { try store.hashContent() }
-        } else if let known = request.knownChecksum {
+        } else if let known = request.knownChecksum, isPrepared(request, workload) {
             checksum = known
             try store.hashContent()
         } else {

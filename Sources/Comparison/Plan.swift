@@ -164,8 +164,13 @@ public struct ComparisonPlan: Sendable {
                 return above
             }
         }
-        if layers.contains(.floor) && workload.floor != nil && contestants.contains(where: { $0.engine == "lmdb" }) {
-            contenders.append(Contender(engine: "lmdb", configuration: "default", layer: .floor))
+        // SQLite's own B-tree has no calls of its own to be asked by: it is the control's floor.
+        if layers.contains(.floor) && workload.floor != nil {
+            contenders += alone.filter { !$0.isNative }.map { contender in
+                var below = contender
+                below.layer = .floor
+                return below
+            }
         }
         if layers.contains(.userDefaults) && workload.runInUserDefaults != nil {
             contenders.append(Contender(engine: "foundation", configuration: "default", layer: .userDefaults))

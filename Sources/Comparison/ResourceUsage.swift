@@ -151,11 +151,15 @@ enum StoreFiles {
         }
     }
 
-    /// Copies the main file (its store is closed, so that it is all there is) and has the copy on disk, so that writing
-    /// it back does not fall into the time of what runs next.
+    /// Copies the main file, or the directory (its store is closed, so that it is all there is), and has the copy on disk, so that
+    /// writing it back does not fall into the time of what runs next.
     static func copy(_ from: String, to path: String) throws {
         try remove(path)
         try FileManager.default.copyItem(atPath: from, toPath: path)
+        try synchronize(path)
+    }
+
+    static func synchronize(_ path: String) throws {
         for file in all(path) {
             let handle = try FileHandle(forUpdating: URL(fileURLWithPath: file))
             try handle.synchronize()

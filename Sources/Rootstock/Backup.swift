@@ -41,8 +41,7 @@ extension Store {
             guard let progress else { return }
             while (try? await Task.sleep(for: .milliseconds(50))) != nil {
                 if progress.isCancelled { return work.cancel() }
-                let size = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int64
-                if let size { progress.completedUnitCount = min(size, progress.totalUnitCount) }
+                progress.completedUnitCount = min(Int64(StoreSize.bytes(at: file.path)), progress.totalUnitCount)
             }
         }
         defer { watch.cancel() }

@@ -6,6 +6,18 @@
 
 import Foundation
 
+package enum StoreSize {
+    /// Bytes of a file, or of the files in a directory; 0 for none.
+    package static func bytes(at path: String) -> Int {
+        func size(_ path: String) -> Int {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : 0
+        }
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return size(path) + names.reduce(0) { $0 + size("\(path)/\($1)") }
+    }
+}
+
 package struct PartialFile: Sendable {
     /// The name that the file is to have.
     package let target: String

@@ -22,11 +22,11 @@ struct TortureCommand: ParsableCommand {
     @Option(help: "Seconds to go on for.")
     var seconds = 20.0
 
-    @Option(help: "Processes that write.")
-    var writers = 3
+    @Option(help: "Processes that write: 3, or 1 where the engine lets one process have a store open.")
+    var writers: Int?
 
-    @Option(help: "Processes that read.")
-    var readers = 2
+    @Option(help: "Processes that read: 2, or none where the engine lets one process have a store open.")
+    var readers: Int?
 
     @Option(help: "Durability class; all in turn if none is named.")
     var durability: StoreOptions.Durability?
@@ -46,12 +46,18 @@ struct TortureCommand: ParsableCommand {
     var folder: String?
 
     func validate() throws {
-        if writers < 1 || readers < 0 || interval < 1 {
+        if writers ?? 1 < 1 || readers ?? 0 < 0 || interval < 1 {
             throw ValidationError("There must be a writer, and time between kills.")
         }
     }
 
     func run() throws {
+        let isShared = Engine.descriptions.first { $0.engine == engine }?.sharesProcesses ?? true
+        let writers = writers ?? (isShared ? 3 : 1)
+        let readers = readers ?? (isShared ? 2 : 0)
+        guard isShared || writers + readers == 1 else {
+            throw ValidationError("Engine \(engine) lets one process have a store open: --writers 1 --readers 0.")
+        }
         let url =
             folder.map { URL(fileURLWithPath: $0) }
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-torture-\(UUID().uuidString)")

@@ -5,6 +5,7 @@
 // when a sample is taken; growth without end passes them in a run of some minutes.
 
 import Foundation
+import Rootstock
 
 extension Soak {
     func takeSample() throws {
@@ -12,18 +13,8 @@ extension Soak {
         try vacuum()
         report.samples.append(
             SoakSample(
-                seconds: elapsed, fileBytes: Self.bytes(of: path), memoryBytes: Self.anonymousMemory(),
+                seconds: elapsed, fileBytes: StoreSize.bytes(at: path), memoryBytes: Self.anonymousMemory(),
                 descriptors: Self.openDescriptors()))
-    }
-
-    /// Of a file, or of the files in a directory.
-    private static func bytes(of path: String) -> Int {
-        func size(_ path: String) -> Int {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : 0
-        }
-        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
-        return size(path) + names.reduce(0) { $0 + size("\(path)/\($1)") }
     }
 
     private static func anonymousMemory() -> Int {

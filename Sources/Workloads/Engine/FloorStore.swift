@@ -1,61 +1,90 @@
-// The floor: LMDB by its own calls, no SQL and no plug above it. The limit that the SQL path is held against.
+// The floor: an engine by the plug's own calls, with no SQL above it. The limit that the SQL path is held against.
 //
-// Invariant: one environment, one unnamed tree, opened with the flags of the durability class that the SQL row beside it
-// has; an operation is one transaction unless the workload batches, as it is in SQL.
+// Invariant: one environment, one tree, opened with the durability class that the SQL row beside it has; an operation is
+// one transaction unless the workload batches, as it is in SQL. One thread writes, so that nobody queues for the writer.
 
-import CLMDB
+import Foundation
+import Rootstock
+import RootstockEngine
 
 public final class FloorStore {
-    public let environment: OpaquePointer
-    public let tree: MDB_dbi
+    public typealias Transaction = OpaquePointer
+
+    private let shared: UnsafeMutablePointer<rootstock_shared>
+    let engine: rootstock_engine
+    let tree: rootstock_tree
     public var answers = AnswerHash()
     public var isChecking = false
 
-    public init(path: String, durability: DurabilityClass, mapBytes: Int = 64 << 30) throws {
-        var created: OpaquePointer?
-        try Self.check(mdb_env_create(&created), "mdb_env_create")
-        guard let created else { throw WorkloadError("mdb_env_create gave no environment") }
-        environment = created
+    public init(engine name: String, path: String, durability: DurabilityClass) throws {
+        _ = Engine.registered
+        guard let found = rootstock_engine_find(name) else { throw WorkloadError("there is no engine \(name)") }
+        var options = rootstock_options()
+        switch durability {
+        case .off: options.durability = ROOTSTOCK_DURABILITY_OFF
+        case .normal: options.durability = ROOTSTOCK_DURABILITY_NORMAL
+        case .full: options.durability = ROOTSTOCK_DURABILITY_FULL
+        }
+        var opened: UnsafeMutablePointer<rootstock_shared>?
+        var message: UnsafeMutablePointer<CChar>?
+        let code = rootstock_environment_acquire(found, path, &options, &opened, &message)
+        defer { free(message) }
+        guard code == ROOTSTOCK_OK.plain, let opened else {
+            throw WorkloadError(
+                message.map { String(cString: $0) } ?? "\(path): \(String(cString: rootstock_code_name(code)))")
+        }
+        shared = opened
+        engine = opened.pointee.engine.pointee
         do {
-            try Self.check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
-            var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
-            switch durability {
-            case .off: flags |= UInt32(MDB_NOSYNC)
-            case .normal: flags |= UInt32(MDB_NOMETASYNC)
-            case .full: break
+            var handle: rootstock_tree = 0
+            let transaction = try Self.begin(opened, engine, ROOTSTOCK_BEGIN_WRITE)
+            let made = engine.tree_open(transaction, "floor", ROOTSTOCK_TREE_CREATE, &handle)
+            guard made == ROOTSTOCK_OK.plain else {
+                engine.abort(transaction)
+                throw WorkloadError("tree_open: \(String(cString: rootstock_code_name(made)))")
             }
-            try Self.check(mdb_env_open(created, path, flags, 0o644), "mdb_env_open")
-            var transaction: OpaquePointer?
-            try Self.check(mdb_txn_begin(created, nil, 0, &transaction), "mdb_txn_begin")
-            var handle: MDB_dbi = 0
-            let opened = mdb_dbi_open(transaction, nil, 0, &handle)
-            guard opened == MDB_SUCCESS else {
-                mdb_txn_abort(transaction)
-                throw Self.error(opened, "mdb_dbi_open")
-            }
-            try Self.check(mdb_txn_commit(transaction), "mdb_txn_commit")
             tree = handle
+            let ended = engine.commit(transaction)
+            guard ended == ROOTSTOCK_OK.plain else {
+                throw WorkloadError("commit: \(String(cString: rootstock_code_name(ended)))")
+            }
         } catch {
-            mdb_env_close(created)
+            rootstock_environment_release(opened)
             throw error
         }
     }
 
-    deinit { mdb_env_close(environment) }
+    deinit { rootstock_environment_release(shared) }
 
-    public func begin(readOnly: Bool) throws -> OpaquePointer {
+    private static func begin(
+        _ shared: UnsafeMutablePointer<rootstock_shared>, _ engine: rootstock_engine, _ flags: UInt32
+    ) throws -> Transaction {
         var transaction: OpaquePointer?
-        try Self.check(
-            mdb_txn_begin(environment, nil, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction), "mdb_txn_begin")
-        guard let transaction else { throw WorkloadError("mdb_txn_begin gave no transaction") }
+        let code = engine.begin(shared.pointee.environment, flags, nil, nil, &transaction)
+        guard code == ROOTSTOCK_OK.plain, let transaction else {
+            throw WorkloadError("begin: \(String(cString: rootstock_code_name(code)))")
+        }
         return transaction
+    }
+
+    public func begin(readOnly: Bool) throws -> Transaction {
+        try Self.begin(shared, engine, readOnly ? 0 : ROOTSTOCK_BEGIN_WRITE)
+    }
+
+    /// Whether the call succeeded; false for "not found". Throws the engine's words for any other result.
+    @inline(__always)
+    func check(_ code: Int32, _ call: StaticString) throws -> Bool {
+        if code == 0 { return true }
+        if code == ROOTSTOCK_NOT_FOUND.plain { return false }
+        let words = engine.describe(shared.pointee.environment, code) ?? rootstock_code_name(code)
+        throw WorkloadError("\(call): \(words.map { String(cString: $0) } ?? "")")
     }
 
     /// Takes an entry as an answer, so that it hashes as a row of two blobs does in `Session.take`.
     @inline(__always)
-    public func take(_ key: MDB_val, _ value: MDB_val) {
-        let keyBytes = UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)
-        let valueBytes = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    public func take(_ key: rootstock_slice, _ value: rootstock_slice) {
+        let keyBytes = UnsafeRawBufferPointer(start: key.data, count: key.size)
+        let valueBytes = UnsafeRawBufferPointer(start: value.data, count: value.size)
         if isChecking {
             answers.addRow(keyBytes, valueBytes)
         } else {
@@ -66,10 +95,26 @@ public final class FloorStore {
 
     /// As `take`, with every byte of the value read while the clock runs.
     @inline(__always)
-    func takeWhole(_ key: MDB_val, _ value: MDB_val) {
+    func takeWhole(_ key: rootstock_slice, _ value: rootstock_slice) {
         if isChecking { return take(key, value) }
-        answers.touchWhole(UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size))
-        answers.touchWhole(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+        answers.touchWhole(UnsafeRawBufferPointer(start: key.data, count: key.size))
+        answers.touchWhole(UnsafeRawBufferPointer(start: value.data, count: value.size))
+    }
+
+    /// Goes through every entry in key order, or backward; `body` gets each.
+    @inline(__always)
+    func walk(backward: Bool = false, began: () -> Void = {}, _ body: (rootstock_slice, rootstock_slice) -> Void) throws
+    {
+        let transaction = try begin(readOnly: true)
+        defer { engine.abort(transaction) }
+        var cursor: OpaquePointer?
+        _ = try check(engine.cursor_open(transaction, tree, &cursor), "cursor_open")
+        defer { engine.cursor_close(cursor) }
+        let move = backward ? ROOTSTOCK_PREVIOUS : ROOTSTOCK_NEXT
+        var key = rootstock_slice()
+        var value = rootstock_slice()
+        began()
+        while try check(engine.cursor_move(cursor, move, &key, &value), "cursor_move") { body(key, value) }
     }
 
     /// Hashes every entry in key order, as `Session.hashRows` does a table of two blobs.
@@ -77,27 +122,11 @@ public final class FloorStore {
         let wasChecking = isChecking
         isChecking = true
         defer { isChecking = wasChecking }
-        let transaction = try begin(readOnly: true)
-        defer { mdb_txn_abort(transaction) }
-        var cursor: OpaquePointer?
-        try Self.check(mdb_cursor_open(transaction, tree, &cursor), "mdb_cursor_open")
-        defer { mdb_cursor_close(cursor) }
-        var key = MDB_val()
-        var value = MDB_val()
-        var code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
-        while code == MDB_SUCCESS {
-            take(key, value)
-            code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-        }
-        if code != MDB_NOTFOUND { throw Self.error(code, "mdb_cursor_get") }
+        try walk { take($0, $1) }
     }
+}
 
-    static func error(_ code: Int32, _ call: String) -> WorkloadError {
-        WorkloadError("\(call): \(String(cString: mdb_strerror(code)))")
-    }
-
-    @inline(__always)
-    public static func check(_ code: Int32, _ call: StaticString) throws {
-        if code != MDB_SUCCESS { throw error(code, "\(call)") }
-    }
+extension rootstock_code {
+    /// As the plug's functions return it.
+    fileprivate var plain: Int32 { Int32(rawValue) }
 }
