@@ -79,6 +79,7 @@ int rst_cursor_locate(rst_cursor *k) {
             code = k->found_value.data != NULL ? SQLITE_ROW : SQLITE_DONE;
         } else {
             code = rst_cursor_find(k);
+            if (code == SQLITE_ROW && k->brief && rst_cursor_keep_row(k) != SQLITE_OK) code = SQLITE_NOMEM;
         }
         if (code == SQLITE_ROW) {
             k->row_located = true;

@@ -79,8 +79,7 @@ int rst_cursor_find(rst_cursor *k) {
     if (ahead->wait > 0 || !k->walking || k->walker.run != NULL || !rst_ahead_can(k) ||
         store_of(k->connection)->engine->cursor_peek == NULL || k->brief) {
         if (ahead->wait > 0 && ahead->wait != UINT32_MAX) ahead->wait--;
-        code = rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
-        return code == SQLITE_ROW && rst_cursor_keep_row(k) != SQLITE_OK ? SQLITE_NOMEM : code;
+        return rst_get(k->connection, k->transaction, &k->table->tree, &k->found_key, &k->found_value);
     }
     code = rst_ahead_fetch(k, peek(k, rst_ahead_step(ahead)));
     return code == SQLITE_OK ? take(k) : code;
