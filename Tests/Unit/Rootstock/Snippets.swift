@@ -53,7 +53,7 @@ private func choosingAnEngine(_ store: Store) async throws {
         _ = (native, mapped, scratch)
     }
     do {
-        let progress = Progress()
+        let progress = Progress(totalUnitCount: 1)
         let report = try await store.copy(to: "library.sqlite", reporting: progress)
         print("\(report.rows) rows in \(report.tables.count) tables")
     }
