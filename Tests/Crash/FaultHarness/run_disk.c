@@ -47,7 +47,7 @@ static long fill(const char *folder, const char *path, const char *durability) {
     if (code != SQLITE_FULL) wrong("%s: a full disk is %d %s", durability, code, session_message());
     if (rows < 10) wrong("%s: full after %ld rows", durability, rows);
     code = session_run(
-        db, "BEGIN; INSERT INTO log VALUES ('a'); INSERT INTO log SELECT printf('%.*c', 900000, 'x'); COMMIT", NULL);
+        db, "BEGIN; INSERT INTO log VALUES ('a'); INSERT INTO log SELECT printf('%.*c', 2000000, 'x'); COMMIT", NULL);
     if (code != SQLITE_FULL) wrong("%s: in a transaction a full disk is %d %s", durability, code, session_message());
     if (!sqlite3_get_autocommit(db) && session_run(db, "ROLLBACK", NULL) != SQLITE_OK) wrong("%s", session_message());
     if (count_rows(db) != rows) wrong("%s: %ld rows instead of %ld", durability, count_rows(db), rows);

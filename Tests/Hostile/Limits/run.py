@@ -1,15 +1,16 @@
 #!/usr/bin/python3
 """Limits of the system that a store meets: a file that may not grow is a full disk, in every class, and loses nothing;
-address space that is not there is told with what to do.
+rows deleted there make room, and every refusal says why; address space that is not there is told with what to do.
 
 Usage: Tests/Hostile/Limits/run.py EXTENSION, with a Python whose sqlite3 loads extensions (Debian's). Seconds.
 Python ignores SIGXFSZ, so that a write beyond the limit is an error.
 """
-import json, os, resource, sqlite3, subprocess, sys, tempfile
+import json, os, random, resource, sqlite3, subprocess, sys, tempfile
 
 EXTENSION = os.path.abspath(sys.argv[1])
 CLASSES = 'full', 'normal', 'off'
 MEBIBYTE = 1 << 20
+MEMORY = '/dev/shm' if os.path.isdir('/dev/shm') else None  # thousands of commits are not to wait for a disk
 
 
 def connect(path, **options):
@@ -47,6 +48,81 @@ def file_size(path, durability):
     assert run(connection, 'PRAGMA integrity_check') == [('ok',)]
 
 
+def fill(connection, random, refusals):
+    """Inserts until 50 in a row are refused. Returns the keys, in the order of chance."""
+    keys, refused = [], 0
+    while refused < 50:
+        key = random.randrange(1 << 40)
+        try:
+            run(connection, 'INSERT INTO t VALUES (?, ?, ?)', key, random.randbytes(random.randrange(2000)), 'c%d' % key)
+            keys.append(key)
+            refused = 0
+        except sqlite3.Error as error:
+            refusals.append(error)
+            refused += 1
+    random.shuffle(keys)
+    return keys
+
+
+def limited(path, durability):
+    """A store that is open when its file may not grow any more: the write map of class off is not there from the start."""
+    connection = connect(path, durability=durability)
+    run(connection, 'CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB, c)')
+    run(connection, 'CREATE INDEX i ON t (c)')
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MEBIBYTE, resource.RLIM_INFINITY))
+    return connection
+
+
+def says_why(refusals):
+    for error in refusals:
+        assert error.sqlite_errorname == 'SQLITE_FULL', '%s (%s)' % (error, error.sqlite_errorname)
+        assert str(error) == 'database or disk is full' or str(error).endswith(': File too large'), str(error)
+
+
+def removing(path, durability):
+    """Rows deleted one by one make room for others. A change copies pages before it frees any, so some are refused."""
+    connection, chance, refusals = limited(path, durability), random.Random(17), []
+    keys = fill(connection, chance, refusals)
+    assert len(keys) > 1000, 'full after %d rows' % len(keys)
+    removed = 0
+    for key in keys[:len(keys) // 2]:
+        try:
+            run(connection, 'DELETE FROM t WHERE id = ?', key)
+            removed += 1
+        except sqlite3.Error as error:
+            refusals.append(error)
+    assert removed > len(keys) // 5, '%d of %d rows could be deleted' % (removed, len(keys) // 2)
+    added = 0
+    for key in range(300):
+        try:
+            run(connection, 'INSERT INTO t VALUES (?, ?, ?)', -1 - key, chance.randbytes(600), 'c%d' % key)
+            added += 1
+        except sqlite3.Error as error:
+            refusals.append(error)
+    assert added > 200, '%d of 300 rows could be added' % added
+    says_why(refusals)
+    found, = run(connection, 'SELECT count(*) FROM t')[0]
+    assert found == len(keys) - removed + added, '%d rows of %d' % (found, len(keys) - removed + added)
+    assert run(connection, 'PRAGMA integrity_check') == [('ok',)]
+
+
+def refusing(path, durability):
+    """While a snapshot keeps every page, no room can be had: each refusal says why, the begin's in class off, too."""
+    connection, reader, refusals = limited(path, durability), connect(path, durability=durability), []
+    run(reader, 'BEGIN')
+    run(reader, 'SELECT count(*) FROM t')
+    keys = fill(connection, random.Random(18), refusals)
+    for text in 'DELETE FROM t', 'CREATE TABLE u (x)', 'UPDATE t SET b = NULL', 'VACUUM':
+        try:
+            run(connection, text)
+        except sqlite3.Error as error:
+            if error.sqlite_errorname != 'SQLITE_BUSY': refusals.append(error)
+    says_why(refusals)
+    assert run(reader, 'SELECT count(*) FROM t') == [(0,)]
+    run(reader, 'COMMIT')
+    assert run(connection, 'PRAGMA integrity_check') == [('ok',)]
+
+
 def address_space(path, durability):
     """A map for which no address space is left: the message names the map and what to set."""
     resource.setrlimit(resource.RLIMIT_AS, (400 * MEBIBYTE, resource.RLIM_INFINITY))
@@ -62,9 +138,9 @@ if len(sys.argv) > 2:
     sys.exit()
 
 failed = 0
-for case in 'file_size', 'address_space':
+for case in 'file_size', 'removing', 'refusing', 'address_space':
     for durability in CLASSES:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
             ended = subprocess.run(
                 [sys.executable, __file__, EXTENSION, case, os.path.join(folder, 'store.lmdb'), durability],
                 capture_output=True, text=True)

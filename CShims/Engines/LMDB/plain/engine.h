@@ -110,6 +110,7 @@ struct rootstock_environment {
     int lacks_locks;                /* the file system has none by which writers wait for each other */
     int mapped;                     /* this process writes through the map */
     uint64_t reserved;              /* bytes from the file's start that are known to be allocated, where it does */
+    atomic_int map_lacks_room;      /* the disk is full, so a write map has none to reserve: see write/preallocate.c */
 };
 
 struct rootstock_transaction {
@@ -308,8 +309,12 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
     return inside ? MDB_SUCCESS : rootstock_lmdb_check_run(transaction, value);
 }
 
-/* plain/reopen.c: room for twice as many trees, where nothing is live. */
-void rootstock_lmdb_raise_trees(rootstock_environment *environment);
+/* plain/reopen.c: where nothing is live, room for twice as many trees if they were full, and no write map if the disk is. */
+void rootstock_lmdb_open_otherwise(rootstock_environment *environment);
+static inline int lmdb_must_open_otherwise(rootstock_environment *environment) {
+    return atomic_load_explicit(&environment->trees_were_full, memory_order_relaxed) ||
+           (environment->mapped && atomic_load_explicit(&environment->map_lacks_room, memory_order_relaxed));
+}
 
 /* plain/lock_file.c */
 /* Keeps every other process from opening the lock file at path by LMDB, until end_turn: waits for five seconds.

@@ -159,14 +159,15 @@ static int open_anew(rootstock_environment *environment) {
     return start_again(environment);
 }
 
-void rootstock_lmdb_raise_trees(rootstock_environment *environment) {
+void rootstock_lmdb_open_otherwise(rootstock_environment *environment) {
     pthread_mutex_lock(&environment->trees_mutex);
     pthread_mutex_lock(&environment->map_mutex);
     atomic_store(&environment->moving, 1);
-    if (atomic_load(&environment->live) == 0 && !atomic_load(&environment->must_reopen) &&
-        environment->most_trees <= MOST_TREES / 2 && atomic_exchange(&environment->trees_were_full, 0)) {
-        environment->most_trees *= 2;
-        if (open_anew(environment) != MDB_SUCCESS) atomic_store(&environment->must_reopen, 1);
+    if (atomic_load(&environment->live) == 0 && !atomic_load(&environment->must_reopen)) {
+        int more_trees = environment->most_trees <= MOST_TREES / 2 && atomic_exchange(&environment->trees_were_full, 0);
+        if (more_trees) environment->most_trees *= 2;
+        if ((more_trees || lmdb_must_open_otherwise(environment)) && open_anew(environment) != MDB_SUCCESS)
+            atomic_store(&environment->must_reopen, 1);
     }
     atomic_store(&environment->moving, 0);
     pthread_mutex_unlock(&environment->map_mutex);

@@ -168,8 +168,7 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
     if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     transaction->environment = environment;
     transaction->write = write;
-    if (write && atomic_load_explicit(&environment->trees_were_full, memory_order_relaxed))
-        rootstock_lmdb_raise_trees(environment);
+    if (write && lmdb_must_open_otherwise(environment)) rootstock_lmdb_open_otherwise(environment);
     if (write) {
         int code = prepare_to_write(environment, busy, busy_context);
         if (code != ROOTSTOCK_OK) {
@@ -177,7 +176,7 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
             return code;
         }
     }
-    for (int idle = 0, reopened = 0, grown = 0;;) {
+    for (int idle = 0, reopened = 0, grown = 0, unmapped = 0;;) {
         /* A writer asks under the lock, which a compaction holds until the mark is set. */
         if (rootstock_lmdb_is_moved(environment)) {
             if (write) unlock_writer(environment);
@@ -224,6 +223,13 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
                 mdb_txn_abort(transaction->txn);
                 rootstock_lmdb_leave(environment);
                 unlock_writer(environment);
+                if (lmdb_must_open_otherwise(environment) && !unmapped++) {
+                    rootstock_lmdb_open_otherwise(environment);
+                    int lock = prepare_to_write(environment, busy, busy_context);
+                    if (lock == ROOTSTOCK_OK) continue;
+                    free(transaction);
+                    return lock;
+                }
                 free(transaction);
                 return code == MDB_VERSION_MISMATCH
                            ? rootstock_lmdb_refusal(environment, ROOTSTOCK_UNSUPPORTED,

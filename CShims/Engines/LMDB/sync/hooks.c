@@ -17,7 +17,8 @@ static int open_environment(rootstock_environment *environment) {
 
 static void free_environment(rootstock_environment *environment) {
     rootstock_lmdb_free_checked(environment);
-    if (environment->mapped && environment->process == rootstock_process())
+    if ((environment->mapped || atomic_load(&environment->map_lacks_room)) &&
+        environment->process == rootstock_process())
         rootstock_lmdb_disown_map(environment->lock_descriptor);
     /* In a forked child a thread of the parent may seem to wait there, for ever. */
     if (environment->process == rootstock_process()) rootstock_lmdb_close_flushes(lmdb_flushes_of(environment));
@@ -41,7 +42,8 @@ static void map_moved(rootstock_environment *environment, uint64_t file_bytes) {
 static void close_environment(rootstock_environment *environment, int for_good) {
     if (for_good) rootstock_lmdb_end_later(environment);
     if (for_good && environment->env != NULL) rootstock_lmdb_confirm_last(environment);
-    if (for_good && environment->env != NULL && environment->mapped) rootstock_lmdb_close_space(environment);
+    if (for_good && environment->env != NULL && (environment->mapped || atomic_load(&environment->map_lacks_room)))
+        rootstock_lmdb_close_space(environment);
     rootstock_lmdb_drop_pin(environment);
     rootstock_lmdb_forget_map(environment);
 }

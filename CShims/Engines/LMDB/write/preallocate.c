@@ -7,6 +7,11 @@
 ** process (SIGBUS). So here the file is cut back at once to what is in use, and grows by posix_fallocate, ahead of
 ** every operation that may take a page: a full disk is met there, as an error.
 **
+** What is reserved lies behind the last page, though most changes find their pages among those that are free in the
+** file. So on a full disk a write map would refuse what makes room: there the store is opened without it, or anew
+** without it by the next write transaction, until this process closes it (class off; else what is synced, and when,
+** hangs on the map).
+**
 ** One process at a time writes through the map: the holder of a lock of ours at the data file's far end. Others write
 ** by system calls, which the page cache makes one with the map. What is reserved and not used is given back at close.
 **
@@ -28,6 +33,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "write/transaction_layout.h"
@@ -60,16 +66,6 @@ static int own_map(int descriptor) {
 static int may_stretch(void) {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
-}
-
-/* By default where nothing is synced: a synced commit waits for the disk anyway. One process at a time: whoever comes
-** second writes by system calls. */
-void rootstock_lmdb_choose_map(rootstock_environment *environment) {
-    const rootstock_options *options = &environment->options;
-    environment->mapped =
-        !options->read_only && options->write_map != ROOTSTOCK_WRITE_MAP_NEVER && lmdb_edits_pages(environment) &&
-        (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF) &&
-        may_stretch() && own_map(environment->lock_descriptor);
 }
 
 void rootstock_lmdb_disown_map(int descriptor) {
@@ -106,6 +102,37 @@ static int allocate(int descriptor, uint64_t from, uint64_t to) {
     return code;
 }
 
+/* The disk has what a first transaction reserves. */
+static int has_room(int descriptor) {
+    struct statvfs status;
+    struct stat file;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), pages;
+    if (fstatvfs(descriptor, &status) != 0 || fstat(descriptor, &file) != 0) return 1;
+    pages = (uint64_t)file.st_size / page;
+    return (uint64_t)status.f_bavail * status.f_frsize / page >= with_commit(pages + PAGES_PER_CHANGE) - pages;
+}
+
+/* May the map be given up, or not be had, for want of room? */
+static int can_do_without(const rootstock_environment *environment) {
+    return environment->options.durability == ROOTSTOCK_DURABILITY_OFF;
+}
+
+static int finds_room(rootstock_environment *environment) {
+    if (!can_do_without(environment)) return 1;
+    if (!environment->mapped && !has_room(environment->lock_descriptor)) atomic_store(&environment->map_lacks_room, 1);
+    return !atomic_load(&environment->map_lacks_room);
+}
+
+/* By default where nothing is synced: a synced commit waits for the disk anyway. One process at a time: whoever comes
+** second writes by system calls. */
+void rootstock_lmdb_choose_map(rootstock_environment *environment) {
+    const rootstock_options *options = &environment->options;
+    environment->mapped =
+        !options->read_only && options->write_map != ROOTSTOCK_WRITE_MAP_NEVER && lmdb_edits_pages(environment) &&
+        (options->write_map == ROOTSTOCK_WRITE_MAP_ALWAYS || options->durability == ROOTSTOCK_DURABILITY_OFF) &&
+        may_stretch() && finds_room(environment) && own_map(environment->lock_descriptor);
+}
+
 /* Reserves so that `pages` more can be taken and the transaction committed. Returns LMDB's code. */
 static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint64_t pages) {
     lmdb_space *space = lmdb_space_of(environment);
@@ -119,7 +146,10 @@ static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint6
         uint64_t to = need + ahead > info.me_mapsize ? info.me_mapsize : need + ahead;
         code = allocate(environment->lock_descriptor, environment->reserved, to);
         if (code != 0 && to > need) code = allocate(environment->lock_descriptor, environment->reserved, to = need);
-        if (code != 0) return code;
+        if (code != 0) {
+            if (can_do_without(environment)) atomic_store(&environment->map_lacks_room, 1);
+            return code;
+        }
         environment->reserved = to;
     }
     space->page_limit =
