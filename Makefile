@@ -93,6 +93,7 @@ test-programs:
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Prompt/run.py $$($(SWIFT) build $(SWIFTFLAGS) --ignore-lock --show-bin-path)/rootstock
 	@$(MAKE) --no-print-directory first-hour prose
+	Tests/Unit/Syntax/run.py
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)

@@ -6,7 +6,9 @@
 
 #include "common/common.h"
 #include "parser/parameters.h"
+#include "parser/edits.h"
 #include "parser/tokens.h"
 #include "parser/statement.h"
+#include "parser/syntax_tree.h"
 
 #endif

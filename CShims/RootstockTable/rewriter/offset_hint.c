@@ -19,102 +19,125 @@
 
 enum { TERMS = 8, ORDERS = 8 };
 
-/* name or qualifier.name at *p, which is moved behind it. */
-static bool read_name(const char **p, const char *end) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, end);
-    if (!rst_token_names(&token)) return false;
-    *p = q;
-    token = rst_token_next(&q, end);
-    if (!rst_token_mark(&token, ".")) return true;
-    token = rst_token_next(&q, end);
-    if (!rst_token_names(&token)) return false;
-    *p = q;
+/* name or qualifier.name */
+static bool is_column(const rst_syntax *e) {
+    const char *p = e->start;
+    rst_token schema;
+    if (e->kind != SYNTAX_NAME) return false;
+    (void)rst_token_object(&p, e->end, &schema);
+    return p == e->end;
+}
+
+static bool is_constant(const rst_syntax *e) {
+    const char *p = e->start;
+    rst_operand operand;
+    return rst_read_operand(&p, e->end, &operand) && !operand.called && p == e->end;
+}
+
+/* Whether the results are those of one row: no window, no subquery, no DISTINCT. */
+static bool is_of_row(const rst_syntax *e) {
+    if (e->kind == SYNTAX_SUBQUERY || e->kind == SYNTAX_FILTER || e->kind == SYNTAX_WINDOW ||
+        e->kind == SYNTAX_DISTINCT)
+        return false;
+    for (const rst_syntax *child = e->first; child != NULL; child = child->next) {
+        if (!is_of_row(child)) return false;
+    }
     return true;
 }
 
-static bool read_constant(const char **p, const char *end) {
-    rst_operand operand;
-    return rst_read_operand(p, end, &operand) && !operand.called;
+static bool is_term(const rst_syntax *e) {
+    rst_token mark;
+    if (e->kind != SYNTAX_EQUAL && e->kind != SYNTAX_COMPARE) return false;
+    mark = rst_syntax_operator(e);
+    return (e->kind == SYNTAX_COMPARE || rst_token_mark(&mark, "=") || rst_token_mark(&mark, "==")) &&
+           is_column(e->first) && is_constant(e->last);
 }
 
-/* The results, up to FROM, behind which *p is then. */
-static bool read_results(const char **p, const char *end) {
-    static const char *const others[] = {"SELECT", "VALUES", "OVER", "FILTER", "DISTINCT", "WITH", NULL};
-    int depth = 0;
-    for (;;) {
-        rst_token token = rst_token_next(p, end);
-        if (token.type == TOKEN_END || rst_token_mark(&token, ";") || rst_is_among(&token, others)) return false;
-        if (rst_token_mark(&token, "(")) depth++;
-        if (rst_token_mark(&token, ")") && --depth < 0) return false;
-        if (rst_token_is(&token, "FROM")) return depth == 0;
+/* Whether the WHERE is such terms, TERMS at most. */
+static bool is_understood(const rst_syntax *where) {
+    const rst_syntax *e = where->first;
+    int count = 0;
+    if (e->kind != SYNTAX_AND) return is_term(e);
+    for (e = e->first; e != NULL; e = e->next) {
+        if (++count > TERMS || !is_term(e)) return false;
     }
+    return true;
 }
 
-/* The terms behind WHERE and what follows them, in *token. */
-static bool read_terms(const char **p, const char *end, rst_token *token) {
-    for (int i = 0; i < TERMS; i++) {
-        if (!read_name(p, end)) return false;
-        *token = rst_token_next(p, end);
-        if (!rst_token_mark(token, "=") && !rst_token_mark(token, "==") && !rst_token_mark(token, "<") &&
-            !rst_token_mark(token, "<=") && !rst_token_mark(token, ">") && !rst_token_mark(token, ">="))
-            return false;
-        if (!read_constant(p, end)) return false;
-        *token = rst_token_next(p, end);
-        if (!rst_token_is(token, "AND")) return true;
+/* Whether the ORDER BY is names, ORDERS at most, with ASC or DESC alone. */
+static bool is_of_names(const rst_syntax *order) {
+    int count = 0;
+    for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
+        const char *p = term->first->end;
+        rst_token word = rst_token_next(&p, term->end);
+        if (rst_token_is(&word, "ASC") || rst_token_is(&word, "DESC")) word = rst_token_next(&p, term->end);
+        if (word.type != TOKEN_END || ++count > ORDERS || !is_column(term->first)) return false;
     }
-    return false;
+    return true;
 }
 
-/* The same behind ORDER. */
-static bool read_orders(const char **p, const char *end, rst_token *token) {
-    *token = rst_token_next(p, end);
-    if (!rst_token_is(token, "BY")) return false;
-    for (int i = 0; i < ORDERS; i++) {
-        if (!read_name(p, end)) return false;
-        *token = rst_token_next(p, end);
-        if (rst_token_is(token, "ASC") || rst_token_is(token, "DESC")) *token = rst_token_next(p, end);
-        if (!rst_token_mark(token, ",")) return true;
+/* LIMIT x OFFSET y */
+static bool has_offset(const rst_syntax *limit) {
+    rst_token word;
+    if (limit->first->next == NULL) return false;
+    word = rst_syntax_operator(limit);
+    return rst_token_is(&word, "OFFSET") && is_constant(limit->first) && is_constant(limit->last);
+}
+
+/* The one table, alone in its FROM with at most an alias, of a SELECT that is understood; or null. */
+static const rst_syntax *table_of(const rst_syntax *core) {
+    const rst_syntax *table = NULL;
+    for (const rst_syntax *part = core->first; part != NULL; part = part->next) {
+        switch (part->kind) {
+        case SYNTAX_RESULT:
+            if (!is_of_row(part)) return NULL;
+            break;
+        case SYNTAX_WHERE:
+            if (!is_understood(part)) return NULL;
+            break;
+        case SYNTAX_FROM: table = part->first; break;
+        default: return NULL;
+        }
+    }
+    if (table == NULL || table->next != NULL || table->kind != SYNTAX_TABLE) return NULL;
+    return table->first->next == NULL || (table->last == table->first->next && table->last->kind == SYNTAX_ALIAS)
+               ? table->first
+               : NULL;
+}
+
+/* A statement without the word is not worth a tree: most SELECTs. */
+static bool has_word(const char *p, const char *end) {
+    for (; end - p >= 6; p++) {
+        if ((*p | 0x20) == 'o' && sqlite3_strnicmp(p, "offset", 6) == 0) return true;
     }
     return false;
 }
 
 int rst_offset_add(rst_connection *c, const char *text, const char *end, char **out) {
-    const char *p = text, *behind, *q;
-    rst_token token = rst_token_next(&p, end), schema = {TOKEN_END, text, 0}, name;
-    bool ordered = false;
+    const rst_syntax *core, *order, *limit, *name = NULL;
+    rst_syntax_tree tree;
+    int code;
     *out = NULL;
-    if (!rst_token_is(&token, "SELECT") || !read_results(&p, end)) return SQLITE_OK;
-    name = rst_token_next(&p, end);
-    token = rst_token_next(&p, end);
-    if (rst_token_mark(&token, ".")) {
-        schema = name;
-        name = rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
+    if (!has_word(text, end)) return SQLITE_OK;
+    code = rst_syntax_parse(&tree, text, end);
+    if (code == SQLITE_OK && tree.root->kind == SYNTAX_SELECT) {
+        core = tree.root->first;
+        order = core->next != NULL && core->next->kind == SYNTAX_ORDER ? core->next : NULL;
+        limit = order != NULL ? order->next : core->next;
+        if (core->kind == SYNTAX_CORE && limit != NULL && limit->kind == SYNTAX_LIMIT && has_offset(limit) &&
+            (order == NULL || is_of_names(order)))
+            name = table_of(core);
+        if (name != NULL) {
+            const char *p = name->start;
+            rst_token schema, table = rst_token_object(&p, name->end, &schema);
+            if (rst_target(c, &schema, &table) != NULL) {
+                *out = sqlite3_mprintf("%.*s('%s')%.*s", (int)(name->end - text), text,
+                                       order != NULL ? ROOTSTOCK_OFFSET_HINT " ordered" : ROOTSTOCK_OFFSET_HINT,
+                                       (int)(end - name->end), name->end);
+                if (*out == NULL) code = SQLITE_NOMEM;
+            }
+        }
     }
-    if (!rst_token_names(&name)) return SQLITE_OK;
-    behind = name.text + name.size;
-    if (rst_token_is(&token, "AS")) {
-        token = rst_token_next(&p, end);
-        if (!rst_token_names(&token)) return SQLITE_OK;
-        token = rst_token_next(&p, end);
-    } else if (rst_token_names(&token) && !rst_is_among(&token, rst_words_behind_table)) {
-        token = rst_token_next(&p, end);
-    }
-    if (rst_token_is(&token, "WHERE") && !read_terms(&p, end, &token)) return SQLITE_OK;
-    if (rst_token_is(&token, "ORDER")) {
-        ordered = true;
-        if (!read_orders(&p, end, &token)) return SQLITE_OK;
-    }
-    if (!rst_token_is(&token, "LIMIT") || !read_constant(&p, end)) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "OFFSET") || !read_constant(&p, end)) return SQLITE_OK;
-    q = p;
-    token = rst_token_next(&q, end);
-    if (rst_token_mark(&token, ";")) token = rst_token_next(&q, end);
-    if (token.type != TOKEN_END || rst_target(c, &schema, &name) == NULL) return SQLITE_OK;
-    *out = sqlite3_mprintf("%.*s('%s')%.*s", (int)(behind - text), text,
-                           ordered ? ROOTSTOCK_OFFSET_HINT " ordered" : ROOTSTOCK_OFFSET_HINT, (int)(end - behind),
-                           behind);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    rst_syntax_free(&tree);
+    return code == SQLITE_ERROR ? SQLITE_OK : code; /* no tree, and nothing to tell */
 }

@@ -23,44 +23,49 @@
 
 #include <string.h>
 
-enum { DEEPEST = 100 };
+/* What the whole statement has. */
+typedef struct looked {
+    bool wanted;   /* terms that could serve */
+    bool doubtful; /* such in an ON, or others that may be shown as such */
+    bool left;     /* a LEFT JOIN */
+    bool silent;   /* a RIGHT or FULL JOIN */
+} looked;
 
-static bool is_exclusion(const rst_token *token) {
-    return rst_token_is(token, "NOT") || rst_token_is(token, "NOTNULL") || rst_token_mark(token, "<>") ||
-           rst_token_mark(token, "!=");
+static void look_at_join(const rst_syntax *join, looked *out) {
+    for (const char *p = join->start; p < join->end;) {
+        rst_token token = rst_token_next(&p, join->end);
+        out->left |= rst_token_is(&token, "LEFT");
+        out->silent |= rst_token_is(&token, "RIGHT") || rst_token_is(&token, "FULL");
+    }
 }
 
-/* What the whole statement has: terms that could serve, LEFT JOINs. False where the front door has to keep silent. */
-static bool look(const char *text, const char *end, bool *left) {
-    static const char *const others[] = {"IS", "LIKE", "GLOB", "MATCH", "REGEXP", NULL};
-    static const char *const ends[] = {"WHERE",     "GROUP", "ORDER", "LIMIT", "HAVING", "WINDOW",  "UNION",  "EXCEPT",
-                                       "INTERSECT", "JOIN",  "LEFT",  "INNER", "CROSS",  "NATURAL", "SELECT", NULL};
-    bool on[DEEPEST] = {false}, wanted = false, doubtful = false;
-    int depth = 0;
-    *left = false;
-    for (const char *p = text;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return depth == 0 && wanted && !(*left && doubtful);
-        if (rst_token_mark(&token, "(")) {
-            if (++depth == DEEPEST) return false;
-            on[depth] = on[depth - 1];
-        } else if (rst_token_mark(&token, ")")) {
-            if (--depth < 0) return false;
-        } else if (rst_token_is(&token, "RIGHT") || rst_token_is(&token, "FULL")) {
-            return false;
-        } else if (rst_token_is(&token, "ON")) {
-            on[depth] = true;
-        } else if (is_exclusion(&token)) {
-            wanted = true;
-            doubtful |= on[depth];
-        } else if (rst_is_among(&token, others)) {
-            doubtful |= on[depth];
+/* on: in an ON, where all is, whatever begins there. */
+static void look(const rst_syntax *node, bool on, looked *out) {
+    on |= node->kind == SYNTAX_ON;
+    switch (node->kind) {
+    case SYNTAX_JOIN: look_at_join(node, out); break;
+    case SYNTAX_NOT:
+        out->wanted = true;
+        out->doubtful |= on;
+        break;
+    case SYNTAX_EQUAL:
+    case SYNTAX_NULL:
+    case SYNTAX_LIKE:
+    case SYNTAX_IN:
+    case SYNTAX_BETWEEN: {
+        rst_token word = rst_syntax_operator(node);
+        if (rst_token_is(&word, "IS") || rst_token_is(&word, "NOT") || rst_token_is(&word, "NOTNULL") ||
+            rst_token_mark(&word, "<>") || rst_token_mark(&word, "!=")) {
+            out->wanted = true;
+            out->doubtful |= on;
+        } else if (node->kind == SYNTAX_LIKE) {
+            out->doubtful |= on;
         }
-        *left |= rst_token_is(&token, "LEFT");
-        /* In parentheses of an ON all is in it, whatever begins there. */
-        if ((depth == 0 || !on[depth - 1]) && (rst_is_among(&token, ends) || rst_token_mark(&token, ",")))
-            on[depth] = false;
+        break;
     }
+    default: break;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) look(child, on, out);
 }
 
 static bool has_exclusions(const rst_table *table) {
@@ -70,102 +75,106 @@ static bool has_exclusions(const rst_table *table) {
     return false;
 }
 
-/* Where tables are told of: behind their names. */
-typedef struct places {
-    const char *at[32];
-    int count;
-} places;
+typedef struct teller {
+    rst_connection *c;
+    const char *text, *end;
+    bool left; /* the statement has a LEFT JOIN */
+    rst_edits edits;
+} teller;
 
-/* The tables of the FROM at `from`. */
-static void find(rst_connection *c, const char *text, const char *end, const char *from, places *out) {
+/* Tells the tables of a FROM. */
+static void tell_from(teller *t, const rst_syntax *from) {
+    const char *p = from->start;
     rst_scope scope;
-    if (!rst_scope_read(c, text, end, NULL, from, &scope)) return;
-    for (int i = 0; i < scope.count && out->count < 32; i++) {
+    (void)rst_token_next(&p, from->end); /* FROM */
+    if (!rst_scope_read(t->c, t->text, t->end, NULL, p, &scope)) return;
+    for (int i = 0; i < scope.count; i++) {
         const rst_scope_item *item = &scope.items[i];
-        int k = out->count;
-        if (item->table == NULL || item->behind == NULL || !has_exclusions(item->table)) continue;
-        for (; k > 0 && out->at[k - 1] > item->behind; k--) out->at[k] = out->at[k - 1];
-        out->at[k] = item->behind;
-        out->count++;
+        if (item->table != NULL && item->behind != NULL && has_exclusions(item->table))
+            rst_edits_add(&t->edits, item->behind, item->behind, sqlite3_mprintf("('" ROOTSTOCK_TERMS_HINT "')"));
     }
 }
 
-/* The WHERE of an UPDATE or DELETE with the same, as a term: a target takes no argument (target_hint.c). Null where
-** nothing is to be said. */
-static char *tell_target(rst_connection *c, const char *text, const rst_statement_parts *parts) {
-    const rst_table *table = rst_target(c, &parts->schema, &parts->table);
-    const char *p = parts->after_table.start, *end = parts->whole.end, *where = NULL;
-    sqlite3_str *str;
-    if (table == NULL || !has_exclusions(table) || rst_has_target_hint(parts) || parts->returning.start != NULL ||
-        parts->limit.start != NULL || rst_update_has_from(parts) || p == NULL)
-        return NULL;
+/* The results of a SELECT are left alone: their names are their texts. Beside a LEFT JOIN the tables of a subquery
+** could be named by its ON as columns of that. */
+static void tell(teller *t, const rst_syntax *node, int depth) {
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (child->kind == SYNTAX_RESULT) continue;
+        if (child->kind == SYNTAX_FROM && node->kind == SYNTAX_CORE && (!t->left || depth == 0)) tell_from(t, child);
+        tell(t, child, depth + (child->kind == SYNTAX_SELECT));
+    }
+}
+
+/* Whether a term of hints stands there already, that of INDEXED BY or NOT INDEXED: a plan takes one. */
+static bool has_hint(const rst_syntax *node) {
+    static const char hint[] = "\"rootstock hint\"";
+    const size_t size = sizeof hint - 1;
+    if (node->kind == SYNTAX_NAME && (size_t)(node->end - node->start) >= size &&
+        memcmp(node->end - size, hint, size) == 0)
+        return true;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (has_hint(child)) return true;
+    }
+    return false;
+}
+
+/* The WHERE of an UPDATE or DELETE with the same, as a term: a target takes no argument (target_hint.c). */
+static void tell_target(teller *t, const rst_syntax *change) {
+    static const rst_syntax_kind others[] = {SYNTAX_FROM, SYNTAX_ORDER, SYNTAX_LIMIT, SYNTAX_RETURNING};
+    const rst_syntax *where = rst_syntax_child(change, SYNTAX_WHERE);
+    rst_statement_parts parts;
+    const rst_table *table;
+    sqlite3_str *term;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (rst_syntax_child(change, others[i]) != NULL) return;
+    }
+    rst_statement_parse(t->text, t->end, &parts);
+    table = where == NULL || has_hint(where) || rst_has_target_hint(&parts)
+                ? NULL
+                : rst_target(t->c, &parts.schema, &parts.table);
+    if (table == NULL || !has_exclusions(table)) return;
+    term = sqlite3_str_new(NULL);
+    rst_append_hint_column(table, &parts, term);
+    sqlite3_str_appendall(term, "='" ROOTSTOCK_TERMS_HINT "' AND (");
+    rst_edits_add(&t->edits, where->first->start, where->first->start, sqlite3_str_finish(term));
+    rst_edits_add(&t->edits, where->first->end, where->first->end, sqlite3_mprintf(")"));
+}
+
+/* A statement without a word or mark of such a term is not worth a tree. */
+static bool may_exclude(const char *p, const char *end) {
     for (;;) {
         rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) return NULL;
-        } else if (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT")) {
-            return NULL;
-        } else if (rst_token_same_name(&token, "rootstock hint")) {
-            return NULL; /* a plan takes one term of hints: that of INDEXED BY or NOT INDEXED stands there already */
-        } else if (rst_token_is(&token, "WHERE")) {
-            if (where != NULL) return NULL;
-            where = p;
-        }
+        if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "NOT") || rst_token_is(&token, "NOTNULL") || rst_token_is(&token, "IS") ||
+            rst_token_mark(&token, "<>") || rst_token_mark(&token, "!="))
+            return true;
     }
-    if (where == NULL) return NULL;
-    str = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(str, "%.*s ", (int)(where - text), text);
-    rst_append_hint_column(table, parts, str);
-    sqlite3_str_appendf(str, "='" ROOTSTOCK_TERMS_HINT "' AND (%.*s\n)", (int)(end - where), where);
-    return sqlite3_str_finish(str);
 }
 
 int rst_terms_add(rst_connection *c, const char *text, const char *end, char **out) {
-    rst_statement_parts parts;
-    sqlite3_str *str;
-    const char *p = text, *copied = text;
-    rst_token previous = {TOKEN_END, text, 0};
-    places found = {{NULL}, 0};
-    bool left, list[DEEPEST] = {false}; /* in the results of a SELECT, whose names are their texts */
-    int depth = 0;
+    teller t = {.c = c, .text = text, .end = end};
+    rst_syntax_tree tree;
+    int code;
     *out = NULL;
-    if (!look(text, end, &left)) return SQLITE_OK;
-    rst_statement_parse(text, end, &parts);
-    if ((parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) && !left) {
-        *out = tell_target(c, text, &parts);
-        if (*out != NULL) rst_keep_if_it_compiles(c, out);
-        return SQLITE_OK;
-    }
-    if (parts.kind != KIND_SELECT) return SQLITE_OK;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) {
-            depth++;
-            list[depth] = list[depth - 1];
+    if (!may_exclude(text, end)) return SQLITE_OK;
+    code = rst_syntax_parse(&tree, text, end);
+    if (code == SQLITE_OK) {
+        looked has = {0};
+        look(tree.root, false, &has);
+        t.left = has.left;
+        if (!has.wanted || has.silent || (has.left && has.doubtful)) {
+            /* nothing is to be said, or cannot be */
+        } else if (tree.root->kind == SYNTAX_SELECT) {
+            tell(&t, tree.root, 0);
+        } else if (tree.root->kind != SYNTAX_INSERT && !has.left) {
+            tell_target(&t, tree.root);
         }
-        if (rst_token_mark(&token, ")")) depth--;
-        if (rst_token_is(&token, "SELECT")) list[depth] = true;
-        /* Beside a LEFT JOIN the tables of a subquery could be named by its ON as columns of that. */
-        if (rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) {
-            list[depth] = depth > 0 && list[depth - 1];
-            if (!list[depth] && (!left || depth == 0)) find(c, text, end, p, &found);
-        }
-        previous = token;
     }
-    if (found.count == 0) return SQLITE_OK;
-    str = sqlite3_str_new(NULL);
-    for (int i = 0; i < found.count; i++) {
-        sqlite3_str_append(str, copied, (int)(found.at[i] - copied));
-        sqlite3_str_appendall(str, "('" ROOTSTOCK_TERMS_HINT "')");
-        copied = found.at[i];
-    }
-    sqlite3_str_append(str, copied, (int)(end - copied));
-    *out = sqlite3_str_finish(str);
-    if (*out == NULL) return SQLITE_NOMEM;
-    rst_keep_if_it_compiles(c, out);
-    return SQLITE_OK;
+    rst_syntax_free(&tree);
+    if (code == SQLITE_ERROR) return SQLITE_OK; /* no tree, and nothing is told */
+    if (code == SQLITE_OK) code = rst_edits_apply(&t.edits, text, end, out);
+    if (*out != NULL) rst_keep_if_it_compiles(c, out);
+    return code;
 }
 
 int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out) {

@@ -13,12 +13,13 @@ all_sources=$(make -s --no-print-directory -C "$root" c-sources)
 flags=$(make -s --no-print-directory -C "$root" c-flags)
 out=$root/build/fuzz
 clang=${CLANG:-$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang}
-[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file fuzz_pages fuzz_frontdoor fuzz_catalog
+[ $# -gt 0 ] || set -- fuzz_keys fuzz_rows fuzz_lmdb_file fuzz_pages fuzz_syntax fuzz_frontdoor fuzz_catalog
 mkdir -p "$out"
 for target in "$@"; do
     case $target in
     fuzz_lmdb_file) sources=$lmdb/plain/file.c ;;
     fuzz_pages) sources="$lmdb/read/pages.c $lmdb/read/multiget.c $lmdb/read/readahead.c" ;;
+    fuzz_syntax) sources="$table/common/allocation.c $(ls "$table"/parser/syntax_*.c) $table/parser/tokens.c $table/parser/statement.c" ;;
     fuzz_frontdoor | fuzz_catalog) sources=$all_sources ;;
     *) sources="$table/common/values.c $table/common/keys.c $table/common/rows.c" ;;
     esac
