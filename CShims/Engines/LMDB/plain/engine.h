@@ -311,9 +311,8 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
 
 /* plain/reopen.c: where nothing is live, room for twice as many trees if they were full, and no write map if the disk is. */
 void rootstock_lmdb_open_otherwise(rootstock_environment *environment);
-static inline int lmdb_must_open_otherwise(rootstock_environment *environment) {
-    return atomic_load_explicit(&environment->trees_were_full, memory_order_relaxed) ||
-           (environment->mapped && atomic_load_explicit(&environment->map_lacks_room, memory_order_relaxed));
+static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
+    return environment->mapped && atomic_load_explicit(&environment->map_lacks_room, memory_order_relaxed);
 }
 
 /* plain/lock_file.c */

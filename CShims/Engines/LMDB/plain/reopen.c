@@ -166,7 +166,7 @@ void rootstock_lmdb_open_otherwise(rootstock_environment *environment) {
     if (atomic_load(&environment->live) == 0 && !atomic_load(&environment->must_reopen)) {
         int more_trees = environment->most_trees <= MOST_TREES / 2 && atomic_exchange(&environment->trees_were_full, 0);
         if (more_trees) environment->most_trees *= 2;
-        if ((more_trees || lmdb_must_open_otherwise(environment)) && open_anew(environment) != MDB_SUCCESS)
+        if ((more_trees || lmdb_must_give_up_map(environment)) && open_anew(environment) != MDB_SUCCESS)
             atomic_store(&environment->must_reopen, 1);
     }
     atomic_store(&environment->moving, 0);

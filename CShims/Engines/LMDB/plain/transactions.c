@@ -168,7 +168,9 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
     if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     transaction->environment = environment;
     transaction->write = write;
-    if (write && lmdb_must_open_otherwise(environment)) rootstock_lmdb_open_otherwise(environment);
+    if (write && (atomic_load_explicit(&environment->trees_were_full, memory_order_relaxed) ||
+                  lmdb_must_give_up_map(environment)))
+        rootstock_lmdb_open_otherwise(environment);
     if (write) {
         int code = prepare_to_write(environment, busy, busy_context);
         if (code != ROOTSTOCK_OK) {
@@ -223,7 +225,7 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
                 mdb_txn_abort(transaction->txn);
                 rootstock_lmdb_leave(environment);
                 unlock_writer(environment);
-                if (lmdb_must_open_otherwise(environment) && !unmapped++) {
+                if (lmdb_must_give_up_map(environment) && !unmapped++) {
                     rootstock_lmdb_open_otherwise(environment);
                     int lock = prepare_to_write(environment, busy, busy_context);
                     if (lock == ROOTSTOCK_OK) continue;
