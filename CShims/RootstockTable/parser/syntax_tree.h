@@ -44,27 +44,27 @@ typedef enum rst_syntax_kind {
     SYNTAX_FILTER,
     SYNTAX_WINDOW, /* (PARTITION BY ... ORDER BY ... frame), or the name of one */
     /* Parts of statements */
-    SYNTAX_SELECT, /* [SYNTAX_WITH] SYNTAX_CORE or SYNTAX_VALUES, several if compound, [SYNTAX_ORDER] [SYNTAX_LIMIT] */
-    SYNTAX_CORE, /* [SYNTAX_DISTINCT] results [SYNTAX_FROM] [SYNTAX_WHERE] [SYNTAX_GROUP] [SYNTAX_HAVING] [SYNTAX_WINDOWS] */
-    SYNTAX_VALUES,       /* SYNTAX_VECTOR ... */
-    SYNTAX_RESULT,       /* expression or SYNTAX_STAR, [SYNTAX_ALIAS] */
-    SYNTAX_ALIAS,        /* [AS] SYNTAX_NAME */
-    SYNTAX_FROM,         /* items, SYNTAX_JOIN between them */
-    SYNTAX_JOIN,         /* the comma or the words between two items */
-    SYNTAX_TABLE,        /* SYNTAX_NAME [SYNTAX_VECTOR] [SYNTAX_ALIAS] [SYNTAX_HINT] [SYNTAX_ON] [SYNTAX_COLUMNS] */
-    SYNTAX_SOURCE,       /* (SELECT ...): SYNTAX_SELECT, [SYNTAX_ALIAS] [SYNTAX_ON] [SYNTAX_COLUMNS] */
-    SYNTAX_JOINED,       /* (a JOIN b): SYNTAX_FROM, [SYNTAX_ALIAS] [SYNTAX_ON] [SYNTAX_COLUMNS] */
-    SYNTAX_HINT,         /* INDEXED BY name, NOT INDEXED */
-    SYNTAX_ON,           /* expression */
-    SYNTAX_COLUMNS,      /* (name, ...): of USING, of an INSERT, of a SET, of a WITH's table */
-    SYNTAX_WHERE,        /* expression */
-    SYNTAX_GROUP,        /* expressions */
-    SYNTAX_HAVING,       /* expression */
-    SYNTAX_WINDOWS,      /* SYNTAX_NAME SYNTAX_WINDOW ... */
-    SYNTAX_ORDER,        /* SYNTAX_TERM ... */
-    SYNTAX_TERM,         /* expression; ASC, DESC, NULLS FIRST and so on stand behind it */
-    SYNTAX_LIMIT,        /* one or two expressions */
-    SYNTAX_WITH,         /* SYNTAX_COMMON_TABLE ... */
+    SYNTAX_SELECT,  /* [SYNTAX_WITH] SYNTAX_CORE or SYNTAX_VALUES, several if compound, [SYNTAX_ORDER] [SYNTAX_LIMIT] */
+    SYNTAX_CORE,    /* [SYNTAX_DISTINCT], results, [SYNTAX_FROM] [SYNTAX_WHERE] [SYNTAX_GROUP] and so on */
+    SYNTAX_VALUES,  /* SYNTAX_VECTOR ... */
+    SYNTAX_RESULT,  /* expression or SYNTAX_STAR, [SYNTAX_ALIAS] */
+    SYNTAX_ALIAS,   /* [AS] SYNTAX_NAME */
+    SYNTAX_FROM,    /* items, SYNTAX_JOIN between them */
+    SYNTAX_JOIN,    /* the comma or the words between two items */
+    SYNTAX_TABLE,   /* SYNTAX_NAME [SYNTAX_VECTOR] [SYNTAX_ALIAS] [SYNTAX_HINT] [SYNTAX_ON] [SYNTAX_COLUMNS] */
+    SYNTAX_SOURCE,  /* (SELECT ...): SYNTAX_SELECT, [SYNTAX_ALIAS] [SYNTAX_ON] [SYNTAX_COLUMNS] */
+    SYNTAX_JOINED,  /* (a JOIN b): SYNTAX_FROM, [SYNTAX_ALIAS] [SYNTAX_ON] [SYNTAX_COLUMNS] */
+    SYNTAX_HINT,    /* INDEXED BY name, NOT INDEXED */
+    SYNTAX_ON,      /* expression */
+    SYNTAX_COLUMNS, /* (name, ...): of USING, of an INSERT, of a SET, of a WITH's table */
+    SYNTAX_WHERE,   /* expression */
+    SYNTAX_GROUP,   /* expressions */
+    SYNTAX_HAVING,  /* expression */
+    SYNTAX_WINDOWS, /* SYNTAX_NAME SYNTAX_WINDOW ... */
+    SYNTAX_ORDER,   /* SYNTAX_TERM ... */
+    SYNTAX_TERM,    /* expression; ASC, DESC, NULLS FIRST and so on stand behind it */
+    SYNTAX_LIMIT,   /* one or two expressions */
+    SYNTAX_WITH,    /* SYNTAX_COMMON_TABLE ... */
     SYNTAX_COMMON_TABLE, /* SYNTAX_NAME [SYNTAX_COLUMNS] SYNTAX_SELECT */
     SYNTAX_INSERT,       /* [SYNTAX_WITH] SYNTAX_TARGET [SYNTAX_COLUMNS] [SYNTAX_SELECT] upserts [SYNTAX_RETURNING] */
     SYNTAX_UPDATE, /* [SYNTAX_WITH] SYNTAX_TARGET SYNTAX_SET [SYNTAX_FROM] [SYNTAX_WHERE] ... [SYNTAX_RETURNING] ... */

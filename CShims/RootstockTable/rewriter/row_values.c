@@ -10,10 +10,8 @@
 ** difference are left to the planner: row_values_alike.c.
 */
 #include "rewriter/rewriter.h"
-#include "parser/tokens.h"
+#include "parser/parser.h"
 #include "rewriter/transform.h"
-
-#include <stdlib.h>
 
 /* An opening parenthesis that is not closed yet, or the statement itself. */
 typedef struct frame {
@@ -24,30 +22,26 @@ typedef struct frame {
     bool list;   /* the right-hand side of such a term: the term ends behind it */
 } frame;
 
-typedef struct insertion {
-    const char *at;
-    bool opens;
-} insertion;
-
 bool rst_row_value_in(const char *behind, const char *end) {
     while (behind < end && (*behind == ' ' || *behind == '\t' || *behind == '\n' || *behind == '\r')) behind++;
     if (behind < end && (*behind == '-' || *behind == '/')) return true; /* perhaps a comment */
     return end - behind >= 2 && (behind[0] | 0x20) == 'i' && (behind[1] | 0x20) == 'n';
 }
 
-static bool grow(void **items, int count, int *capacity, size_t size) {
-    void *more;
-    if (count < *capacity) return true;
-    more = sqlite3_realloc64(*items, (sqlite3_uint64)(*capacity * 2 + 16) * size);
-    if (more == NULL) return false;
-    *items = more;
-    *capacity = *capacity * 2 + 16;
+/* The frame that is opened at this depth, if there is room. */
+static bool push(frame **frames, int *depth, int *capacity, frame opened) {
+    if (*depth + 1 == *capacity) {
+        frame *more = sqlite3_realloc64(*frames, (sqlite3_uint64)*capacity * 2 * sizeof *more);
+        if (more == NULL) return false;
+        *frames = more;
+        *capacity *= 2;
+    }
+    (*frames)[++*depth] = opened;
     return true;
 }
 
-static int by_place(const void *a, const void *b) {
-    const insertion *left = a, *right = b;
-    return left->at < right->at ? -1 : left->at > right->at;
+static void close_term(rst_edits *edits, const char *at) {
+    rst_edits_add(edits, at, at, sqlite3_mprintf(" OR 0)"));
 }
 
 /* Words after which what stands in parentheses is no list of arguments. */
@@ -81,12 +75,12 @@ static bool may_be_planned(rst_connection *c, const char *text, const char *end,
 }
 
 int rst_hide_row_values(rst_connection *c, const char *text, const char *end, char **out) {
-    frame *frames = NULL;
-    insertion *insertions = NULL;
-    int depth = 0, frame_capacity = 0, count = 0, insertion_capacity = 0;
-    const char *p = text, *copied = text;
+    int depth = 0, capacity = 16, code = SQLITE_OK;
+    frame *frames = sqlite3_malloc64((sqlite3_uint64)capacity * sizeof *frames);
+    rst_edits edits = {0};
+    const char *p = text;
     rst_token previous = {TOKEN_END, text, 0};
-    bool memory = grow((void **)&frames, 0, &frame_capacity, sizeof *frames);
+    bool memory = frames != NULL;
     *out = NULL;
     if (memory) frames[0] = (frame){.start = text};
     while (memory) {
@@ -95,37 +89,31 @@ int rst_hide_row_values(rst_connection *c, const char *text, const char *end, ch
         if (rst_token_mark(&token, "(")) {
             frame opened = {.start = token.text, .filter = frames[depth].filter};
             opened.call = rst_token_names(&previous) && !is_operator_word(&previous);
-            memory = grow((void **)&frames, depth + 1, &frame_capacity, sizeof *frames);
-            if (memory) frames[++depth] = opened;
+            memory = push(&frames, &depth, &capacity, opened);
         } else if (rst_token_mark(&token, ")") && depth > 0) {
             frame closed = frames[depth--];
-            const char *q = p, *after = NULL;
+            const char *q = p;
             rst_token in = rst_token_next(&q, end), list;
-            if (closed.list) {
-                memory = grow((void **)&insertions, count, &insertion_capacity, sizeof *insertions);
-                if (memory) insertions[count++] = (insertion){p, false};
-            }
-            if (memory && closed.comma && !closed.call && !closed.list && frames[depth].filter &&
-                rst_token_is(&in, "IN") && !may_be_planned(c, text, end, &closed, q)) {
+            if (closed.list) close_term(&edits, p);
+            if (closed.comma && !closed.call && !closed.list && frames[depth].filter && rst_token_is(&in, "IN") &&
+                !may_be_planned(c, text, end, &closed, q)) {
                 list = rst_token_next(&q, end);
-                memory = grow((void **)&insertions, count + 1, &insertion_capacity, sizeof *insertions);
-                if (memory && (rst_token_mark(&list, "(") || rst_token_names(&list)))
-                    insertions[count++] = (insertion){closed.start, true};
-                if (memory && rst_token_mark(&list, "(")) {
-                    memory = grow((void **)&frames, depth + 1, &frame_capacity, sizeof *frames);
-                    if (memory) frames[++depth] = (frame){.start = list.text, .filter = true, .list = true};
+                if (rst_token_mark(&list, "(") || rst_token_names(&list))
+                    rst_edits_add(&edits, closed.start, closed.start, sqlite3_mprintf("("));
+                if (rst_token_mark(&list, "(")) {
+                    memory =
+                        push(&frames, &depth, &capacity, (frame){.start = list.text, .filter = true, .list = true});
                     p = q;
                     token = list;
-                } else if (memory && rst_token_names(&list)) {
+                } else if (rst_token_names(&list)) {
                     /* A table's name, or schema.table. */
-                    after = q;
+                    p = q;
                     rst_token dot = rst_token_next(&q, end);
                     if (rst_token_mark(&dot, ".")) {
                         (void)rst_token_next(&q, end);
-                        after = q;
+                        p = q;
                     }
-                    insertions[count++] = (insertion){after, false};
-                    p = after;
+                    close_term(&edits, p);
                 }
             }
         } else if (rst_token_mark(&token, ",")) {
@@ -135,19 +123,11 @@ int rst_hide_row_values(rst_connection *c, const char *text, const char *end, ch
         }
         previous = token;
     }
-    if (memory && count > 0 && depth == 0) {
-        sqlite3_str *str = sqlite3_str_new(NULL);
-        qsort(insertions, (size_t)count, sizeof *insertions, by_place);
-        for (int i = 0; i < count; i++) {
-            sqlite3_str_append(str, copied, (int)(insertions[i].at - copied));
-            sqlite3_str_appendall(str, insertions[i].opens ? "(" : " OR 0)");
-            copied = insertions[i].at;
-        }
-        sqlite3_str_append(str, copied, (int)(end - copied));
-        *out = sqlite3_str_finish(str);
-        memory = *out != NULL;
-    }
+    if (!memory)
+        code = SQLITE_NOMEM;
+    else if (depth == 0)
+        code = rst_edits_apply(&edits, text, end, out);
+    rst_edits_free(&edits);
     sqlite3_free(frames);
-    sqlite3_free(insertions);
-    return memory ? SQLITE_OK : SQLITE_NOMEM;
+    return code;
 }
