@@ -22,6 +22,8 @@ CORRUPT_SECONDS ?= 20
 THREADS_SECONDS ?= 60
 LOCKS_SECONDS ?= 60
 LIST_SECONDS ?= 60
+SWEEP_SECONDS ?= 60
+SWEEP_SEED ?=
 SEALED_SECONDS ?= 60
 LONG_SECONDS ?= 3600
 SCAN_MEGABYTES ?= 200
@@ -41,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -127,6 +129,7 @@ test-long: test test-clients ## the tests again, their random parts and the fuzz
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) $(TESTFLAGS) --skip-build --skip RootstockEngineTests
 	@$(MAKE) --no-print-directory layout
 	@$(MAKE) --no-print-directory list-append LIST_SECONDS=$(LONG_SECONDS)
+	@$(MAKE) --no-print-directory sweep SWEEP_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory sealed-pages SEALED_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory scan-memory
@@ -174,6 +177,12 @@ prepare-cost: ## instructions that the front door adds to a prepare (callgrind)
 
 interpose-cost: interpose ## instructions that the interposer adds to a point select and a prepare (callgrind)
 	Tests/Cost/Interpose/run.sh $(INTERPOSE)
+
+shapes: interpose ## shapes of queries on small tables, ms natively and on a store
+	Tests/Cost/Shapes/shapes.py $(INTERPOSE)
+
+sweep: interpose ## random shapes of queries, SWEEP_SECONDS from SWEEP_SEED: those whose rows differ, or that take over 20 times native
+	Tests/Cost/Shapes/sweep.py $(INTERPOSE) $(SWEEP_SECONDS) $(SWEEP_SEED)
 
 row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts, native and on a store (callgrind)
 	Tests/Cost/Row/run.sh

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""shapes.py - shapes of queries on small tables, timed on SQLite's own tables and on a store.
+
+Usage: Tests/Cost/Shapes/shapes.py INTERPOSER [ENGINE]
+
+Prints a row a shape: ms natively, ms on the store, how many times that is; the processor time of the best of three. Ends with status 1 if rows
+differ. The table in Vendor-notes/performance.md is this one. INTERPOSER is build/librootstock_interpose.so.
+"""
+import os
+import sqlite3
+import sys
+import tempfile
+import time
+
+
+def numbers(last):
+    return f"WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) "
+
+
+SETUP = [
+    "CREATE TABLE t (k TEXT PRIMARY KEY, i INT, v)",
+    numbers(19999) + "INSERT INTO t SELECT 'k' || i, i, i * 7 % 1000 FROM n",
+    "INSERT INTO t VALUES ('77777', 1, 1)",
+    "CREATE TABLE o (i INT, f REAL, n)",
+    numbers(999) + "INSERT INTO o SELECT i * 20, i * 1.5, i FROM n",
+    "CREATE TABLE u (k, i)",
+    "CREATE INDEX uk ON u (k)",
+    "INSERT INTO u SELECT k, i FROM t",
+    "CREATE TABLE r (a INT, b INT)",
+    "CREATE INDEX rab ON r (a, b)",
+    numbers(1999) + "INSERT INTO r SELECT i % 50, i FROM n",
+    "CREATE TABLE x (b, e)",
+    "CREATE INDEX xb ON x (b, e)",
+    numbers(1999) + "INSERT INTO x SELECT i, i % 37 FROM n",
+    "CREATE TABLE p (id INTEGER PRIMARY KEY, k INT, v INT)",
+    "CREATE INDEX pk ON p (k DESC, v)",
+    numbers(49999) + "INSERT INTO p (k, v) SELECT i % 1000, i FROM n",
+    "CREATE TABLE t2 (b INT, g INT)",
+    numbers(999) + "INSERT INTO t2 SELECT i, NULL FROM n",
+    "CREATE TABLE e0 (a, b, c)",
+    "CREATE TABLE n1 (a INT, b INT)",
+    "CREATE TABLE n2 (b INT, c INT)",
+    "CREATE TABLE n3 (c INT, d INT)",
+    "CREATE TABLE n4 (d INT, a INT)",
+    numbers(799) + "INSERT INTO n1 SELECT i, i % 10 FROM n",
+    "INSERT INTO n2 SELECT a, b FROM n1",
+    "INSERT INTO n3 SELECT a, b FROM n1",
+    "ANALYZE",
+]
+
+SHAPES = [
+    ("text key = integer", "SELECT * FROM t WHERE k = 77777", ()),
+    ("the same, parameter", "SELECT * FROM t WHERE k = ?", (77777,)),
+    ("text key, join with INT", "SELECT count(*) FROM o, t WHERE t.k = o.i", ()),
+    ("text key < integer", "SELECT count(*) FROM t WHERE k < 5", ()),
+    ("text key BETWEEN integers", "SELECT count(*) FROM t WHERE k BETWEEN 70000 AND 80000", ()),
+    ("text key IN integers", "SELECT count(*) FROM t WHERE k IN (1, 2, 3, 77777)", ()),
+    ("untyped key = integer", "SELECT * FROM u WHERE k = 77777", ()),
+    ("the same, parameter", "SELECT * FROM u WHERE k = ?", (77777,)),
+    ("untyped key, join with INT", "SELECT count(*) FROM o JOIN u ON u.k = o.i", ()),
+    ("max below an expression", "SELECT (SELECT max(k) FROM t WHERE k < o.i + 0) FROM o", ()),
+    ("integer key, join with REAL", "SELECT count(*) FROM o JOIN p ON p.k = o.f", ()),
+    ("integer key = text", "SELECT count(*) FROM p WHERE id = '500'", ()),
+    ("row IN", "SELECT count(*) FROM x WHERE (x.b, x.e) IN (SELECT b, a FROM r)", ()),
+    ("row IN, IS TRUE", "SELECT count(*) FROM x WHERE ((x.b, x.e) IN (SELECT b, a FROM r)) IS TRUE", ()),
+    ("page by rows, ascending", "SELECT * FROM p WHERE (k, v) > (?, ?) ORDER BY k, v LIMIT 1", (500, 100)),
+    ("page by rows, descending", "SELECT * FROM p WHERE (k, v) < (?, ?) ORDER BY k DESC, v DESC LIMIT 1", (500, 100)),
+    ("LEFT JOIN, then none", "SELECT count(*) FROM r x LEFT JOIN t2 y ON x.b IS y.g JOIN t2 z ON z.g", ()),
+    ("LEFT JOIN, comparison", "SELECT count(*) FROM p LEFT JOIN t ON t.i < p.v WHERE t.v = 5 AND t.i = p.id AND t.k = 'k715'", ()),
+    ("empty subquery in FROM", "SELECT count(*) FROM t, (SELECT a FROM e0) JOIN u", ()),
+    ("NATURAL LEFT JOIN of four", "SELECT count(*) FROM n1 NATURAL LEFT JOIN n2 NATURAL LEFT JOIN n3 NATURAL LEFT JOIN n4", ()),
+    ("CROSS JOIN, empty inside", "SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e0", ()),
+]
+
+
+def best(db, text, values):
+    least = None
+    for _ in range(3):
+        start = time.process_time()
+        rows = db.execute(text, values).fetchall()
+        taken = time.process_time() - start
+        least = taken if least is None else min(least, taken)
+        if taken > 1:
+            break
+    return least * 1e3, rows
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    interposer = os.path.abspath(sys.argv[1])
+    if os.environ.get("LD_PRELOAD") != interposer:
+        os.environ["LD_PRELOAD"] = interposer
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", os.path.abspath(__file__), interposer] + sys.argv[2:])
+    engine, differ = sys.argv[2] if len(sys.argv) > 2 else "lmdb", 0
+    with tempfile.TemporaryDirectory(prefix="rootstock-shapes-") as folder:
+        native = sqlite3.connect(":memory:", isolation_level=None)
+        store = sqlite3.connect(f"file:{folder}/store.db?engine={engine}&durability=off", uri=True, isolation_level=None)
+        for statement in SETUP:
+            native.execute(statement)
+            store.execute(statement)
+        print("| shape | native ms | store ms | times |\n|---|---|---|---|")
+        for name, text, values in SHAPES:
+            (one, rows), (other, found) = best(native, text, values), best(store, text, values)
+            alike = rows == found
+            differ += not alike
+            print(f"| {name} | {one:.3f} | {other:.3f} | {other / one:.1f} |{'' if alike else ' OTHER ROWS'}")
+        native.close()
+        store.close()
+    sys.exit(1 if differ else 0)
+
+
+if __name__ == "__main__":
+    main()
