@@ -21,7 +21,10 @@ __attribute__((visibility("default"))) int sqlite3_rootstock_init(sqlite3 *db, c
                                                                   const sqlite3_api_routines *api);
 
 int sqlite3_rootstock_init(sqlite3 *db, char **message, const sqlite3_api_routines *api) {
-    SQLITE_EXTENSION_INIT2(api);
+    /* As SQLITE_EXTENSION_INIT2, but each thread that loads it would write what the others read. */
+    const sqlite3_api_routines *known = __atomic_load_n(&sqlite3_api, __ATOMIC_ACQUIRE);
+    if (known != api)
+        (void)__atomic_compare_exchange_n(&sqlite3_api, &known, api, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     int result = rootstock_register(db);
     if (result != SQLITE_OK) {
         if (message) *message = sqlite3_mprintf("rootstock: %s", sqlite3_errstr(result));
