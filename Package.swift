@@ -17,6 +17,8 @@ let package = Package(
     platforms: [.macOS(.v13)],
     products: [
         .library(name: "Rootstock", targets: ["Rootstock"]),
+        // Objects over rows: fetched, filled when they are touched, saved together.
+        .library(name: "RootstockObjects", targets: ["RootstockObjects"]),
         // The protocols of an engine written in Swift; `Rootstock` exports them, too.
         .library(name: "RootstockPlug", targets: ["RootstockPlug"]),
         // The C interface, for C programs and engine authors.
@@ -100,8 +102,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ],
             path: "Sources/Rootstock"),
+        .target(name: "RootstockObjects", dependencies: ["Rootstock"], path: "Sources/RootstockObjects"),
         .target(
-            name: "Workloads", dependencies: ["Rootstock", "RootstockEngine", "CSQLite", "CLMDB"],
+            name: "Workloads", dependencies: ["Rootstock", "RootstockObjects", "RootstockEngine", "CSQLite", "CLMDB"],
             path: "Sources/Workloads"),
         .target(name: "OwnData", dependencies: ["Workloads", "Rootstock", "CSQLite"], path: "Sources/OwnData"),
         .target(name: "SyncCounter", path: "CShims/SyncCounter"),
@@ -152,8 +155,10 @@ let package = Package(
             name: "rootstock-sample-app", dependencies: ["Rootstock"],
             path: "Tests/Fixtures/SampleApp/Sources/SampleApp"),
         .testTarget(
-            name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "CSQLite"],
+            name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "TestSupport", "CSQLite"],
             path: "Tests/Unit/Rootstock"),
+        .testTarget(
+            name: "RootstockObjectsTests", dependencies: ["Rootstock", "RootstockObjects"], path: "Tests/Unit/Objects"),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Workloads", "Comparison", "Report", "RootstockCommand"],
             path: "Tests/Unit/Comparison"),

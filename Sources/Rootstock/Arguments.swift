@@ -18,7 +18,7 @@ public struct Arguments: Hashable, Sendable {
     /// Their names, as many; `nil` where the arguments go by position.
     let names: [String]?
 
-    init(values: [Rootstock.Value], names: [String]? = nil) {
+    package init(values: [Rootstock.Value], names: [String]? = nil) {
         self.values = values
         self.names = names
     }

@@ -5,14 +5,14 @@
 import Foundation
 
 /// Collects one column for each key of the value.
-final class ColumnEncoder: Encoder {
+package final class ColumnEncoder: Encoder {
     private(set) var columns: [(name: String, value: Value)] = []
     private var hasKeys = false
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    package var codingPath: [any CodingKey] { [] }
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// The columns of `record`, in the order in which it encodes them.
-    static func columns(of record: some Encodable) throws -> [(name: String, value: Value)] {
+    package static func columns(of record: some Encodable) throws -> [(name: String, value: Value)] {
         let encoder = ColumnEncoder()
         try record.encode(to: encoder)
         guard encoder.hasKeys else {
@@ -21,13 +21,13 @@ final class ColumnEncoder: Encoder {
         return encoder.columns
     }
 
-    func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    package func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         hasKeys = true
         return KeyedEncodingContainer(ColumnsContainer<Key>(encoder: self))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { ProbeUnkeyed(probe: ValueProbe()) }
-    func singleValueContainer() -> any SingleValueEncodingContainer { ValueProbe() }
+    package func unkeyedContainer() -> any UnkeyedEncodingContainer { ProbeUnkeyed(probe: ValueProbe()) }
+    package func singleValueContainer() -> any SingleValueEncodingContainer { ValueProbe() }
 
     fileprivate func add(_ name: String, _ value: Value) { columns.append((name, value)) }
 

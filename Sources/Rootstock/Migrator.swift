@@ -130,7 +130,7 @@ public struct Migrator: Sendable {
         guard applied.elementsEqual(names.prefix(applied.count)) else { return true }
         let fresh = try connection.blankTwin()
         for step in steps.prefix(applied.count) {
-            try fresh.withTransaction(.immediate) { try run(step, on: fresh) }
+            try fresh.withTransaction(.immediate) { _ = try run(step, on: fresh) }
         }
         return try fresh.schemaTexts() != connection.schemaTexts()
     }

@@ -5,14 +5,16 @@
 import Foundation
 
 /// Makes values of one type from the rows of one result. What is found by name is found once a result.
-final class RowDecoding {
+final class RowDecoding: Decoder {
     let statement: Statement
     private let names: [String]
     private var positions: [String: Int] = [:]
+    let codingPath: [any CodingKey] = []
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// Lookups of the first row, in order: a type's decoder asks for its keys in the same order for each row.
-    private var order: [(name: String, column: Int?)] = []
-    private var next = 0
+    @exclusivity(unchecked) private var order: [(name: String, column: Int?)] = []
+    @exclusivity(unchecked) private var next = 0
 
     /// After the first step: a schema that changed since the statement was prepared has been taken in by then.
     init(_ statement: Statement) {
@@ -24,10 +26,21 @@ final class RowDecoding {
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         next = 0
         do {
-            return try T(from: RowDecoder(row: self, prefix: "", codingPath: []))
+            // The row itself is the decoder: none is made for each row.
+            return try T(from: self)
         } catch is NotSingle {
             return try withJSON(at: 0) { try JSONDecoder().decode(T.self, from: $0) }
         }
+    }
+
+    func container<Key>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(RowContainer<Key>(row: self, prefix: "", codingPath: []))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NotSingle() }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        ColumnDecoder(row: self, column: 0, codingPath: [])
     }
 
     /// The position of the first column so named, compared as SQLite does.
@@ -93,7 +106,7 @@ private func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DatabaseErro
     return DatabaseError(.mismatch, "\(place) has named columns, not \(type)")
 }
 
-/// A row, or those of its columns whose names begin with a prefix such as `author.`.
+/// Those of a row's columns whose names begin with a prefix such as `author.`.
 struct RowDecoder: Decoder {
     let row: RowDecoding
     let prefix: String
@@ -175,7 +188,9 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         throw mismatch([Any].self, codingPath + [key])
     }
 
-    func superDecoder() throws -> any Decoder { RowDecoder(row: row, prefix: prefix, codingPath: codingPath) }
+    func superDecoder() throws -> any Decoder {
+        prefix.isEmpty ? row : RowDecoder(row: row, prefix: prefix, codingPath: codingPath)
+    }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
         RowDecoder(row: row, prefix: name(key) + ".", codingPath: codingPath + [key])

@@ -3,6 +3,8 @@
 // Invariant: the pattern is an object store's, not a query author's: ids come first, the values of an object when it is
 // touched (a fault), and every update and delete checks the version it read (optimistic locking).
 
+import RootstockObjects
+
 extension Suite {
     public static let objects = Suite(
         name: "objects",
@@ -11,7 +13,8 @@ extension Suite {
         unit: "objects", defaultSize: 1_000_000, smallestSize: 300, fixtures: [ObjectsSuite.filled],
         workloads: ObjectsSuite.workloads,
         remarks: [
-            "The paper measured through Core Data; here the statements that such a store issues are run directly.",
+            "The paper measured through Core Data; here the statements that RootstockObjects issues are run directly. "
+                + "--layers swift-api measures RootstockObjects itself.",
             "An operation is one object.",
         ])
 }
@@ -21,14 +24,10 @@ enum ObjectsSuite {
         CREATE TABLE TestEntity (id INTEGER PRIMARY KEY, age INTEGER, birthDate REAL, city TEXT, country TEXT, email TEXT, \
         income REAL, name TEXT, version INTEGER)
         """
-    static let insert = "INSERT INTO TestEntity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    static let ids = "SELECT id FROM TestEntity ORDER BY id"
-    static let fault = """
-        SELECT id, age, birthDate, city, country, email, income, name, version FROM TestEntity WHERE id = ?
-        """
-    static let update = "UPDATE TestEntity SET age = ?, income = ?, version = ? WHERE id = ? AND version = ?"
-    static let delete = "DELETE FROM TestEntity WHERE id = ? AND version = ?"
-    static let content = "SELECT * FROM TestEntity ORDER BY id"
+    /// What RootstockObjects runs.
+    private static let statements = EntityStatements(table: "TestEntity")
+    static let insert = statements.insert(["age", "birthDate", "city", "country", "email", "income", "name"])
+    static let content = statements.all
     static let faultBatch = 100
 
     static let filled = Fixture(name: "objects", reading: [content]) { session in
@@ -49,6 +48,7 @@ enum ObjectsSuite {
                 publishedName: batch.size == 1 ? nil : "insert, \(batch.name) a save", starting: .fresh, writes: true,
                 isHeadline: batch.size == 1000, operations: { $0 }, setUp: { try $0.execute(schema) },
                 contentQueries: [content],
+                runInSwift: { try insertObjects($0, $1, batch: batch.size) },
                 run: { session, meter in
                     let save = try saver(session)
                     try session.prepareToSettle()
@@ -62,22 +62,24 @@ enum ObjectsSuite {
         + [
             Workload(
                 name: "fetch", summary: "ids first, then each object's values by its id", publishedName: "fetch",
-                starting: .shared(filled.name), writes: false, isHeadline: true, operations: { $0 }, run: fetch),
+                starting: .shared(filled.name), writes: false, isHeadline: true, operations: { $0 },
+                runInSwift: { try fetchObjects($0, $1, batch: 1) }, run: fetch),
             Workload(
                 name: "fetch-batched",
                 summary: "ids first, then values for \(faultBatch) objects at a time by an IN list",
                 starting: .shared(filled.name), writes: false, lapOperations: faultBatch, operations: { $0 },
-                run: fetchBatched),
+                runInSwift: { try fetchObjects($0, $1, batch: faultBatch) }, run: fetchBatched),
             Workload(
                 name: "fetch-joined", summary: "ids and values in one read", starting: .shared(filled.name),
                 writes: false,
-                lapOperations: 100, operations: { $0 }, run: fetchJoined),
+                lapOperations: 100, operations: { $0 }, runInSwift: fetchObjectsJoined, run: fetchJoined),
         ]
         + batches.map { batch in
             Workload(
                 name: "update-\(batch.name)", summary: "fault, change and save objects, " + words(batch.size),
                 publishedName: "update, \(batch.name) a save", starting: .copy(of: filled.name), writes: true,
                 isHeadline: batch.size == 1000, operations: { $0 }, contentQueries: [content],
+                runInSwift: { try changeObjects($0, $1, batch: batch.size) },
                 run: { session, meter in try change(session, meter, batch: batch.size, staleEvery: nil) })
         }
         + [
@@ -93,6 +95,7 @@ enum ObjectsSuite {
                 name: "delete-\(batch.name)", summary: "fault and delete objects, " + words(batch.size),
                 publishedName: "delete, \(batch.name) a save", starting: .copy(of: filled.name), writes: true,
                 isHeadline: batch.size == 1000, operations: { $0 }, contentQueries: [content],
+                runInSwift: { try removeObjects($0, $1, batch: batch.size) },
                 run: { session, meter in try remove(session, meter, batch: batch.size) })
         }
 
@@ -124,7 +127,7 @@ enum ObjectsSuite {
     }
 
     private static func readIds(_ session: Session) throws -> [Int] {
-        let statement = try session.statement(ids)
+        let statement = try session.statement(statements.ids)
         var numbers: [Int] = []
         numbers.reserveCapacity(session.parameters.size)
         while try statement.step() { numbers.append(statement.integer(0)) }
@@ -133,8 +136,8 @@ enum ObjectsSuite {
     }
 
     private static func fetch(_ session: Session, _ meter: Meter) throws {
-        let statement = try session.statement(fault)
-        _ = try session.statement(ids)
+        let statement = try session.statement(statements.one)
+        _ = try session.statement(statements.ids)
         meter.begin()
         for id in try readIds(session) {
             try statement.bind(1, id)
@@ -145,10 +148,8 @@ enum ObjectsSuite {
     }
 
     private static func fetchBatched(_ session: Session, _ meter: Meter) throws {
-        let whole = try session.statement(
-            "SELECT id, age, birthDate, city, country, email, income, name, version FROM TestEntity WHERE id IN (\(marks(faultBatch))) "
-                + "ORDER BY id")
-        _ = try session.statement(ids)
+        let whole = try session.statement(statements.several(faultBatch))
+        _ = try session.statement(statements.ids)
         meter.begin()
         let numbers = try readIds(session)
         var index = 0
@@ -169,9 +170,9 @@ enum ObjectsSuite {
     }
 
     private static func change(_ session: Session, _ meter: Meter, batch: Int?, staleEvery: Int?) throws {
-        let fault = try session.statement(fault)
-        let update = try session.statement(update)
-        _ = try session.statement(ids)
+        let fault = try session.statement(statements.one)
+        let update = try session.statement(statements.update(["age", "income"]))
+        _ = try session.statement(statements.ids)
         try session.prepareToSettle()
         var conflicts: UInt64 = 0
         meter.begin()
@@ -199,9 +200,9 @@ enum ObjectsSuite {
     }
 
     private static func remove(_ session: Session, _ meter: Meter, batch: Int?) throws {
-        let fault = try session.statement(fault)
-        let delete = try session.statement(delete)
-        _ = try session.statement(ids)
+        let fault = try session.statement(statements.one)
+        let delete = try session.statement(statements.delete)
+        _ = try session.statement(statements.ids)
         try session.prepareToSettle()
         meter.begin()
         let numbers = try readIds(session)

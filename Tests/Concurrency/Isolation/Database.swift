@@ -159,7 +159,7 @@ final class Session {
     }
 }
 
-/// A database of a test's own. `engine` nil: plain SQLite in WAL mode.
+/// A database of a test's own. `engine` nil: plain SQLite in WAL mode. Sendable: `keeper` is set once, and nobody uses it.
 final class Database: @unchecked Sendable {
     let path: String
     let engine: String?

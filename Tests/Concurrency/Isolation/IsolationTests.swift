@@ -3,6 +3,7 @@
 
 import CSQLite
 import Foundation
+import TestSupport
 import Testing
 
 /// WAL mode, then the engines.
@@ -288,7 +289,7 @@ private let everywhere: [String?] = [nil] + storeEngines
 
     @Test(arguments: everywhere) func readersAndTheWriterRunAtOnce(_ engine: String?) throws {
         let database = try Database.filled(engine)
-        let failures = Failures()
+        let failures = Collected<String>()
         let until = Date().addingTimeInterval(0.5)
         let threads = (0..<4).map { number in
             Thread {
@@ -315,11 +316,4 @@ private let everywhere: [String?] = [nil] + storeEngines
         while !threads.allSatisfy(\.isFinished) { Thread.sleep(forTimeInterval: 0.01) }
         #expect(failures.all == [])
     }
-}
-
-private final class Failures: @unchecked Sendable {
-    private let lock = NSLock()
-    private var texts: [String] = []
-    func add(_ text: String) { lock.withLock { texts.append(text) } }
-    var all: [String] { lock.withLock { Array(Set(texts)) } }
 }

@@ -6,7 +6,7 @@ import Foundation
 import RootstockTable
 import Testing
 
-@Suite struct DepthTests: @unchecked Sendable {
+@Suite struct DepthTests: @unchecked Sendable {  // the folder never changes
     let folder: Folder
     init() throws { folder = try Folder() }
 
@@ -201,6 +201,7 @@ import Testing
     }
 }
 
+/// Written by one thread, and read when that has ended.
 private final class Box<Value>: @unchecked Sendable {
     var result: Result<Value, any Error>?
 }

@@ -77,12 +77,3 @@ enum EngineContract {
     /// A key of 8 bytes in the order of the numbers.
     static func key(_ number: Int) -> Bytes { withUnsafeBytes(of: UInt64(number).bigEndian) { Bytes($0) } }
 }
-
-/// What went wrong on any thread.
-final class Failures: @unchecked Sendable {
-    private let lock = NSLock()
-    private var messages: [String] = []
-
-    func add(_ message: String) { lock.withLock { messages.append(message) } }
-    var all: [String] { lock.withLock { messages } }
-}

@@ -59,14 +59,6 @@
         }
     }
 
-    private final class Order: @unchecked Sendable {
-        private let lock = NSLock()
-        private var kept: [Int] = []
-
-        var numbers: [Int] { lock.withLock { kept } }
-        func append(_ number: Int) { lock.withLock { kept.append(number) } }
-    }
-
     @Suite(.serialized) struct FlushTests {
         private func withTree(
             _ options: rootstock_options = .init(), _ body: (Environment, UInt32, String) throws -> Void
@@ -205,13 +197,13 @@
                 #expect(rootstock_writer_lock(environment.shared, nil, nil) == ROOTSTOCK_OK.code)
                 #expect(rootstock_writer_lock_in_line(environment.shared, 1_000_000) == ROOTSTOCK_BUSY.code)
                 #expect(rootstock_writers_in_line(environment.shared) == 0)
-                let order = Order()
+                let order = Collected<Int>()
                 let group = DispatchGroup()
                 for number in 1...3 {
                     DispatchQueue.global().async(group: group) {
                         #expect(
                             rootstock_writer_lock_in_line(environment.shared, 60_000_000_000) == ROOTSTOCK_OK.code)
-                        order.append(number)
+                        order.add(number)
                         rootstock_writer_unlock(environment.shared)
                     }
                     // Each stands in line before the next comes.
@@ -220,7 +212,7 @@
                 }
                 rootstock_writer_unlock(environment.shared)
                 group.wait()
-                #expect(order.numbers == [1, 2, 3])
+                #expect(order.all == [1, 2, 3])
                 #expect(rootstock_writer_lock(environment.shared, nil, nil) == ROOTSTOCK_OK.code)
                 rootstock_writer_unlock(environment.shared)
             }
@@ -233,18 +225,18 @@
                 for _ in 0..<20 {
                     #expect(rootstock_writer_lock_soon(environment.shared) == ROOTSTOCK_OK.code)
                     #expect(rootstock_writer_lock_soon(environment.shared) == ROOTSTOCK_BUSY.code)
-                    let order = Order()
+                    let order = Collected<Int>()
                     let group = DispatchGroup()
                     DispatchQueue.global().async(group: group) {
                         #expect(
                             rootstock_writer_lock_in_line(environment.shared, 60_000_000_000) == ROOTSTOCK_OK.code)
-                        order.append(1)
+                        order.add(1)
                         rootstock_writer_unlock(environment.shared)
                     }
                     let since = Date()
                     while waiting(environment) == 0, Date().timeIntervalSince(since) < 30 { usleep(10) }
                     // The lock is never free for longer than it takes to ask for it again.
-                    while order.numbers.isEmpty, Date().timeIntervalSince(since) < 30 {
+                    while order.all.isEmpty, Date().timeIntervalSince(since) < 30 {
                         rootstock_writer_unlock(environment.shared)
                         if rootstock_writer_lock(environment.shared, nil, nil) == ROOTSTOCK_OK.code {
                             passed += waiting(environment)
@@ -253,7 +245,7 @@
                             #expect(rootstock_writer_lock(environment.shared, nil, nil) == ROOTSTOCK_OK.code)
                         }
                     }
-                    #expect(order.numbers == [1])
+                    #expect(order.all == [1])
                     rootstock_writer_unlock(environment.shared)
                     group.wait()
                 }

@@ -43,7 +43,8 @@ extension Array where Element == UInt8 {
     }
 }
 
-/// A shared environment, released when the object goes.
+/// A shared environment, released when the object goes. Sendable: any thread may call the plug's environment, and `follow`, which replaces it,
+/// is called while one thread has it.
 final class Environment: @unchecked Sendable {
     private(set) var shared: UnsafeMutablePointer<rootstock_shared>
     let engine: UnsafePointer<rootstock_engine>

@@ -5,6 +5,7 @@
 import Foundation
 import RootstockEngine
 import RootstockEngineProbe
+import TestSupport
 import Testing
 
 /// A child process and its reports.
@@ -68,7 +69,7 @@ final class Child {
         try environment.read { try #expect($0.get($0.tree("t"), Bytes(text: "probe")) == nil) }
 
         // One that waits long enough gets its turn when the child commits.
-        let failures = Failures()
+        let failures = Collected<String>()
         let waiting = Thread {
             do {
                 var count: Int32 = 0

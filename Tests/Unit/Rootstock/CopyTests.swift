@@ -2,6 +2,7 @@
 
 import Foundation
 import Rootstock
+import TestSupport
 import Testing
 
 @Suite struct CopyTests {
@@ -134,12 +135,4 @@ import Testing
         #expect(!entries.all.contains { "\($0.metadata)".contains("VALUES ('Ursula')") })
         #expect(entries.all.allSatisfy { $0.metadata["path"] == store.path })
     }
-}
-
-/// What came, from any thread.
-final class Collected<Element: Sendable>: @unchecked Sendable {  // its lock
-    private let lock = NSLock()
-    private var elements: [Element] = []
-    func add(_ element: Element) { lock.withLock { elements.append(element) } }
-    var all: [Element] { lock.withLock { elements } }
 }

@@ -263,7 +263,7 @@ import Testing
     /// for a thread, and fail where the machine is busy.)
     @Test(arguments: engines) func aJoinWithoutAnIndexEnds(_ engine: Engine) throws {
         let connection = try Connection(path: folder.path(), engine: engine)
-        nonisolated(unsafe) let watched = connection
+        nonisolated(unsafe) let watched = connection  // any thread may interrupt
         let watch = DispatchWorkItem { watched.interrupt() }
         DispatchQueue.global().asyncAfter(deadline: .now() + 240, execute: watch)
         defer { watch.cancel() }
@@ -328,6 +328,7 @@ import Testing
     }
 }
 
+/// Nobody writes to it.
 private nonisolated(unsafe) let mine = strdup("mine")
 
 /// Gives the connection a function `lower` that answers "mine".

@@ -2,6 +2,7 @@
 
 import Foundation
 import Rootstock
+import TestSupport
 import Testing
 
 @Suite struct OpeningTests {

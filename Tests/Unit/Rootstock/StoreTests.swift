@@ -198,7 +198,7 @@ import Testing
     @Test(arguments: engines) func aForgottenRowKeepsNoSnapshot(engine: Engine) throws {
         let store = try store(engine)
         try store.write { try $0.executeScript("INSERT INTO t VALUES (1), (2), (3)") }
-        nonisolated(unsafe) var forgotten: Statement?
+        nonisolated(unsafe) var forgotten: Statement?  // one thread runs every closure here
         try store.read { connection in
             forgotten = try connection.prepare("SELECT a FROM t")
             _ = try forgotten?.step()
