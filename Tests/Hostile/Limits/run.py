@@ -123,6 +123,23 @@ def refusing(path, durability):
     assert run(connection, 'PRAGMA integrity_check') == [('ok',)]
 
 
+def copying(path, durability):
+    """A copy that does not fit names itself, not the store that is sound, and leaves no file."""
+    connection = connect(path, durability=durability)
+    run(connection, 'CREATE TABLE t (b BLOB)')
+    for i in range(40):
+        run(connection, 'INSERT INTO t VALUES (?)', b'x' * 100000)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MEBIBYTE, resource.RLIM_INFINITY))
+    copy = path + '-copy'
+    try:
+        run(connection, 'VACUUM INTO \'%s\'' % copy)
+        raise AssertionError('copied')
+    except sqlite3.Error as error:
+        assert error.sqlite_errorname == 'SQLITE_FULL', '%s (%s)' % (error, error.sqlite_errorname)
+        assert copy in str(error) and str(error).endswith(': File too large'), str(error)
+    assert not os.path.exists(copy), 'the copy was left behind'
+
+
 def address_space(path, durability):
     """A map for which no address space is left: the message names the map and what to set."""
     resource.setrlimit(resource.RLIMIT_AS, (400 * MEBIBYTE, resource.RLIM_INFINITY))
@@ -138,7 +155,7 @@ if len(sys.argv) > 2:
     sys.exit()
 
 failed = 0
-for case in 'file_size', 'removing', 'refusing', 'address_space':
+for case in 'file_size', 'removing', 'refusing', 'copying', 'address_space':
     for durability in CLASSES:
         with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
             ended = subprocess.run(

@@ -235,6 +235,10 @@ void rootstock_lmdb_close(rootstock_environment *environment);
 int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message);
 
+/* plain/transactions.c. A full disk reaches LMDB as a short write, which it reports as EIO; only the system knows better.
+** Returns what it was: ENOSPC, EFBIG or the code itself. */
+int rootstock_lmdb_write_failure(int descriptor, int code);
+
 /* plain/statistics.c */
 int rootstock_lmdb_statistics(rootstock_environment *environment, rootstock_environment_statistics *statistics);
 

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -146,6 +147,7 @@ int rootstock_lmdb_copy(rootstock_environment *environment, const char *path, ro
     mode_t mode = fstat(environment->lock_descriptor, &status) == 0 ? status.st_mode & 0777 : 0600;
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     int error = descriptor < 0 ? errno : copy_to(snapshot, path, descriptor, stop, stop_context);
+    if (descriptor >= 0) error = rootstock_lmdb_write_failure(descriptor, error);
     if (descriptor >= 0 && close(descriptor) != 0 && error == 0) error = errno;
     if (descriptor >= 0 && error != 0) unlink(path);
     rootstock_lmdb_abort(snapshot);
@@ -153,5 +155,10 @@ int rootstock_lmdb_copy(rootstock_environment *environment, const char *path, ro
     if (error == EEXIST)
         return rootstock_lmdb_refusal(environment, ROOTSTOCK_CANNOT_OPEN, "the copy's file exists already");
     if (error == ECANCELED) return rootstock_lmdb_refusal(environment, ROOTSTOCK_INTERRUPTED, "interrupted");
+    if (error == ENOSPC || error == EFBIG) {
+        char text[400]; /* the store's own path stands before it */
+        snprintf(text, sizeof text, "the copy to %.300s was not made: %s", path, strerror(error));
+        return rootstock_lmdb_refusal(environment, rootstock_lmdb_code(error), text);
+    }
     return rootstock_lmdb_failure(environment, error);
 }

@@ -259,11 +259,15 @@ static int is_at_size_limit(int descriptor) {
            (uint64_t)status.st_size + 1024 * 1024 > (uint64_t)limit.rlim_cur;
 }
 
-/* A full disk reaches LMDB as a short write, which it reports as EIO; only the system knows better. */
-static int is_disk_full(const rootstock_environment *environment) {
+static int is_disk_full(int descriptor) {
     struct statvfs status;
-    return environment->lock_descriptor >= 0 && fstatvfs(environment->lock_descriptor, &status) == 0 &&
-           (uint64_t)status.f_bavail * status.f_frsize < 1024 * 1024;
+    return fstatvfs(descriptor, &status) == 0 && (uint64_t)status.f_bavail * status.f_frsize < 1024 * 1024;
+}
+
+int rootstock_lmdb_write_failure(int descriptor, int code) {
+    if (code != EIO || descriptor < 0) return code;
+    if (is_disk_full(descriptor)) return ENOSPC;
+    return is_at_size_limit(descriptor) ? EFBIG : code;
 }
 
 /* What every end has in common. The LMDB transaction is gone already. */
@@ -316,8 +320,7 @@ int rootstock_lmdb_publish(rootstock_transaction *transaction, uint64_t *ticket)
         code = environment->layers->hooks->commit != NULL ? environment->layers->hooks->commit(transaction, ticket)
                                                           : rootstock_lmdb_commit_changes(transaction);
     }
-    if (code == EIO && is_at_size_limit(environment->lock_descriptor)) code = EFBIG;
-    if (code == EIO && is_disk_full(environment)) code = ENOSPC;
+    code = rootstock_lmdb_write_failure(environment->lock_descriptor, code);
     finish(transaction);
     return lmdb_result(environment, code);
 }
