@@ -381,12 +381,9 @@ int postgres_commit(rootstock_transaction *t) {
         free_transaction(t);
         return ROOTSTOCK_OK;
     }
-    /* The lock is free by now: a second release of it would only make the server warn. */
-    postgres_send_text(t->connection, "ROLLBACK");
-    postgres_mark(t->connection);
-    postgres_leave(t->connection);
-    postgres_give(t->environment, t->connection);
-    free_transaction(t);
+    /* A change that the server refused has left the transaction open, and the lock was not given back with it. Where COMMIT
+    ** itself failed neither is there any more, and the server only warns. */
+    postgres_abort(t);
     return code;
 }
 
