@@ -62,6 +62,9 @@ def run(document, command, transcript):
         for name in ("build", "CShims"):
             os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
         environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(command)) + ":" + os.environ["PATH"], HOME=folder)
+        # What `make` says to its own children: a reader's shell does not have it.
+        for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+            environment.pop(name, None)
         for language, line, before, content in fences(text):
             name = re.search(r"Save this as `([^`]+)`:\s*$", before)
             if language != "console":
