@@ -92,10 +92,12 @@ import Testing
         func files() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix("none") }
         }
-        let (path, seen) = (folder.path("none"), Progress(totalUnitCount: 1))
+        let (path, seen) = (folder.path("none"), HeldProgress())
         let task = Task { try await store.copy(to: path, engine: to, reporting: seen) }
+        // A busy machine could copy all of it before the test goes on: it waits in its first step.
         while seen.completedUnitCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
         task.cancel()
+        seen.goOn.signal()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try files().isEmpty)
         let cancelled = Progress(totalUnitCount: 1)
@@ -134,5 +136,14 @@ import Testing
         #expect(entries.all[3].metadata["reason"] == "no such table: nowhere")
         #expect(!entries.all.contains { "\($0.metadata)".contains("VALUES ('Ursula')") })
         #expect(entries.all.allSatisfy { $0.metadata["path"] == store.path })
+    }
+}
+
+/// Holds whoever reports the first step until it may go on. Unchecked: `Progress` locks its counts, and a semaphore is safe.
+private final class HeldProgress: Progress, @unchecked Sendable {
+    let goOn = DispatchSemaphore(value: 0)
+
+    override var completedUnitCount: Int64 {
+        didSet { if oldValue == 0 && completedUnitCount > 0 { goOn.wait() } }
     }
 }
