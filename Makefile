@@ -127,6 +127,7 @@ test-report: ## the HTML report in headless Chromium, with screenshots in build/
 test-long: test test-clients ## the tests again, their random parts and the fuzzers for about an hour each
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) $(TESTFLAGS) --skip-build --no-parallel --filter RootstockEngineTests
 	ROOTSTOCK_TEST_SECONDS=$(LONG_SECONDS) $(SWIFT) test $(SWIFTFLAGS) $(TESTFLAGS) --skip-build --skip RootstockEngineTests
+	CHECKS=1 Tests/Hostile/Corruption/run.sh $(LONG_SECONDS)
 	@$(MAKE) --no-print-directory layout
 	@$(MAKE) --no-print-directory list-append LIST_SECONDS=$(LONG_SECONDS)
 	@$(MAKE) --no-print-directory sweep SWEEP_SECONDS=$(LONG_SECONDS)
