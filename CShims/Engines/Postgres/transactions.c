@@ -381,8 +381,8 @@ int postgres_commit(rootstock_transaction *t) {
         free_transaction(t);
         return ROOTSTOCK_OK;
     }
-    /* A change that the server refused has left the transaction open, and the lock was not given back with it. Where COMMIT
-    ** itself failed neither is there any more, and the server only warns. */
+    /* A change that the server refused has left the transaction open, and the lock was not given back with it. Where
+    ** COMMIT itself failed neither is there any more, and the server only warns. */
     postgres_abort(t);
     return code;
 }

@@ -285,11 +285,10 @@ struct rootstock_engine {
     int (*cursor_renew)(rootstock_transaction *transaction, rootstock_cursor *cursor);
     /* Every cursor is closed before its transaction ends, save cursors of a read transaction kept for cursor_renew. */
     void (*cursor_close)(rootstock_cursor *cursor);
-    /* Moves. For SEEK and EXACT *key is the key sought, which may be a slice that this cursor gave; on ROOTSTOCK_OK *key
-    ** and *value are the entry. After
-    ** ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an entry put or removed elsewhere does
-    ** not disturb a positioned cursor: NEXT gives the first key above the one last returned, PREVIOUS the last below
-    ** it, even if that one was removed. */
+    /* Moves. For SEEK and EXACT *key is the key sought, which may be a slice that this cursor gave; on ROOTSTOCK_OK
+    ** *key and *value are the entry. After ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an
+    ** entry put or removed elsewhere does not disturb a positioned cursor: NEXT gives the first key above the one last
+    ** returned, PREVIOUS the last below it, even if that one was removed. */
     int (*cursor_move)(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key, rootstock_slice *value);
 
     size_t (*maximum_key_size)(rootstock_environment *environment); /* 0: no limit */

@@ -4,14 +4,14 @@
 ** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end
 ** to end, each row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one
 ** hash, in the order of the scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write
-** transaction, and of an engine with brief slices, its key, and the entry is read again. SQLite compares again each row that it gets (plan.c leaves omit at
-** 0), so a row too many is harmless (automatic_hash.c). Invariants: an index is used in the very snapshot that it was
-** made in, or in the write transaction as long as the tree has not been written to since. It is gone when the last
-** cursor on its table is closed and no program runs, whose statements of one row each open theirs again. Where it
-** cannot be made (no memory, too large, keys longer than the engine's), the plan goes on scanning. A look-up by a
-** number in an index of texts, which goes through all of them (ranges.c), gets such an index, too, once they were as
-** many as the tree has. Where the scan has bounds that an outer loop gives, it goes on between them until as many rows
-** as the tree has were gone by; the index has no bounds then, and SQLite compares.
+** transaction, and of an engine with brief slices, its key, and the entry is read again. SQLite compares again each row
+** that it gets (plan.c leaves omit at 0), so a row too many is harmless (automatic_hash.c). Invariants: an index is
+** used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written
+** to since. It is gone when the last cursor on its table is closed and no program runs, whose statements of one row
+** each open theirs again. Where it cannot be made (no memory, too large, keys longer than the engine's), the plan goes
+** on scanning. A look-up by a number in an index of texts, which goes through all of them (ranges.c), gets such an
+** index, too, once they were as many as the tree has. Where the scan has bounds that an outer loop gives, it goes on
+** between them until as many rows as the tree has were gone by; the index has no bounds then, and SQLite compares.
 */
 #include "executor/executor.h"
 #include "executor/change.h"

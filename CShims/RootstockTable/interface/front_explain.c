@@ -1,8 +1,8 @@
 /*
 ** front_explain.c - EXPLAIN and EXPLAIN QUERY PLAN of the front door.
 **
-** Invariant: what is explained is what SQLite runs. Of a statement that the store runs as a program that is the text inside
-** it, and no text of ours around it.
+** Invariant: what is explained is what SQLite runs. Of a statement that the store runs as a program that is the text
+** inside it, and no text of ours around it.
 */
 #include "interface/interface.h"
 #include "interface/frontdoor.h"

@@ -25,10 +25,11 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
                        char **message);
 /* PRAGMA; *out null: as it is. */
 int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message);
-/* What SQLite runs of a statement that the store runs as a program: *inner, from sqlite3_malloc, or null where it is none.
-** SQLITE_OK, or an error. */
+/* What SQLite runs of a statement that the store runs as a program: *inner, from sqlite3_malloc, or null where it is
+** none. SQLITE_OK, or an error. */
 int rst_program_text(rst_connection *c, const rst_statement_parts *parts, char **inner, char **message);
-/* EXPLAIN QUERY PLAN, p behind QUERY: a SELECT from rootstock_explain. *out is from sqlite3_malloc, or null: SQLite's own. */
+/* EXPLAIN QUERY PLAN, p behind QUERY: a SELECT from rootstock_explain. *out is from sqlite3_malloc, or null: SQLite's
+** own. */
 int rst_rewrite_query_plan(rst_connection *c, const char *p, const char *end, char **out, char **message);
 
 #endif

@@ -3,10 +3,10 @@
 **
 ** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that
 ** would concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid,
-** oid), `of` (OFFSET), `ft` (LEFT JOIN), `)` before IN, and a semicolon before the end. Of any other statement, and of queries that the
-** look leaves open, the connection remembers the texts that needed nothing. Invariant: "nothing to do" is said only of
-** what the long way (rst_rewrite) would leave as it is under this very schema; what is remembered is forgotten when the
-** schema changes.
+** oid), `of` (OFFSET), `ft` (LEFT JOIN), `)` before IN, and a semicolon before the end. Of any other statement, and of
+** queries that the look leaves open, the connection remembers the texts that needed nothing. Invariant: "nothing to do"
+** is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is remembered is
+** forgotten when the schema changes.
 */
 #include "interface/interface.h"
 #include "rewriter/transform.h"

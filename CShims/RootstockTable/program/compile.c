@@ -397,8 +397,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
             result = rst_columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
             code->set_rowid_names = rst_rowid_names_in(table, parts.set);
-        code->table_name = sqlite3_mprintf("%s", table->name);
-        if (code->table_name == NULL) result = SQLITE_NOMEM;
+        if ((code->table_name = sqlite3_mprintf("%s", table->name)) == NULL) result = SQLITE_NOMEM;
     }
     if (result == SQLITE_OK &&
         (parts.returning.start != NULL || parts.upsert.start != NULL || is_rowwise(c, table, &parts))) {

@@ -3,8 +3,8 @@
 **
 ** A subquery that does not look at the row is run once a statement, natively: here it becomes a SELECT from
 ** rootstock_init_rows (init_rows.c), which the program answers from its first answer. One that does is run for each
-** row. Invariant: what was replaced can be prepared by itself, with the statement's WITH before it, and looks at nothing
-** but the statement's parameters.
+** row. Invariant: what was replaced can be prepared by itself, with the statement's WITH before it, and looks at
+** nothing but the statement's parameters.
 */
 #include "program/program.h"
 #include "program/init_rows.h"

@@ -1,4 +1,5 @@
-/* init_subquery.h - queries of a program that are run once a statement: what init_subquery.c and kept_tables.c share. */
+/* init_subquery.h - queries of a program that are run once a statement: what init_subquery.c and kept_tables.c
+** share. */
 #ifndef RST_INIT_SUBQUERY_H
 #define RST_INIT_SUBQUERY_H
 

@@ -1,9 +1,9 @@
 /*
 ** kept_tables.c - common tables of a change that are run once a statement.
 **
-** A common table that the statement reads in several places, or in RETURNING, is kept by SQLite for the whole statement.
-** Here it becomes a SELECT from rootstock_init_rows (init_rows.c). Invariant: places are counted as SQLite does, which
-** expands a common table where it is read: one in a common table that is read twice counts twice.
+** A common table that the statement reads in several places, or in RETURNING, is kept by SQLite for the whole
+** statement. Here it becomes a SELECT from rootstock_init_rows (init_rows.c). Invariant: places are counted as SQLite
+** does, which expands a common table where it is read: one in a common table that is read twice counts twice.
 */
 #include "program/program.h"
 #include "program/init_rows.h"

@@ -1,6 +1,6 @@
 /*
-** syntax.c - the parser against SQLite: every SELECT, INSERT, UPDATE and DELETE that SQLite prepares has a tree, and the
-** tree's spans nest in the order of the text, so that leaves and the gaps between them give the text back.
+** syntax.c - the parser against SQLite: every SELECT, INSERT, UPDATE and DELETE that SQLite prepares has a tree, and
+** the tree's spans nest in the order of the text, so that leaves and the gaps between them give the text back.
 **
 ** Standard input: statements, each ended by a NUL; an empty one begins a new database. Those that SQLite takes are run,
 ** so that later ones find their tables. Prints what failed, and how many statements were held against each other.

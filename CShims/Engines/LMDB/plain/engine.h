@@ -235,8 +235,8 @@ void rootstock_lmdb_close(rootstock_environment *environment);
 int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message);
 
-/* plain/transactions.c. A full disk reaches LMDB as a short write, which it reports as EIO; only the system knows better.
-** Returns what it was: ENOSPC, EFBIG or the code itself. */
+/* plain/transactions.c. A full disk reaches LMDB as a short write, which it reports as EIO; only the system knows
+** better. Returns what it was: ENOSPC, EFBIG or the code itself. */
 int rootstock_lmdb_write_failure(int descriptor, int code);
 
 /* plain/statistics.c */
@@ -313,7 +313,8 @@ static inline int lmdb_check_value(const rootstock_transaction *transaction, con
     return inside ? MDB_SUCCESS : rootstock_lmdb_check_run(transaction, value);
 }
 
-/* plain/reopen.c: where nothing is live, room for twice as many trees if they were full, and no write map if the disk is. */
+/* plain/reopen.c: where nothing is live, room for twice as many trees if they were full, and no write map if the disk
+** is. */
 void rootstock_lmdb_open_otherwise(rootstock_environment *environment);
 static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
     return environment->mapped && atomic_load_explicit(&environment->map_lacks_room, memory_order_relaxed);
