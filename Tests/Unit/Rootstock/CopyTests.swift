@@ -92,7 +92,7 @@ import Testing
         func files() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix("none") }
         }
-        let (path, seen) = (folder.path("none"), HeldProgress())
+        let (path, seen) = (folder.path("none"), HeldProgress(totalUnitCount: 1))
         let task = Task { try await store.copy(to: path, engine: to, reporting: seen) }
         // A busy machine could copy all of it before the test goes on: it waits in its first step.
         while seen.completedUnitCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
