@@ -118,7 +118,7 @@ REPLACE INTO b(i, y, u) SELECT b.i, a.n, a.t FROM a JOIN b ON a.t = b.u;
 SELECT i, y, u FROM b ORDER BY i;
 -- More rows than a scan for each of them could have.
 CREATE TABLE many(k, l TEXT);
-WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 19999) INSERT INTO many SELECT i * 7919 % 20011, 'row ' || i FROM s;
+WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 2999) INSERT INTO many SELECT i * 7919 % 3001, 'row ' || i FROM s;
 SELECT count(*), sum(p.k), sum(q.rowid) FROM many AS p JOIN many AS q ON p.k = q.k + 0 AND q.l = p.l;
 SELECT count(*), sum(p.k * q.rowid) FROM many AS p JOIN many AS q ON p.k = q.k;
 SELECT count(*), sum((SELECT rowid FROM many AS q WHERE q.l = p.l)) FROM many AS p;

@@ -166,7 +166,8 @@ import Testing
         }
         inside.wait()
         for waiting in [store, other] {
-            // What else the machine does lengthens a wait and never shortens one: no wait is too short, and of twenty one is not too long.
+            // What else the machine does lengthens a wait and never shortens one: no wait is too short, and of twenty
+            // one is not too long.
             var waits = [Double]()
             repeat {
                 let start = ContinuousClock.now
