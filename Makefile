@@ -109,7 +109,7 @@ test-programs:
 	@$(MAKE) --no-print-directory conformance
 	@ROOTSTOCK_ENGINE=lmdb:plain $(MAKE) --no-print-directory conformance
 
-test-clients: extension ## programs of others that are built or fetched first: GRDB, PostgreSQL, an engine from outside
+test-clients: extension docs ## programs of others that are built or fetched first: GRDB, PostgreSQL, an engine from outside; the site
 	Tests/Clients/GRDBProgram/run.sh
 	Tests/Clients/Engine/run.sh $(EXTENSION)
 	Tests/Clients/Postgres/run.sh $(EXTENSION)
