@@ -318,7 +318,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     }
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
-    if (code == SQLITE_OK) code = rst_schema_rows_take(c, &reach, &after);
+    if (code == SQLITE_OK) code = rst_schema_rows_take_again(c, &reach, &before, &after);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */
         for (int i = 0; i < before.count; i++) {

@@ -33,42 +33,58 @@ static bool read_texts(sqlite3_stmt *statement, rst_schema_row *row) {
     return true;
 }
 
+/* Adds the rows that the statement, which is bound, yields. */
+static int add_rows(sqlite3_stmt *statement, rst_schema_rows *s) {
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        rst_schema_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
+        if (rows != NULL) s->rows = rows;
+        if (rows == NULL || !read_texts(statement, &rows[s->count])) return SQLITE_NOMEM;
+        rows[s->count++].rowid = sqlite3_column_int64(statement, 0);
+    }
+    return sqlite3_reset(statement);
+}
+
+#define SCHEMA_ROWS "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE "
+
 int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
+    const char *sql = reach->name == NULL  ? SCHEMA_ROWS "rowid>?1 ORDER BY rowid"
+                      : reach->is_of_table ? SCHEMA_ROWS "tbl_name=?1 COLLATE NOCASE ORDER BY rowid"
+                                           : SCHEMA_ROWS "name=?1 COLLATE NOCASE ORDER BY rowid";
     sqlite3_stmt *statement;
     int code;
     memset(s, 0, sizeof *s);
-    code =
-        sqlite3_prepare_v2(schema_of(c)->schema_db,
-                           "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE rowid>?1 AND (?2 IS NULL "
-                           "OR name=?2 COLLATE NOCASE OR tbl_name=?2 COLLATE NOCASE) ORDER BY rowid",
-                           -1, &statement, NULL);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    sqlite3_bind_int64(statement, 1, reach->behind);
-    code = reach->name == NULL ? SQLITE_OK : sqlite3_bind_text(statement, 2, reach->name, -1, SQLITE_STATIC);
-    if (code != SQLITE_OK) {
-        sqlite3_finalize(statement);
-        return code;
-    }
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        rst_schema_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
-        if (rows != NULL) s->rows = rows;
-        if (rows == NULL || !read_texts(statement, &rows[s->count])) {
-            sqlite3_finalize(statement);
-            return SQLITE_NOMEM;
-        }
-        rows[s->count++].rowid = sqlite3_column_int64(statement, 0);
-    }
-    return rst_call_code(sqlite3_finalize(statement));
+    code = reach->name == NULL ? sqlite3_bind_int64(statement, 1, reach->behind)
+                               : sqlite3_bind_text(statement, 1, reach->name, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = add_rows(statement, s);
+    sqlite3_finalize(statement);
+    return rst_call_code(code);
 }
 
-/* What a DROP names, from sqlite3_malloc, where it is plain: rows of that name or of that table go, no other row
-** changes. *name is null for every other statement, and for a virtual table, whose shadow tables have other names. */
-static int dropped_name(rst_connection *c, const char *sql, char **name) {
+int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, const rst_schema_rows *before,
+                               rst_schema_rows *s) {
+    sqlite3_stmt *statement;
+    int code;
+    if (reach->name == NULL) return rst_schema_rows_take(c, reach, s);
+    memset(s, 0, sizeof *s);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, SCHEMA_ROWS "rowid=?1", -1, &statement, NULL);
+    for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_int64(statement, 1, before->rows[i].rowid);
+        if (code == SQLITE_OK) code = add_rows(statement, s);
+    }
+    sqlite3_finalize(statement);
+    return rst_call_code(code);
+}
+
+/* What a DROP names, where it is plain: rows of that name or of that table go, no other row changes. The reach is every
+** row for any other statement, and for a virtual table, whose shadow tables have other names. */
+static int reach_dropped(rst_connection *c, const char *sql, rst_schema_reach *reach) {
     static const char *const types[] = {"TABLE", "table", "INDEX", "index", "VIEW", "view", "TRIGGER", "trigger"};
     const char *p = sql, *end = sql + strlen(sql), *type = NULL;
     rst_token token = rst_token_next(&p, end), dot;
     const rst_object *object;
-    *name = NULL;
+    char *name;
     if (!rst_token_is(&token, "DROP")) return SQLITE_OK;
     token = rst_token_next(&p, end);
     for (size_t i = 0; i < sizeof types / sizeof *types; i += 2) {
@@ -84,12 +100,14 @@ static int dropped_name(rst_connection *c, const char *sql, char **name) {
     dot = rst_token_next(&p, end);
     if (rst_token_mark(&dot, ".")) token = rst_token_next(&p, end);
     if (!rst_token_names(&token)) return SQLITE_OK;
-    *name = rst_token_name(&token);
-    if (*name == NULL) return SQLITE_NOMEM;
-    object = rst_catalog_find(&schema_of(c)->loaded, type, *name);
-    if (object == NULL || rst_object_is_virtual(object)) {
-        sqlite3_free(*name);
-        *name = NULL;
+    name = rst_token_name(&token);
+    if (name == NULL) return SQLITE_NOMEM;
+    object = rst_catalog_find(&schema_of(c)->loaded, type, name);
+    if (object != NULL && !rst_object_is_virtual(object)) {
+        reach->name = name;
+        reach->is_of_table = strcmp(type, "table") == 0 || strcmp(type, "view") == 0;
+    } else {
+        sqlite3_free(name);
     }
     return SQLITE_OK;
 }
@@ -99,7 +117,7 @@ int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
     sqlite3_stmt *statement;
     int code;
-    if (!rst_token_is(&verb, "CREATE")) return dropped_name(c, sql, &reach->name);
+    if (!rst_token_is(&verb, "CREATE")) return reach_dropped(c, sql, reach);
     code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     if (sqlite3_step(statement) == SQLITE_ROW) reach->behind = sqlite3_column_int64(statement, 0);

@@ -20,8 +20,9 @@ typedef struct rst_schema_rows {
 
 /* Which rows of the schema a statement may change. */
 typedef struct rst_schema_reach {
-    int64_t behind; /* those behind this rowid */
-    char *name;     /* and, unless null, of this name or of the table of this name */
+    int64_t behind;   /* those behind this rowid, where name is null */
+    char *name;       /* those of this name, from sqlite3_malloc */
+    bool is_of_table; /* name is a table's or a view's: those of it, its own row among them */
 } rst_schema_reach;
 
 /* A CREATE adds rows behind the last one and leaves the others alone, however many there are; a DROP takes some away.
@@ -29,6 +30,9 @@ typedef struct rst_schema_reach {
 int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach);
 /* Those in reach, in the order of their rowids. What was taken is given back with `rst_schema_rows_free`. */
 int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s);
+/* The same after the change. What a DROP takes rows from gains none: those of before are sought by their rowids. */
+int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, const rst_schema_rows *before,
+                               rst_schema_rows *s);
 /* The row of that rowid, or null. */
 const rst_schema_row *rst_schema_rows_find(const rst_schema_rows *s, int64_t rowid);
 void rst_schema_rows_free(rst_schema_rows *s);
