@@ -189,7 +189,7 @@ let package = Package(
             name: "rootstock-fault-harness",
             dependencies: ["RootstockEngine", "RootstockLMDB", "RootstockTable", "CSQLite"],
             path: "Tests/Crash/FaultHarness"),
-        .testTarget(name: "CrashTests", dependencies: ["TestSupport"], path: "Tests/Crash/Tests"),
+        .testTarget(name: "CrashTests", dependencies: ["TestSupport", "Torture"], path: "Tests/Crash/Tests"),
         .testTarget(
             name: "HostileTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
             path: "Tests/Hostile/Tests"),

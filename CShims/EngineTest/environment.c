@@ -202,16 +202,24 @@ static void verify(kit *k) {
     kit_close(&s);
 }
 
-static void unreachable(kit *k) {
+static void cannot_open(kit *k, const char *path, const char *what) {
     kit_store s;
     char *message = NULL;
-    const char *path = kit_path(k, "nowhere/store");
     int code = kit_try_open(k, path, k->options->store, &s, &message);
-    EXPECT(k, S_CANNOT_OPEN, code == ROOTSTOCK_CANNOT_OPEN,
-           "\"cannot open\" of a path in a folder that is not there; it gave \"%s\"", rootstock_code_name(code));
+    EXPECT(k, S_CANNOT_OPEN, code == ROOTSTOCK_CANNOT_OPEN, "\"cannot open\" of %s; it gave \"%s\"", what,
+           rootstock_code_name(code));
     EXPECT(k, S_OPEN_MESSAGE, message != NULL && strstr(message, path) != NULL,
-           "a message that names the path; it says: %s", message == NULL ? "nothing" : message);
+           "a message that names the path of %s; it says: %s", what, message == NULL ? "nothing" : message);
     free(message);
+}
+
+static void unreachable(kit *k) {
+    cannot_open(k, kit_path(k, "nowhere/store"), "a path in a folder that is not there");
+    if (!(k->engine->capabilities & ROOTSTOCK_CAPABILITY_FILE)) return;
+    const char *folder = kit_path(k, "folder");
+    EXPECT(k, S_CANNOT_OPEN, mkdir(folder, 0700) == 0, "a directory for the test");
+    cannot_open(k, folder, "a directory");
+    EXPECT(k, S_CANNOT_OPEN, rmdir(folder) == 0, "a directory given as the path to stay, and empty");
 }
 
 static void read_only(kit *k) {

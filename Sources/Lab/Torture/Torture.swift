@@ -113,6 +113,12 @@ public struct Torture {
         figures.transactions = (0..<plan.writers).reduce(0) {
             $0 + AcknowledgementLog.last(path: task(.writer, $1, "full").log).count
         }
+        // Where nothing was acknowledged, nothing could be lost: such a run shows nothing.
+        guard figures.transactions > 0 else {
+            throw TortureFault(
+                "no transaction was acknowledged in \(figures.kills) kills, so nothing was tried: give it more time between "
+                    + "kills (--interval), or more seconds")
+        }
         return figures
     }
 

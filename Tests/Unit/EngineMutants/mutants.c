@@ -302,6 +302,13 @@ static int open_silent(const rootstock_engine *engine, const char *path, const r
     }
     return code;
 }
+/* A directory where a file should be passes for an I/O failure. */
+static int open_directory(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                          rootstock_environment **e, char **message) {
+    struct stat status;
+    int code = sound.open(engine, path, options, e, message);
+    return code != ROOTSTOCK_OK && stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? ROOTSTOCK_IO : code;
+}
 static int get_hangs(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
                      rootstock_slice *value) {
     if (key->size > 8) pause();
@@ -366,6 +373,7 @@ static const struct mutant {
     {"a write on a read-only store is misuse", "environment.read_only", {.begin = begin_read_only}},
     {"another program's file is replaced", "environment.not_a_store", {.open = open_over}},
     {"a failed open says nothing", "environment.unreachable", {.open = open_silent}},
+    {"a directory is an I/O failure", "environment.unreachable", {.open = open_directory}},
     {"get hangs on long keys", "entries.sizes", {.get = get_hangs}},
     {"get crashes on long keys", "entries.sizes", {.get = get_crashes}},
 };
