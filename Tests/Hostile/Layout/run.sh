@@ -101,7 +101,12 @@ transaction-field-before-its-number s/^(.txnid_t		mt_txnid;)/	size_t added; \1/
 transaction-field-before-freed-pages s/^(.MDB_IDL		mt_free_pgs;)/	void *added; \1/
 transaction-field-before-loose-pages s/^(.MDB_page	\*mt_loose_pgs;)/	void *added; \1/
 transaction-field-before-changed-pages s/^(.MDB_IDL		mt_spill_pgs;)/\1 void *added;/
+transaction-field-before-names-of-trees s/^(.MDB_dbx		\*mt_dbxs;)/	void *added; \1/
+transaction-field-before-count-of-trees s/^(.MDB_dbi		mt_numdbs;)/	void *added; \1/
+transaction-states-before-openings s/^.unsigned int	\*mt_dbiseqs;/	unsigned char	*mt_dbflags;/;t;s/^.unsigned char	\*mt_dbflags;/	unsigned int	*mt_dbiseqs;/
+name-of-a-tree-field-first s/^(.MDB_val		md_name;)/	void *added; \1/
+name-of-a-tree-field-last s/^(.void		\*md_relctx;)/\1 void *added;/
 changed-pages-marked-otherwise s/(define	P_DIRTY.*)0x10/\10x80/
 given-up-pages-marked-otherwise s/(define.P_LOOSE.*)0x4000/\10x2000/
 CHANGES
-echo "layout: 15 others recognised"
+echo "layout: 20 others recognised"

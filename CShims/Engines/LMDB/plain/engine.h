@@ -257,6 +257,10 @@ int rootstock_lmdb_refresh_trees(rootstock_environment *environment, size_t *cou
 int rootstock_lmdb_open_trees(rootstock_environment *environment);
 int rootstock_lmdb_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags,
                              rootstock_tree *tree);
+/* Opens the tree whose record a cursor stands on; *handle is the one that was opened before it in the same private read
+** transaction, or 0. Returns LMDB's code: MDB_INCOMPATIBLE for a plain record. */
+int rootstock_lmdb_open_listed(rootstock_environment *environment, MDB_txn *txn, const char *name, const MDB_val *key,
+                               const MDB_val *record, MDB_dbi *handle);
 /* Ends a write transaction that created trees or changed the unnamed one. Returns LMDB's code. */
 int rootstock_lmdb_commit_trees(rootstock_transaction *transaction);
 void rootstock_lmdb_free_trees(lmdb_tree_list *list);

@@ -65,6 +65,7 @@ static int open_trees(rootstock_environment *environment) {
     size_t count = environment->trees.count;
     lmdb_tree *trees = count == 0 ? NULL : malloc(count * sizeof *trees);
     MDB_txn *txn = NULL;
+    MDB_cursor *cursor = NULL;
     MDB_dbi handle;
     if (count != 0 && trees == NULL) return ENOMEM;
     if (count != 0) {
@@ -75,10 +76,15 @@ static int open_trees(rootstock_environment *environment) {
     if (code == MDB_SUCCESS) {
         code = mdb_dbi_open(txn, NULL, 0, &handle);
         if (code == MDB_SUCCESS && handle != environment->unnamed) code = MDB_BAD_DBI;
+        if (code == MDB_SUCCESS) code = mdb_cursor_open(txn, handle, &cursor);
         for (size_t i = 0; i < count && code == MDB_SUCCESS; i++) {
-            code = mdb_dbi_open(txn, trees[i].name, 0, &handle);
+            MDB_val key = {strlen(trees[i].name), trees[i].name}, record;
+            code = mdb_cursor_get(cursor, &key, &record, MDB_SET_KEY);
+            if (code == MDB_SUCCESS)
+                code = rootstock_lmdb_open_listed(environment, txn, trees[i].name, &key, &record, &handle);
             if (code == MDB_SUCCESS && handle != trees[i].handle) code = MDB_BAD_DBI;
         }
+        if (cursor != NULL) mdb_cursor_close(cursor);
         if (code == MDB_SUCCESS) {
             code = mdb_txn_commit(txn); /* publishes the handles */
         } else {

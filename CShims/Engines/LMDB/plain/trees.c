@@ -88,8 +88,16 @@ static void move_all(lmdb_tree_list *from, lmdb_tree_list *to) {
     from->count = 0;
 }
 
+int rootstock_lmdb_open_listed(rootstock_environment *environment, MDB_txn *txn, const char *name, const MDB_val *key,
+                               const MDB_val *record, MDB_dbi *handle) {
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (hooks->open_tree != NULL && hooks->open_tree(environment, txn, key, record, handle)) return MDB_SUCCESS;
+    return mdb_dbi_open(txn, name, 0, handle);
+}
+
 static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, lmdb_tree_list *opened) {
     MDB_cursor *cursor;
+    MDB_dbi handle = 0;
     MDB_val key, value;
     unsigned flags;
     int code = mdb_dbi_flags(txn, environment->unnamed, &flags);
@@ -99,7 +107,6 @@ static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, 
     if (code != MDB_SUCCESS) return code;
     while ((code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
         int found;
-        MDB_dbi handle;
         if (value.mv_size != LMDB_TREE_RECORD_SIZE || memchr(key.mv_data, 0, key.mv_size) != NULL) continue;
         char *name = strndup(key.mv_data, key.mv_size);
         if (name == NULL || reserve(opened, 1) != 0) {
@@ -108,7 +115,7 @@ static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, 
             break;
         }
         position(&environment->trees, name, &found);
-        code = found ? MDB_INCOMPATIBLE : mdb_dbi_open(txn, name, 0, &handle);
+        code = found ? MDB_INCOMPATIBLE : rootstock_lmdb_open_listed(environment, txn, name, &key, &value, &handle);
         if (code != MDB_SUCCESS) {
             free(name);
             if (code == MDB_INCOMPATIBLE) continue; /* known already, or a plain record */

@@ -82,6 +82,7 @@ const lmdb_hooks rootstock_lmdb_hooks = {
     .reopened = reopened,
     .map_moved = map_moved,
     .close = close_environment,
+    .open_tree = rootstock_lmdb_open_tree_alike,
     .await_own_writer = rootstock_lmdb_await_later,
     .before_write = before_write,
     .before_change = rootstock_lmdb_forget_kept,

@@ -17,63 +17,8 @@
 
 #include "write/layout.h"
 #include "write/layout_check.h"
+#include "write/layout_scratch.h"
 #include "write/transaction_layout.h"
-
-/* A tree of three levels on few pages. */
-enum { PAGE = 4096, KEY = 400, KEYS = 120, SCRATCH_PAGES = 512, LARGE_VALUE = 8 * PAGE, READABLE = 64 };
-
-typedef struct scratch {
-    MDB_env *env;
-    MDB_dbi tree;
-    int file, pipe[2];
-    size_t readable; /* how many pages of memory could be read in this transaction */
-    uintptr_t pages[READABLE];
-} scratch;
-
-/* Each check returns null, or what was not as expected. */
-#define EXPECT(condition, words)                                                                                       \
-    do {                                                                                                               \
-        if (!(condition)) return words;                                                                                \
-    } while (0)
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        const char *fault_ = (call);                                                                                   \
-        if (fault_ != NULL) return fault_;                                                                             \
-    } while (0)
-#define LIKE_NONE_KNOWN "this liblmdb is not as engine lmdb knows it: "
-#define INSTEAD "; the store is served by its public functions alone (pageAccess none, commit plain), which is slower"
-#define LIBRARY "this liblmdb could not be tried on a scratch file" INSTEAD
-#define CURSOR LIKE_NONE_KNOWN "its cursors are laid out otherwise" INSTEAD
-#define TRANSACTION LIKE_NONE_KNOWN "its transactions are laid out otherwise" INSTEAD
-#define PAGES LIKE_NONE_KNOWN "its pages are marked otherwise" INSTEAD
-#define EDITS LIKE_NONE_KNOWN "what is edited in its pages does not read back" INSTEAD
-
-static int was_read(const scratch *s, uintptr_t address) {
-    for (size_t i = 0; i < s->readable; i++)
-        if (s->pages[i] == address / PAGE) return 1;
-    return 0;
-}
-
-/* 0: these bytes cannot be read. A page of memory takes a system call the first time. */
-static int fetch(scratch *s, const void *from, void *to, size_t size) {
-    uintptr_t first = (uintptr_t)from, last = first + size - 1;
-    if (size > PAGE || last < first) return 0;
-    if (!was_read(s, first) || !was_read(s, last)) {
-        if (write(s->pipe[1], from, size) != (ssize_t)size || read(s->pipe[0], to, size) != (ssize_t)size) return 0;
-        if (s->readable + 2 <= READABLE) {
-            s->pages[s->readable++] = first / PAGE;
-            s->pages[s->readable++] = last / PAGE;
-        }
-        return 1;
-    }
-    memcpy(to, from, size);
-    return 1;
-}
-
-static void make_key(unsigned char bytes[KEY], unsigned number) {
-    memset(bytes, 'k', KEY);
-    for (int i = 7; i >= 0; i--, number /= 10) bytes[i] = (unsigned char)('0' + number % 10);
-}
 
 static int move_to(MDB_cursor *cursor, unsigned number, MDB_cursor_op how, MDB_val *key, MDB_val *value) {
     static _Thread_local unsigned char bytes[KEY];
@@ -268,22 +213,12 @@ static const char *check_loose(scratch *s, MDB_cursor *cursor) {
 enum { EDITS_MADE = 400, EDITED_KEYS = 200 };
 
 static const char *check_edits(const scratch *s, MDB_txn *txn, uint32_t expected[EDITED_KEYS]) {
-    static const lmdb_hooks hooks;
-    static const lmdb_layers layers = {ROOTSTOCK_PAGE_ACCESS_WRITE, ROOTSTOCK_COMMIT_PLAIN, &hooks};
-    lmdb_write_environment *environment = calloc(1, sizeof *environment);
+    lmdb_write_environment *environment = make_scratch_environment(s);
     lmdb_write_transaction *transaction = calloc(1, sizeof *transaction);
     const char *fault = environment == NULL || transaction == NULL ? LIBRARY : NULL;
-    if (fault == NULL) {
-        rootstock_environment *plain = &environment->below.below;
-        plain->env = s->env;
-        plain->layers = &layers;
-        plain->process = rootstock_process();
-        plain->page_bytes = PAGE;
-        plain->page_mask = PAGE - 1;
-        plain->unnamed = 1;
+    if (fault == NULL)
         transaction->below.below =
-            (rootstock_transaction){.txn = txn, .environment = plain, .write = 1, .may_spill = 1};
-    }
+            (rootstock_transaction){.txn = txn, .environment = &environment->below.below, .write = 1, .may_spill = 1};
     uint64_t random = 88172645463325252u;
     for (uint32_t edit = 1; edit <= EDITS_MADE && fault == NULL; edit++) {
         unsigned char bytes[40];
@@ -333,12 +268,15 @@ static const char *read_edits(const scratch *s, MDB_txn *txn, const uint32_t exp
 ** THE SCRATCH ENVIRONMENT
 */
 
+/* Anew, the handles are forgotten and the trees are there. */
 static int open_scratch(scratch *s) {
     char path[64];
-    s->file = memfd_create("rootstock layout", MFD_CLOEXEC);
+    if (s->env != NULL) mdb_env_close(s->env);
+    s->env = NULL;
+    if (s->file < 0) s->file = memfd_create("rootstock layout", MFD_CLOEXEC);
     if (s->file < 0) return 0;
     snprintf(path, sizeof path, "/proc/self/fd/%d", s->file);
-    return mdb_env_create(&s->env) == MDB_SUCCESS && mdb_env_set_maxdbs(s->env, 4) == MDB_SUCCESS &&
+    return mdb_env_create(&s->env) == MDB_SUCCESS && mdb_env_set_maxdbs(s->env, MOST_TREES) == MDB_SUCCESS &&
            mdb_env_set_mapsize(s->env, (size_t)SCRATCH_PAGES * PAGE) == MDB_SUCCESS &&
            mdb_env_open(s->env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_NOTLS, 0600) == MDB_SUCCESS;
 }
@@ -369,6 +307,16 @@ static const char *in_write(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     return check_loose(s, cursor);
 }
 
+static int add_tree(MDB_txn *txn, const char *name, unsigned entries) {
+    MDB_cursor *cursor;
+    MDB_dbi tree;
+    int code = mdb_dbi_open(txn, name, MDB_CREATE, &tree);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(txn, tree, &cursor);
+    for (unsigned number = 0; number < entries && code == MDB_SUCCESS; number++)
+        code = put_number(cursor, number, number, 0);
+    return code;
+}
+
 static const char *fill(scratch *s) {
     MDB_txn *txn;
     MDB_cursor *cursor;
@@ -379,6 +327,8 @@ static const char *fill(scratch *s) {
     for (unsigned number = 0; number < KEYS && code == MDB_SUCCESS; number++)
         code = put_number(cursor, number, number, 0);
     if (code == MDB_SUCCESS) code = mdb_stat(txn, s->tree, &says);
+    if (code == MDB_SUCCESS) code = add_tree(txn, "another", 1);
+    if (code == MDB_SUCCESS) code = add_tree(txn, "one more", 2);
     if (code != MDB_SUCCESS) {
         mdb_txn_abort(txn);
         return LIBRARY;
@@ -417,6 +367,8 @@ const char *rootstock_lmdb_layout_fault(int *certain) {
     if (fault == NULL) fault = fill(&s);
     if (fault == NULL) fault = in_transaction(&s, MDB_RDONLY, in_read);
     if (fault == NULL) fault = in_transaction(&s, 0, in_write);
+    if (fault == NULL && !open_scratch(&s)) fault = LIBRARY;
+    if (fault == NULL) fault = rootstock_lmdb_check_handles(&s);
     if (fault == NULL) fault = edit(&s);
     if (s.env != NULL) mdb_env_close(s.env);
     if (s.file >= 0) close(s.file);

@@ -98,6 +98,10 @@ static inline int lmdb_make_room_to_edit(rootstock_transaction *transaction, uin
     return code;
 }
 
+/* write/tree_handles.c: lmdb_hooks.open_tree. */
+int rootstock_lmdb_open_tree_alike(rootstock_environment *environment, MDB_txn *txn, const MDB_val *name,
+                                   const MDB_val *record, MDB_dbi *handle);
+
 /* write/freelist.c */
 /* Commits LMDB's transaction, and behind it a small one if that is worth while. Returns LMDB's code. */
 int rootstock_lmdb_commit_freeing(rootstock_transaction *transaction);

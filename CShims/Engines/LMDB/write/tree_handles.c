@@ -1,0 +1,47 @@
+/*
+** tree_handles.c - a store's trees opened without a search among those that are open.
+**
+** mdb_dbi_open compares the name with that of every open tree: to open all trees of a store takes a time that grows with
+** the square of their number. Where a cursor goes through the records there is nothing to search for. So LMDB opens the
+** first tree, and each that follows gets the next handle, with the same entries that LMDB made for the one before it.
+** LMDB's commit of the transaction publishes them.
+**
+** Invariant: a handle is made only behind one that LMDB or this file made in the same transaction, and which reads as it
+** was made; of a tree without flags, whose record LMDB takes for a tree's, too.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/entries.h"
+#include "write/transaction_layout.h"
+#include "write/write_layer.h"
+
+/* Of an entry: it is a tree's record. Its flags stand two halves before its key. */
+#define IS_TREE 2u
+#define HAS_DUPLICATES 4u
+#define FLAGS_BEFORE_KEY 4
+
+int rootstock_lmdb_open_tree_alike(rootstock_environment *environment, MDB_txn *txn, const MDB_val *name,
+                                   const MDB_val *record, MDB_dbi *handle) {
+    lmdb_transaction_layout *layout = (lmdb_transaction_layout *)txn;
+    const MDB_dbi last = *handle, next = last + 1;
+    lmdb_tree_record copy;
+    if (!lmdb_edits_pages(environment) || last <= environment->unnamed || record->mv_size != sizeof copy) return 0;
+    if (layout->env != environment->env || layout->handles != next || next >= environment->most_trees) return 0;
+    memcpy(&copy, record->mv_data, sizeof copy);
+    if (copy.flags != 0 || layout->records[last].flags != 0 || layout->names[last].name.mv_data == NULL) return 0;
+    if ((half((const unsigned char *)name->mv_data - FLAGS_BEFORE_KEY) & (IS_TREE | HAS_DUPLICATES)) != IS_TREE)
+        return 0;
+    char *text = malloc(name->mv_size + 1); /* LMDB's to free */
+    if (text == NULL) return 0;
+    memcpy(text, name->mv_data, name->mv_size);
+    text[name->mv_size] = '\0';
+    layout->names[next] = layout->names[last];
+    layout->names[next].name = (MDB_val){name->mv_size, text};
+    layout->records[next] = copy;
+    layout->openings[next]++;
+    layout->states[next] = layout->states[last];
+    layout->handles = next + 1;
+    *handle = next;
+    return 1;
+}
