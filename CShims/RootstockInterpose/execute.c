@@ -73,7 +73,7 @@ int rsti_execute_own(rsti_database *d, const char *sql, row_function row, void *
 }
 
 INTERPOSED(int, exec, (sqlite3 * db, const char *sql, row_function row, void *context, char **message)) {
-    rsti_database *d = RSTI_FIND(db);
+    rsti_database *d = RSTI_INTERNAL() && !rsti_is_session(__builtin_return_address(0)) ? NULL : rsti_find(db);
     int code;
     if (d == NULL && !RSTI_INTERNAL() && (rsti_is_guest(db) || rsti_names_attach(sql)))
         return rsti_guest_execute(db, sql, row, context, message);

@@ -50,6 +50,7 @@ typedef struct rsti_statement rsti_statement;
 typedef struct rsti_temporary rsti_temporary;
 typedef struct rsti_twin rsti_twin;
 typedef struct rsti_module rsti_module;
+typedef struct rsti_preupdate rsti_preupdate;
 
 /* A connection to a store. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
 struct rsti_database {
@@ -106,6 +107,7 @@ struct rsti_database {
     sqlite3_int64 counted_at;   /* while SQLite's total is this one, */
     sqlite3_int64 changes_then; /* changes() is that one */
     bool observes;              /* rootstock_observe_rows was asked */
+    rsti_preupdate *preupdate;  /* preupdate.c; or null */
     unsigned trace_mask;
     int (*trace)(unsigned, void *, void *, void *);
     void *trace_context;
@@ -152,7 +154,8 @@ extern const char rsti_alias_mark __attribute__((visibility("hidden")));
 typedef struct rsti_range {
     uintptr_t start, size;
 } rsti_range;
-extern rsti_range rsti_library; /* code of libsqlite3 */
+extern rsti_range rsti_library;   /* code of libsqlite3 */
+extern rsti_range rsti_real_exec; /* of its sqlite3_exec, which needs a real statement: it looks into it */
 void rsti_start(void);
 /* The real function of that name; null if libsqlite3 has none. */
 void *rsti_real_function(const char *name);
@@ -301,6 +304,17 @@ char *rsti_utf8(const void *text, int bytes);
 int rsti_watch_rows(rsti_database *d);
 /* Whether the rows of a DELETE of all rows are told one by one. */
 void rsti_watch_clears(rsti_database *d, bool singly);
+
+/* ---- session.c ---- */
+/* Not 0: what libsqlite3 itself prepares and executes on this thread is the session extension's, as a program's. */
+extern _Thread_local int rsti_as_program __attribute__((visibility("hidden")));
+/* Whether a call from that address in libsqlite3 is. */
+static inline bool rsti_is_session(const void *address) {
+    return rsti_as_program > 0 && (uintptr_t)address - rsti_real_exec.start >= rsti_real_exec.size;
+}
+
+/* ---- preupdate.c ---- */
+void rsti_preupdate_free(rsti_preupdate *preupdate);
 
 /* ---- blob.c ---- */
 /* A row of a store's table is another one, or gone: handles on its values expire. table null: those on any. */

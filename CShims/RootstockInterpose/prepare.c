@@ -194,7 +194,8 @@ INTERPOSED(int, prepare, (sqlite3 * db, const char *text, int bytes, sqlite3_stm
 }
 
 INTERPOSED(int, prepare_v2, (sqlite3 * db, const char *text, int bytes, sqlite3_stmt **out, const char **tail)) {
-    if (RSTI_INTERNAL()) return sqlite3_prepare_v2(db, text, bytes, out, tail);
+    if (RSTI_INTERNAL() && !rsti_is_session(__builtin_return_address(0)))
+        return sqlite3_prepare_v2(db, text, bytes, out, tail);
     return prepare(db, text, bytes, 0, false, out, tail);
 }
 

@@ -22,7 +22,7 @@
 const sqlite3_api_routines *sqlite3_api = NULL;
 #endif
 
-rsti_range rsti_library;
+rsti_range rsti_library, rsti_real_exec;
 sqlite3_api_routines rsti_routines;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -71,6 +71,14 @@ static rsti_range segment_of(const void *function) {
     return search.found;
 }
 
+/* A function's code, by the library's symbols. */
+static rsti_range code_of(void *function) {
+    Dl_info where;
+    ElfW(Sym) *symbol = NULL;
+    if (dladdr1(function, &where, (void **)&symbol, RTLD_DL_SYMENT) == 0 || symbol == NULL) return (rsti_range){0, 0};
+    return (rsti_range){(uintptr_t)function, symbol->st_size};
+}
+
 static void find_library(void) {
     const char *const *name;
     for (name = names_of_library; library == NULL && *name != NULL; name++)
@@ -89,6 +97,7 @@ static void find_library(void) {
         memcpy((char *)&rsti_routines + entries[i].offset, &function, sizeof function);
     }
     rsti_library = segment_of(dlsym(library, "sqlite3_step"));
+    rsti_real_exec = code_of(dlsym(library, "sqlite3_exec"));
     __atomic_store_n(&rsti_routines.step, (int (*)(sqlite3_stmt *))dlsym(library, "sqlite3_step"), __ATOMIC_RELEASE);
     __atomic_store_n(&sqlite3_api, &rsti_routines, __ATOMIC_RELEASE);
 }

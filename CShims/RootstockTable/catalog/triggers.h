@@ -30,14 +30,19 @@ struct rst_trigger {
 /* Whether the table has a trigger for the event. */
 bool rst_trigger_any(const rst_table *table, int event);
 void rst_triggers_free(rst_table *table);
+/* Whether somebody outside wants to see each row before it changes. */
+static inline bool rst_is_foretold(const rst_table *table) {
+    return __builtin_expect(store_of(table->connection)->observer.change != NULL, false) && !table->internal;
+}
 /* Whether somebody outside wants to hear of each row. */
 static inline bool rst_is_observed(const rst_table *table) {
-    return __builtin_expect(store_of(table->connection)->observer.changed != NULL, false) && !table->internal;
+    return (__builtin_expect(store_of(table->connection)->observer.changed != NULL, false) && !table->internal) ||
+           rst_is_foretold(table);
 }
 
 static inline void rst_observe(const rst_table *table, int operation, int64_t rowid, int64_t before) {
     rst_connection *c = table->connection;
-    if (rst_is_observed(table) && (!table->without_rowid || operation == 0))
+    if (rst_is_observed(table) && store_of(c)->observer.changed != NULL && (!table->without_rowid || operation == 0))
         store_of(c)->observer.changed(store_of(c)->observer.context, operation, table->name, rowid, before);
 }
 
@@ -45,7 +50,7 @@ static inline void rst_observe(const rst_table *table, int operation, int64_t ro
 ** one that was kept since is asked again. */
 static inline bool rst_clears_at_once(const rst_table *table) {
     return !rst_trigger_any(table, TRIGGER_DELETE) &&
-           !(rst_is_observed(table) && store_of(table->connection)->observer.each_cleared) &&
+           !(rst_is_observed(table) && store_of(table->connection)->observer.each_cleared) && !rst_is_foretold(table) &&
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled(table->connection));
 }
 

@@ -97,6 +97,7 @@ static int take_rows(rst_connection *c, const char *temporary, const char *name,
     char *sql = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", temporary);
     int code = sql == NULL || table == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &query, NULL);
     sqlite3_free(sql);
+    if (table != NULL) table->internal = true; /* no observer hears of these rows, as none does natively */
     while (code == SQLITE_OK && (code = sqlite3_step(query)) == SQLITE_ROW) {
         rst_row_slot row;
         code = rst_row_slot_begin(table, &row);
@@ -104,6 +105,7 @@ static int take_rows(rst_connection *c, const char *temporary, const char *name,
         if (code == SQLITE_OK) code = rst_row_insert(table, &row, false, CONFLICT_DEFAULT, message);
         rst_row_slot_end(table, &row);
     }
+    if (table != NULL) table->internal = false;
     if (code == SQLITE_DONE) code = SQLITE_OK;
     if (code != SQLITE_OK && message != NULL && *message == NULL) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     sqlite3_finalize(query);

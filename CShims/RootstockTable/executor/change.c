@@ -17,7 +17,8 @@
 /* A REPLACE that can simply overwrite: nothing else hangs on the old row. */
 static bool plain_overwrite(rst_table *table, int conflict) {
     return conflict == SQLITE_REPLACE && table->index_count == 0 && table->triggers == NULL && !table->is_parent &&
-           table->foreign_key_count == 0 && schema_of(table->connection)->program == NULL && !rst_native_fk_any(table);
+           table->foreign_key_count == 0 && schema_of(table->connection)->program == NULL &&
+           !rst_native_fk_any(table) && !rst_is_foretold(table);
 }
 
 bool rst_fails_only(const rst_connection *c, int conflict, int code) {
@@ -120,6 +121,7 @@ int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conf
         code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &key_free, message);
     }
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
+    if (code == SQLITE_OK) rst_foretell(table, NULL, row);
     if (code == SQLITE_OK) {
         int mode = rst_mode_of(conflict, table->rowid_on_conflict);
         code = rst_row_put(table, row, SIZE_MAX, true);
@@ -170,6 +172,7 @@ int rst_row_delete(rst_table *table, rst_row_slot *old, bool replacing, char **m
     }
     if (code == SQLITE_OK && !replacing) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) code = foreign_before(table, old, NULL, UINT64_MAX, message);
+    if (code == SQLITE_OK) rst_foretell(table, old, NULL);
     if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
     if (code == SQLITE_OK && !replacing) rst_observe(table, SQLITE_DELETE, old->rowid, old->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
@@ -230,6 +233,7 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
     if (code == SQLITE_OK) code = rst_check_unique(table, row, old, conflict, changed, &known, message);
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) code = foreign_before(table, old, row, changed, message);
+    if (code == SQLITE_OK) rst_foretell(table, old, row);
     same_key =
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {

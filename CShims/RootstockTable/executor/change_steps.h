@@ -32,6 +32,15 @@ static inline void rst_spare_give(rst_connection *c, rootstock_buffer *buffer) {
     }
 }
 
+/* ---- foretell.c ---- */
+void rst_tell_change(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, int blob_column);
+/* Tells the application's observer that the row is about to be changed: old null for an INSERT, row for a DELETE. */
+static inline void rst_foretell(rst_table *table, const rst_row_slot *old, const rst_row_slot *row) {
+    if (rst_is_foretold(table)) rst_tell_change(table, old, row, -1);
+}
+/* The same of a value that a blob handle writes to, the column that changed. */
+void rst_foretell_bytes(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed);
+
 /* ---- rowids.c ---- */
 /* The next automatic rowid, not yet used up. SQLITE_FULL: there is none. */
 int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);

@@ -101,8 +101,9 @@ static int own_conflict(const rst_table *table, int told, int count, sqlite3_val
 }
 
 /* Bytes of a column that no key, index and constraint looks at. */
-static int put_bytes(rst_table *table, rst_row_slot *row) {
+static int put_bytes(rst_table *table, const rst_row_slot *old, rst_row_slot *row, uint64_t changed) {
     int code = rst_row_key(table, row->values, row->rowid, &row->key);
+    if (code == SQLITE_OK) rst_foretell_bytes(table, old, row, changed);
     return code == SQLITE_OK ? rst_row_put(table, row, SIZE_MAX, false) : code;
 }
 
@@ -166,7 +167,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
                 }
             }
             if (code == SQLITE_OK && (row.marks & UPDATE_BYTES) != 0)
-                code = put_bytes(table, &row);
+                code = put_bytes(table, &old, &row, changed);
             else if (code == SQLITE_OK)
                 code = rst_row_update(table, &old, &row, conflict, changed, message);
         }

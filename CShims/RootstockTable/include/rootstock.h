@@ -125,6 +125,29 @@ typedef void (*rootstock_row_observer)(void *context, int operation, const char 
                                        sqlite3_int64 before);
 int rootstock_observe_rows(sqlite3 *db, rootstock_row_observer observer, void *context, int each_cleared);
 
+/* A row of a store's table that is about to be changed: what sqlite3_preupdate_hook tells of native tables. */
+typedef struct rootstock_row_change {
+    int operation;               /* SQLITE_INSERT, SQLITE_UPDATE or SQLITE_DELETE */
+    const char *table;           /* its name */
+    sqlite3_int64 before, after; /* its rowid; 0 in a WITHOUT ROWID table */
+    int depth;                   /* 0: a statement of the application; 1: of its triggers and foreign keys; and so on */
+    int columns;                 /* of the table */
+    int blob_column;             /* which value a blob handle writes to: a SQLITE_DELETE of the old row; or -1 */
+    const void *described, *old_row, *new_row; /* rootstock_change_bind reads them */
+} rootstock_row_change;
+
+/* Tells of each row before it is inserted, updated or deleted through db: of tables with and without rowids, of rows
+** that REPLACE removes, and of each row of a DELETE of all rows. The observer may query db, and change nothing. A null
+** observer ends it. SQLITE_OK, SQLITE_NOMEM. */
+typedef void (*rootstock_change_observer)(void *context, const rootstock_row_change *change);
+int rootstock_observe_changes(sqlite3 *db, rootstock_change_observer observer, void *context);
+
+/* Binds a value of the old row (is_new 0) or the new one to the statement's parameter; the bytes are the row's, and stay
+** until the observer returns. column counts as in sqlite3_preupdate_old: columns that are not stored are left out.
+** SQLITE_RANGE: there is no such column; SQLITE_MISUSE: the change has no such row; SQLITE_NOMEM. */
+int rootstock_change_bind(const rootstock_row_change *change, int is_new, int column, sqlite3_stmt *statement,
+                          int parameter);
+
 /* Asks before a transaction that wrote to the store is committed: what is not 0 makes it a ROLLBACK, and the COMMIT
 ** fails with SQLITE_CONSTRAINT_COMMITHOOK. SQLite asks its own sqlite3_commit_hook when the store is committed already.
 ** A null hook ends it. */

@@ -18,6 +18,15 @@ int rootstock_observe_rows(sqlite3 *db, rootstock_row_observer observer, void *c
     return SQLITE_OK;
 }
 
+int rootstock_observe_changes(sqlite3 *db, rootstock_change_observer observer, void *context) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    store_of(c)->observer.change = observer;
+    store_of(c)->observer.change_context = context;
+    return SQLITE_OK;
+}
+
 int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
     int code = rootstock_register(db);
     rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;

@@ -39,6 +39,8 @@ typedef struct rst_store {
         rootstock_row_observer changed; /* rootstock_observe_rows; or null */
         void *context;
         bool each_cleared;
+        rootstock_change_observer change; /* rootstock_observe_changes; or null */
+        void *change_context;
         int (*commit)(void *); /* rootstock_commit_hook; or null */
         void *commit_context;
         void (*undone)(void *); /* rootstock_undo_hook; or null */

@@ -1,0 +1,47 @@
+/*
+** foretell.c - a row that is about to be changed, as the application's observer sees it: the old values and the new.
+**
+** Invariant: the observer is told once for each row, when nothing but the engine can refuse the change any more.
+*/
+#include "executor/executor.h"
+#include "executor/change_steps.h"
+
+void rst_tell_change(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, int blob_column) {
+    rst_connection *c = table->connection;
+    const rootstock_row_change change = {
+        .operation = row == NULL   ? SQLITE_DELETE
+                     : old == NULL ? SQLITE_INSERT
+                                   : SQLITE_UPDATE,
+        .table = table->name,
+        .before = table->without_rowid ? 0 : (old == NULL ? row : old)->rowid,
+        .after = table->without_rowid ? 0 : (row == NULL ? old : row)->rowid,
+        .depth = rewriter_of(c)->trigger_depth,
+        .columns = table->column_count,
+        .blob_column = blob_column,
+        .described = table,
+        .old_row = old,
+        .new_row = row,
+    };
+    store_of(c)->observer.change(store_of(c)->observer.change_context, &change);
+}
+
+void rst_foretell_bytes(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed) {
+    int column = 0;
+    if (!rst_is_foretold(table)) return;
+    while (column < table->column_count - 1 && !rst_columns_has(changed, row->beyond, column)) column++;
+    rst_tell_change(table, old, NULL, column);
+}
+
+int rootstock_change_bind(const rootstock_row_change *change, int is_new, int column, sqlite3_stmt *statement,
+                          int parameter) {
+    const rst_table *table = change->described;
+    const rst_row_slot *row = is_new ? change->new_row : change->old_row;
+    if (row == NULL) return SQLITE_MISUSE;
+    for (int i = 0; i < table->column_count && column >= 0; i++) {
+        if (table->columns[i].generated == 2) continue;
+        if (column-- > 0) continue;
+        if (i == table->rowid_column) return sqlite3_bind_int64(statement, parameter, row->rowid);
+        return rst_bind(statement, parameter, &row->values[i]);
+    }
+    return SQLITE_RANGE;
+}
