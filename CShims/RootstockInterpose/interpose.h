@@ -20,8 +20,8 @@
 **
 ** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
 **
-** Circle: authorizer.c blob.c errors.c execute.c guest.c hooks.c open.c pragma.c prepare.c registry.c
-** statements.c trace.c
+** Circle: authorizer.c blob.c errors.c execute.c guest.c hooks.c open.c pragma.c prepare.c preupdate.c
+** registry.c statements.c trace.c
 **   (a function of SQLite's is written by others: sqlite3_exec prepares and steps, a statement asks the authorizer).
 */
 #ifndef ROOTSTOCK_INTERPOSE_H

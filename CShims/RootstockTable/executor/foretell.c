@@ -31,17 +31,3 @@ void rst_foretell_bytes(rst_table *table, const rst_row_slot *old, const rst_row
     while (column < table->column_count - 1 && !rst_columns_has(changed, row->beyond, column)) column++;
     rst_tell_change(table, old, NULL, column);
 }
-
-int rootstock_change_bind(const rootstock_row_change *change, int is_new, int column, sqlite3_stmt *statement,
-                          int parameter) {
-    const rst_table *table = change->described;
-    const rst_row_slot *row = is_new ? change->new_row : change->old_row;
-    if (row == NULL) return SQLITE_MISUSE;
-    for (int i = 0; i < table->column_count && column >= 0; i++) {
-        if (table->columns[i].generated == 2) continue;
-        if (column-- > 0) continue;
-        if (i == table->rowid_column) return sqlite3_bind_int64(statement, parameter, row->rowid);
-        return rst_bind(statement, parameter, &row->values[i]);
-    }
-    return SQLITE_RANGE;
-}

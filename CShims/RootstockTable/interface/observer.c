@@ -27,6 +27,20 @@ int rootstock_observe_changes(sqlite3 *db, rootstock_change_observer observer, v
     return SQLITE_OK;
 }
 
+int rootstock_change_bind(const rootstock_row_change *change, int is_new, int column, sqlite3_stmt *statement,
+                          int parameter) {
+    const rst_table *table = change->described;
+    const rst_row_slot *row = is_new ? change->new_row : change->old_row;
+    if (row == NULL) return SQLITE_MISUSE;
+    for (int i = 0; i < table->column_count && column >= 0; i++) {
+        if (table->columns[i].generated == 2) continue;
+        if (column-- > 0) continue;
+        if (i == table->rowid_column) return sqlite3_bind_int64(statement, parameter, row->rowid);
+        return rst_bind(statement, parameter, &row->values[i]);
+    }
+    return SQLITE_RANGE;
+}
+
 int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
     int code = rootstock_register(db);
     rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;

@@ -29,8 +29,8 @@ static void before_change(void *context, sqlite3 *connection, int operation, cha
         printf(is_new ? "; new" : "; old");
         for (int i = 0; i < count + (blob < 0); i++) {
             sqlite3_value *value = NULL;
-            int code = is_new ? sqlite3_preupdate_new(connection, i, &value)
-                              : sqlite3_preupdate_old(connection, i, &value);
+            int code =
+                is_new ? sqlite3_preupdate_new(connection, i, &value) : sqlite3_preupdate_old(connection, i, &value);
             if (code == SQLITE_OK)
                 print_value(value);
             else

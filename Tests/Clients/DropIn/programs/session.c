@@ -27,7 +27,7 @@ static void show(sqlite3 *db, const char *sql) {
 }
 
 static void print_value(sqlite3_value *value) {
-    printf(" %s", value == NULL                               ? "-"
+    printf(" %s", value == NULL                              ? "-"
                   : sqlite3_value_type(value) == SQLITE_NULL ? "NULL"
                                                              : (const char *)sqlite3_value_text(value));
 }
@@ -58,8 +58,7 @@ static int conflict(void *context, int kind, sqlite3_changeset_iter *at) {
     int columns, operation, indirect;
     sqlite3changeset_op(at, &table, &columns, &operation, &indirect);
     printf("  conflict %d, operation %d on %s\n", kind, operation, table);
-    return kind == SQLITE_CHANGESET_DATA || kind == SQLITE_CHANGESET_CONFLICT ? *(int *)context
-                                                                              : SQLITE_CHANGESET_OMIT;
+    return kind == SQLITE_CHANGESET_DATA || kind == SQLITE_CHANGESET_CONFLICT ? *(int *)context : SQLITE_CHANGESET_OMIT;
 }
 
 static const char schema[] = "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, price REAL);"
