@@ -142,8 +142,8 @@ typedef struct rootstock_row_change {
 typedef void (*rootstock_change_observer)(void *context, const rootstock_row_change *change);
 int rootstock_observe_changes(sqlite3 *db, rootstock_change_observer observer, void *context);
 
-/* Binds a value of the old row (is_new 0) or the new one to the statement's parameter; the bytes are the row's, and stay
-** until the observer returns. column counts as in sqlite3_preupdate_old: columns that are not stored are left out.
+/* Binds a value of the old row (is_new 0) or the new one to the statement's parameter; the bytes are the row's, and
+** stay until the observer returns. column counts as in sqlite3_preupdate_old: columns that are not stored are left out.
 ** SQLITE_RANGE: there is no such column; SQLITE_MISUSE: the change has no such row; SQLITE_NOMEM. */
 int rootstock_change_bind(const rootstock_row_change *change, int is_new, int column, sqlite3_stmt *statement,
                           int parameter);
