@@ -49,8 +49,8 @@ typedef struct lmdb_hooks {
     void (*map_moved)(rootstock_environment *environment, uint64_t file_bytes);
     /* LMDB's environment is about to be closed: for good, or to be opened anew. */
     void (*close)(rootstock_environment *environment, int for_good);
-    /* In a read transaction that opens trees, a cursor stands on the record of one; *handle is the tree opened before it.
-    ** 1: it is open by now, by *handle. 0: LMDB has to open it. */
+    /* In a read transaction that opens trees, a cursor stands on the record of one; *handle is the tree opened before
+    ** it. 1: it is open by now, by *handle. 0: LMDB has to open it. */
     int (*open_tree)(rootstock_environment *environment, MDB_txn *txn, const MDB_val *name, const MDB_val *record,
                      MDB_dbi *handle);
     /* Somebody of this process writes: waits if that is this engine itself. Is environment.writing the caller's now? */
