@@ -2,9 +2,9 @@
 ** tree_handles.c - a store's trees opened without a search among those that are open.
 **
 ** mdb_dbi_open compares the name with that of every open tree: to open all trees of a store takes a time that grows
-** with the square of their number. Where a cursor goes through the records there is nothing to search for. So LMDB opens
-** the first tree, and each that follows gets the next handle, with the same entries that LMDB made for the one before it.
-** LMDB's commit of the transaction publishes them.
+** with the square of their number. Where a cursor goes through the records there is nothing to search for. So LMDB
+** opens the first tree. Each that follows gets the next handle, with the same entries that LMDB made for the one before
+** it. LMDB's commit of the transaction publishes them.
 **
 ** Invariant: a handle is made only behind one that LMDB or this file made in the same transaction, and which reads as
 ** it was made; of a tree without flags, whose record LMDB takes for a tree's, too.
