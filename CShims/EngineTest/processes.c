@@ -205,6 +205,33 @@ static void counters(kit *k) {
     kit_close(&s);
 }
 
+enum { OPENERS = 4, NEW_STORES = 10 };
+
+/* Each opens the stores in the order of their names, so that all come to the next new one at nearly the same moment. */
+static void open_each(kit *k, void *context) {
+    kit_hear(context);
+    for (int i = 0; i < NEW_STORES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "store%d", i);
+        const char *path = kit_path(k, name);
+        kit_store s;
+        char *message = NULL;
+        int code = kit_try_open(k, path, k->options->store, &s, &message);
+        EXPECT(k, S_OPEN_TOGETHER, code == ROOTSTOCK_OK, "new store %d to open beside %d others; it gave \"%s\": %s", i,
+               OPENERS - 1, rootstock_code_name(code), message == NULL ? "" : message);
+        free(message);
+        kit_close(&s);
+    }
+}
+
+static void open_together(kit *k) {
+    kit_pipe start = kit_pipe_open(k);
+    int processes[OPENERS];
+    for (int i = 0; i < OPENERS; i++) processes[i] = kit_start(k, open_each, &start);
+    for (int i = 0; i < OPENERS; i++) kit_tell(&start);
+    for (int i = 0; i < OPENERS; i++) kit_join(k, processes[i]);
+}
+
 static void die_reading(kit *k, void *context) {
     (void)context;
     kit_store s = kit_open(k, "store");
@@ -283,6 +310,7 @@ const kit_rule rootstock_kit_process_rules[] = {
     {"durability.off", S_SURVIVES, survive_off, kit_needs_durable, true},
     {"processes.writers", S_BUSY, writers, kit_needs_processes, false},
     {"processes.counters", S_ABORT, counters, kit_needs_processes, false},
+    {"processes.open_together", S_OPEN_TOGETHER, open_together, kit_needs_processes, false},
     {"processes.died", S_ABORT, died, kit_needs_kept, false},
     {"processes.dead_readers", S_CHECK_READERS, dead_readers, kit_needs_files, false},
     {"processes.forked", S_FORK, forked, kit_needs_processes, false},

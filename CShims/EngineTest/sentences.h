@@ -65,6 +65,7 @@
     X(S_BUSY, "Asked by begin each time the writer of another process is in the way; attempts counts from 0.")         \
     X(S_BUSY_NULL, "A null callback gives up at once.")                                                                \
     X(S_SURVIVES, "What a commit survives.")                                                                           \
+    X(S_OPEN_TOGETHER, "Several processes may open a new path at once: one makes the store, and all open it.")         \
     X(S_OPEN_MESSAGE, "On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what "   \
                       "to do.")                                                                                        \
     X(S_NOT_A_STORE, "the file is not of this engine")                                                                 \

@@ -133,9 +133,12 @@ int rootstock_sqlite_run(sqlite3_stmt *statement) {
 ** CONNECTIONS
 */
 
-/* SQLite asks this when a lock is taken: a begin's own callback, or a reader's fixed patience. */
+/* SQLite asks this when a lock is taken. */
 static int ask_busy(void *context, int attempts) {
-    sqlite_connection *connection = context;
+    return rootstock_sqlite_wait(context, attempts);
+}
+
+int rootstock_sqlite_wait(sqlite_connection *connection, int attempts) {
     if (connection->busy != NULL) return connection->busy(connection->busy_context, attempts);
     if (connection->busy_context != NULL || attempts >= READER_PATIENCE_MILLISECONDS) return 0;
     struct timespec millisecond = {0, 1000000};

@@ -67,6 +67,17 @@ static int settle(const rootstock_environment *environment, sqlite_connection *c
     return sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
 }
 
+/* Where several open one new file, SQLite has each that waits to put it into WAL mode give up rather than wait for the
+** others, and calls no busy handler. So whoever comes late looks again at what the file has become. */
+static int settle_among_others(const rootstock_environment *environment, sqlite_connection *connection) {
+    for (int attempts = 0;; attempts++) {
+        int sqlite = settle(environment, connection);
+        if ((sqlite & 0xff) != SQLITE_BUSY) return sqlite;
+        if (!sqlite3_get_autocommit(connection->db)) sqlite3_exec(connection->db, "ROLLBACK", NULL, NULL, NULL);
+        if (!rootstock_sqlite_wait(connection, attempts)) return sqlite;
+    }
+}
+
 static int cannot(char **message, int code, const char *path, const char *why, const char *remedy) {
     rootstock_message(message, "cannot open %s: %s%s%s", path, why, remedy[0] ? "; " : "", remedy);
     return code;
@@ -130,7 +141,7 @@ int rootstock_sqlite_open(const rootstock_engine *engine, const char *path, cons
     environment->options = *options;
     sqlite_connection *connection;
     int sqlite = rootstock_sqlite_database_open(environment, &connection);
-    if (sqlite == SQLITE_OK) sqlite = settle(environment, connection);
+    if (sqlite == SQLITE_OK) sqlite = settle_among_others(environment, connection);
     if (sqlite == SQLITE_OK) sqlite = rootstock_sqlite_connection_complete(connection);
     if (sqlite == SQLITE_OK) {
         rootstock_sqlite_give(environment, connection);
@@ -227,7 +238,7 @@ int rootstock_sqlite_vacuum(rootstock_environment *environment, sqlite_connectio
     sqlite3_progress_handler(connection->db, 0, NULL, NULL);
     if (sqlite != SQLITE_OK) return rootstock_sqlite_failure(environment, connection, sqlite);
     /* The database file shrinks when the WAL is written back. Readers may keep that from happening now, and are not
-    ** waited for (see ask_busy); then it happens at a later checkpoint. */
+    ** waited for (see rootstock_sqlite_wait); then it happens at a later checkpoint. */
     connection->busy_context = connection;
     (void)sqlite3_wal_checkpoint_v2(connection->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     connection->busy_context = NULL;

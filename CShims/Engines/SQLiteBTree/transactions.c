@@ -135,7 +135,7 @@ static int take_write_lock(rootstock_transaction *transaction, rootstock_busy bu
     pthread_mutex_unlock(&environment->mutex);
     if (is_writing)
         return rootstock_sqlite_refusal(environment, ROOTSTOCK_MISUSE, "this process already has a write transaction");
-    /* Without a callback the context stands for "give up at once" (see ask_busy). */
+    /* Without a callback the context stands for "give up at once" (see rootstock_sqlite_wait). */
     connection->busy = busy;
     connection->busy_context = busy != NULL ? busy_context : connection;
     int sqlite = rootstock_sqlite_run(connection->begin_immediate);
