@@ -44,17 +44,27 @@ static int was_begun(sqlite3 *db, sqlite3_int64 pages, int *begun) {
     return sqlite;
 }
 
-/* A new file becomes a store; one that is a database but no store is left alone. Returns SQLite's code. */
-static int settle(const rootstock_environment *environment, sqlite_connection *connection) {
+/* What a file is, by one snapshot, for others may be making it a store: SQLITE_OK where it is one, SQLITE_EMPTY where it
+** is to become one, SQLITE_NOTADB, or SQLite's code. The caller ends the transaction. */
+static int look_at(sqlite3 *db) {
     sqlite3_int64 identifier = 0, pages = 0;
     int begun;
-    int sqlite = read_pragma(connection->db, "PRAGMA page_count", &pages);
-    if (sqlite == SQLITE_OK) sqlite = read_pragma(connection->db, "PRAGMA application_id", &identifier);
+    int sqlite = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    if (sqlite == SQLITE_OK) sqlite = read_pragma(db, "PRAGMA page_count", &pages);
+    if (sqlite == SQLITE_OK) sqlite = read_pragma(db, "PRAGMA application_id", &identifier);
     if (sqlite != SQLITE_OK || identifier == APPLICATION_IDENTIFIER) return sqlite;
-    if (identifier != 0 || environment->options.read_only) return SQLITE_NOTADB;
-    sqlite = was_begun(connection->db, pages, &begun);
-    if (sqlite == SQLITE_OK && pages != 0 && !begun) sqlite = SQLITE_NOTADB;
+    if (identifier != 0) return SQLITE_NOTADB;
+    sqlite = was_begun(db, pages, &begun);
     if (sqlite != SQLITE_OK) return sqlite;
+    return pages == 0 || begun ? SQLITE_EMPTY : SQLITE_NOTADB;
+}
+
+/* A new file becomes a store; one that is a database but no store is left alone. Returns SQLite's code. */
+static int settle(const rootstock_environment *environment, sqlite_connection *connection) {
+    int sqlite = look_at(connection->db);
+    if (!sqlite3_get_autocommit(connection->db)) sqlite3_exec(connection->db, "ROLLBACK", NULL, NULL, NULL);
+    if (sqlite != SQLITE_EMPTY) return sqlite;
+    if (environment->options.read_only) return SQLITE_NOTADB;
     sqlite = sqlite3_exec(connection->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     if (sqlite != SQLITE_OK) return sqlite;
     char sql[256];
