@@ -206,7 +206,7 @@ static void counters(kit *k) {
     kit_close(&s);
 }
 
-enum { OPENERS = 4, NEW_STORES = 10 };
+enum { OPENERS = 4, NEW_STORES = 30 };
 
 /* Each opens the stores in the order of their names, so that all come to the next new one at nearly the same moment. */
 static void open_each(kit *k, void *context) {
@@ -221,6 +221,7 @@ static void open_each(kit *k, void *context) {
         EXPECT(k, S_OPEN_TOGETHER, code == ROOTSTOCK_OK, "new store %d to open beside %d others; it gave \"%s\": %s", i,
                OPENERS - 1, rootstock_code_name(code), message == NULL ? "" : message);
         free(message);
+        kit_new_tree(k, &s, "t");
         kit_close(&s);
     }
 }
