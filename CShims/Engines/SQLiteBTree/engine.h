@@ -124,7 +124,8 @@ int rootstock_sqlite_refusal(rootstock_environment *environment, int code, const
 int rootstock_sqlite_database_open(const rootstock_environment *environment, sqlite_connection **connection);
 /* Prepares what every transaction needs, once the database is a store. */
 int rootstock_sqlite_connection_complete(sqlite_connection *connection);
-/* What waits for a lock: a begin's own callback, or the fixed patience of a reader and of an opening. Not 0: try again. */
+/* What waits for a lock: a begin's own callback, or the fixed patience of a reader and of an opening. Not 0 where it is
+** worth trying again. */
 int rootstock_sqlite_wait(sqlite_connection *connection, int attempts);
 /* Null is let pass. */
 void rootstock_sqlite_connection_close(sqlite_connection *connection);

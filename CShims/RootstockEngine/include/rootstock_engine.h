@@ -242,8 +242,9 @@ struct rootstock_engine {
     void *context;         /* the engine's own */
 
     /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
-    ** it. Several processes may open a new path at once: one makes the store, and all open it. On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do.
-    ** On success it may get one too: what opening did to the store that its users are to be told. */
+    ** it. Several processes may open a new path at once: one makes the store, and all open it.
+    ** On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. On success it
+    ** may get one too: what opening did to the store that its users are to be told. */
     int (*open)(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                 rootstock_environment **environment, char **message);
     /* Closes; no transaction is live. Never fails. After fork the child's close frees memory and touches no file
