@@ -6,6 +6,9 @@
 
 #include "program/program.h"
 
+/* The module that a store's tables are declared with: of no engine's name, which is the module beside native files. */
+#define RST_STORE_MODULE "rootstock_store"
+
 /* What was declared to SQLite, and from which text. */
 typedef struct rst_declared {
     const char *type;
@@ -20,7 +23,6 @@ typedef struct rst_definitions {
     rst_declared *declared;
     int declared_count;
     int64_t declared_version; /* SQLite's schema_version then */
-    char engine_module[64];   /* module name that declares the tables */
     bool opening;             /* the store is being opened: main's schema is still empty */
     rst_table *declaring;     /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;

@@ -228,7 +228,7 @@ static int declare(rst_connection *c, char **message) {
         if (code != SQLITE_OK) break;
         definitions->declaring = table;
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
-                           definitions->engine_module);
+                           RST_STORE_MODULE);
         definitions->declaring = NULL;
         if (code == SQLITE_OK) code = note_declared(c, "table", table->declared_name, table->sql, table->identifier);
     }

@@ -24,7 +24,7 @@ static int write_rows(rst_connection *c, sqlite3 *other) {
                                   -1, &insert, NULL);
     for (int i = 0; i < schema_of(c)->table_count && code == SQLITE_OK; i++) {
         code = sqlite3_bind_text(insert, 1, schema_of(c)->tables[i]->declared_name, -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, definitions_of(c)->engine_module, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, RST_STORE_MODULE, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
         if (code == SQLITE_OK) code = sqlite3_reset(insert);
     }
@@ -41,7 +41,7 @@ static int load_image(rst_connection *c, sqlite3 *other, bool *listed) {
     bool made = rows != NULL;
     while (made && count < schema->table_count) {
         const char *name = schema->tables[count]->declared_name;
-        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING \"%w\"", name, definitions_of(c)->engine_module);
+        char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING \"%w\"", name, RST_STORE_MODULE);
         made = sql != NULL;
         if (made) rows[count] = (rst_image_row){count + 1, "table", name, name, sql, 0};
         count += made;

@@ -176,6 +176,7 @@ int rootstock_register(sqlite3 *db) {
         }
         code = rst_function(c, "rootstock_connection", 1, SQLITE_DIRECTONLY, connection_function);
         if (code == SQLITE_OK) code = rst_module(c, "rootstock_close_hook", &rst_close_hook_module);
+        if (code == SQLITE_OK) code = rst_module(c, RST_STORE_MODULE, &rst_table_module);
         if (code == SQLITE_OK) code = rst_functions_register(c);
         if (code != SQLITE_OK) {
             rst_connection_release(c);
@@ -186,7 +187,7 @@ int rootstock_register(sqlite3 *db) {
     for (size_t i = 0; code == SQLITE_OK; i++) {
         const rootstock_engine *engine = rootstock_engine_at(i);
         if (engine == NULL) break;
-        code = rst_module(c, engine->name, &rst_table_module);
+        code = rst_module(c, engine->name, &rst_sidecar_module);
     }
     return code;
 }

@@ -45,7 +45,8 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
 void rst_store_close(rst_connection *c);
 
 /* ---- module.c ---- */
-extern const sqlite3_module rst_table_module;
+/* Of a store's tables, and of tables beside a native file: those have the names of their native foreign-key tables. */
+extern const sqlite3_module rst_table_module, rst_sidecar_module;
 
 /* ---- functions.c, pragma.c ---- */
 int rst_functions_register(rst_connection *c);

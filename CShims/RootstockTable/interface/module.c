@@ -210,7 +210,9 @@ static int table_rename(sqlite3_vtab *base, const char *name) {
 
 /* A native foreign-key table is written by the module alone where SQLITE_DBCONFIG_DEFENSIVE asks for it. */
 static int table_shadow_name(const char *suffix) {
-    return sqlite3_stricmp(suffix, "keys") == 0 || sqlite3_strnicmp(suffix, "foreign", 7) == 0;
+    if (sqlite3_stricmp(suffix, "keys") == 0) return 1;
+    if (sqlite3_strnicmp(suffix, "foreign", 7) != 0) return 0;
+    return suffix[7] != '\0' && strspn(suffix + 7, "0123456789") == strlen(suffix + 7);
 }
 
 /* ---- the methods that do most of the work, as watched calls (allocation.h) ---- */
@@ -261,29 +263,16 @@ static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values,
     return rst_leave(c, code);
 }
 
-const sqlite3_module rst_table_module = {
-    .iVersion = 3,
-    .xShadowName = table_shadow_name,
-    .xCreate = watched_create,
-    .xConnect = watched_connect,
-    .xBestIndex = watched_best_index,
-    .xDisconnect = table_disconnect,
-    .xDestroy = table_destroy,
-    .xOpen = rst_cursor_open,
-    .xClose = rst_cursor_close,
-    .xFilter = watched_filter,
-    .xNext = rst_cursor_next,
-    .xEof = rst_cursor_eof,
-    .xColumn = rst_cursor_column,
-    .xRowid = rst_cursor_rowid,
-    .xUpdate = watched_update,
-    .xBegin = rst_vtab_begin,
-    .xSync = rst_vtab_sync,
-    .xCommit = rst_vtab_commit,
-    .xRollback = rst_vtab_rollback,
-    .xFindFunction = rst_find_function,
-    .xRename = table_rename,
-    .xSavepoint = rst_vtab_savepoint,
-    .xRelease = rst_vtab_release,
-    .xRollbackTo = rst_vtab_rollback_to,
-};
+/* SQLite asks a module by the name's end alone, not by the table: so a store's tables, which have no native foreign-key
+** tables, are declared with a module that claims no names. Temp tables and attached files may be called t_keys. */
+#define TABLE_METHODS                                                                                                  \
+    .iVersion = 3, .xCreate = watched_create, .xConnect = watched_connect, .xBestIndex = watched_best_index,           \
+    .xDisconnect = table_disconnect, .xDestroy = table_destroy, .xOpen = rst_cursor_open, .xClose = rst_cursor_close,  \
+    .xFilter = watched_filter, .xNext = rst_cursor_next, .xEof = rst_cursor_eof, .xColumn = rst_cursor_column,         \
+    .xRowid = rst_cursor_rowid, .xUpdate = watched_update, .xBegin = rst_vtab_begin, .xSync = rst_vtab_sync,           \
+    .xCommit = rst_vtab_commit, .xRollback = rst_vtab_rollback, .xFindFunction = rst_find_function,                    \
+    .xRename = table_rename, .xSavepoint = rst_vtab_savepoint, .xRelease = rst_vtab_release,                           \
+    .xRollbackTo = rst_vtab_rollback_to
+
+const sqlite3_module rst_table_module = {TABLE_METHODS};
+const sqlite3_module rst_sidecar_module = {TABLE_METHODS, .xShadowName = table_shadow_name};

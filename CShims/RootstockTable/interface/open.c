@@ -90,7 +90,6 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     limit = engine->maximum_key_size(store->shared->environment);
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     rst_checksums_keep(c, false); /* until the catalog is read */
-    sqlite3_snprintf(sizeof definitions->engine_module, definitions->engine_module, "%s", engine->name);
     code = store->checks_pages ? may_check_pages(c, message) : SQLITE_OK;
     if (code == SQLITE_OK && store->verifies) code = verify_pages(c, message);
     if (code == SQLITE_OK) code = rst_schema_load(c, message);

@@ -233,6 +233,17 @@ check "SQLite takes no virtual table for a parent, and says so" \
     "ATTACH '$folder/mismatch.db' AS a; PRAGMA foreign_keys = ON;
 CREATE VIRTUAL TABLE a.p USING lmdb(id INTEGER PRIMARY KEY); CREATE TABLE a.c(p REFERENCES p(id));
 INSERT INTO a.c VALUES (1);"
+check "only the names of native foreign-key tables are reserved, and only for a defensive connection" \
+    "          defensive on
+Parse error near line 7: object name reserved for internal use: r_foreign1
+1" "ATTACH '$folder/reserved.db' AS r;
+.dbconfig defensive on
+CREATE VIRTUAL TABLE r.r USING lmdb(id INTEGER PRIMARY KEY);
+CREATE TABLE r.r_foreigners(a);
+CREATE TABLE r.r_foreign(a);
+CREATE TABLE r.r_foreign1(a);
+INSERT INTO r.r_foreigners VALUES (1);
+SELECT count(*) FROM r.r_foreigners;"
 check "native_keys must be unique" \
     "Runtime error near line 3: native_keys of p must name the columns of its PRIMARY KEY or of a UNIQUE" \
     "ATTACH '$folder/unique.db' AS a;
