@@ -43,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -191,6 +191,9 @@ row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts
 scan-memory: extension engines ## a table of SCAN_MEGABYTES scanned on each engine in 200 MB of private memory: 2048 takes 20 minutes
 	Tests/Cost/Scan/run.py --megabytes $(SCAN_MEGABYTES) $(EXTENSION) lmdb lmdb:plain sqlite-btree \
 		$(foreach engine,reference log rocksdb,$(patsubst %,%=$(engine),$(wildcard build/engines/librootstock_$(engine).so)))
+
+api-cost: ## the layer table: instructions of the Swift API over SQLite's C calls, and decoding beside GRDB (callgrind)
+	Tests/Cost/API/run.sh
 
 page-cost: ## instructions a row of puts at random keys, with option checkPages and without (callgrind)
 	Tests/Cost/Pages/run.sh
