@@ -27,7 +27,8 @@ public final class Connection {
     private(set) var refusesWrites: Bool
 
     private(set) var database: OpaquePointer?
-    var cache: StatementCache
+    /// Belongs to one thread at a time, so that nothing is gained by watching for overlapping uses.
+    @exclusivity(unchecked) var cache: StatementCache
 
     /// The last of the `Statement` objects that exist, which form a list: what ``Store`` resets when a connection comes back with some
     /// of them forgotten.

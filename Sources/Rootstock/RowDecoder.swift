@@ -61,14 +61,24 @@ final class RowDecoding: Decoder {
 
     func isNull(_ column: Int) -> Bool { statement.isNull(at: column) }
 
-    /// The column's value as a `T`, exactly.
+    /// The column's value as a `T`, exactly. Inlined, so that each caller has it for its own type: without, Swift looks up `T?` at run time,
+    /// which costs more than the value.
+    @inline(__always)
     func value<T: ValueConvertible>(_ column: Int, as type: T.Type) throws(DatabaseError) -> T {
-        guard column < names.count else {
-            throw DatabaseError(.range, "no column \(column): the row has \(names.count), counted from 0")
-        }
+        guard column < names.count else { throw outOfRange(column) }
         let value = statement.value(at: column)
-        if let converted = T(databaseValue: value) { return converted }
-        throw DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not \(T.self)")
+        guard let converted = T(databaseValue: value) else { throw mismatch(column, value, type) }
+        return converted
+    }
+
+    @inline(never)
+    private func outOfRange(_ column: Int) -> DatabaseError {
+        DatabaseError(.range, "no column \(column): the row has \(names.count), counted from 0")
+    }
+
+    @inline(never)
+    private func mismatch(_ column: Int, _ value: Value, _ type: Any.Type) -> DatabaseError {
+        DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not \(type)")
     }
 
     /// The column's value as a `T`: converted, else decoded as a single value, else from JSON text.
@@ -145,8 +155,10 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return column
     }
 
+    @inline(__always)
     private func value<T: ValueConvertible>(_ key: Key) throws -> T { try row.value(require(key), as: T.self) }
 
+    @inline(__always)
     private func optional<T: ValueConvertible>(_ key: Key) throws -> T? {
         guard let column = column(key), !row.isNull(column) else { return nil }
         return try row.value(column, as: T.self)

@@ -27,6 +27,28 @@ import Testing
         return try connection.query("SELECT what FROM log ORDER BY rowid").map { $0[0] }
     }
 
+    /// To Swift the two texts are equal strings: the second writes its letter as two code points.
+    @Test(arguments: engines) func textsOfOtherCodePointsAreOtherStatements(_ engine: Engine) throws {
+        let connection = try connection(engine, "CREATE TABLE t(a)")
+        let (one, two) = ("SELECT length('caf\u{e9}')", "SELECT length('cafe\u{301}')")
+        #expect(one == two)
+        for _ in 0..<2 {
+            #expect(try connection.queryValue(one) == 4)
+            #expect(try connection.queryValue(two) == 5)
+        }
+    }
+
+    /// Texts that share their lists in the cache, with some of them forgotten now and then.
+    @Test(arguments: engines) func manyTextsAreEachTheirOwn(_ engine: Engine) throws {
+        var options = StoreOptions()
+        options.statementCacheCapacity = 50
+        let connection = try Connection(path: folder.path(), engine: engine, options: options)
+        for turn in 0..<2000 {
+            let number = (turn * 2_654_435_761 >> 16) % 80
+            #expect(try connection.queryValue("SELECT \(number) + ?", [1]) == Value(number + 1))
+        }
+    }
+
     @Test(arguments: engines) func aTriggerMadeLaterFires(_ engine: Engine) throws {
         let connection = try connection(engine, "CREATE TABLE t(a); CREATE TABLE log(what)")
         let log = try logged(

@@ -42,14 +42,16 @@ static int run(sqlite3_stmt *statement) {
     return code == SQLITE_DONE ? reset : code;
 }
 
-int c_insert(sqlite3_stmt *insert, sqlite3_stmt *begin, sqlite3_stmt *commit, const char *const *titles, int64_t count) {
+int c_insert(sqlite3_stmt *insert, sqlite3_stmt *begin, sqlite3_stmt *commit, const char *const *titles,
+             int64_t count) {
     int code;
     for (int64_t index = 0; index < count; index++) {
         const char *title = titles[index % 16];
         if (index % 1000 == 0 && (code = run(begin)) != SQLITE_OK) return code;
         if ((code = sqlite3_bind_int64(insert, 1, index + 1)) != SQLITE_OK ||
             (code = sqlite3_bind_text(insert, 2, title, (int)strlen(title), SQLITE_TRANSIENT)) != SQLITE_OK ||
-            (code = sqlite3_bind_double(insert, 3, (double)index / 4)) != SQLITE_OK || (code = run(insert)) != SQLITE_OK)
+            (code = sqlite3_bind_double(insert, 3, (double)index / 4)) != SQLITE_OK ||
+            (code = run(insert)) != SQLITE_OK)
             return code;
         if (index % 1000 == 999 && (code = run(commit)) != SQLITE_OK) return code;
     }

@@ -12,9 +12,10 @@ enum Fixture {
     }
 
     static let titles = [
-        "The Dispossessed", "The Lathe of Heaven", "A Wizard of Earthsea", "The Left Hand of Darkness", "Always Coming Home",
-        "The Word for World Is Forest", "Four Ways to Forgiveness", "The Telling", "Lavinia", "Tehanu", "The Other Wind",
-        "City of Illusions", "Planet of Exile", "Rocannon's World", "The Farthest Shore", "The Tombs of Atuan",
+        "The Dispossessed", "The Lathe of Heaven", "A Wizard of Earthsea", "The Left Hand of Darkness",
+        "Always Coming Home", "The Word for World Is Forest", "Four Ways to Forgiveness", "The Telling", "Lavinia",
+        "Tehanu", "The Other Wind", "City of Illusions", "Planet of Exile", "Rocannon's World", "The Farthest Shore",
+        "The Tombs of Atuan",
     ]
 
     static func fill(_ path: String, rows: Int) throws {
