@@ -103,8 +103,8 @@ int rootstock_lmdb_cursor_stop(rootstock_cursor *cursor, int code) {
     return lmdb_result(cursor->transaction->environment, code);
 }
 
-/* Makes the MDB_cursor one of the transaction's. Returns LMDB's code. */
-static int attach(rootstock_cursor *cursor) {
+int rootstock_lmdb_cursor_attach(rootstock_cursor *cursor) {
+    if (cursor->attached) return MDB_SUCCESS;
     int code = cursor->cursor != NULL ? mdb_cursor_renew(cursor->transaction->txn, cursor->cursor)
                                       : mdb_cursor_open(cursor->transaction->txn, cursor->tree, &cursor->cursor);
     cursor->attached = code == MDB_SUCCESS;
@@ -114,7 +114,7 @@ static int attach(rootstock_cursor *cursor) {
 int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *slice_key,
                                rootstock_slice *slice_value) {
     MDB_val *key = (MDB_val *)slice_key, *value = (MDB_val *)slice_value;
-    int code = cursor->attached ? MDB_SUCCESS : attach(cursor);
+    int code = rootstock_lmdb_cursor_attach(cursor);
     if (code != MDB_SUCCESS) return rootstock_lmdb_cursor_stop(cursor, code);
     if (!cursor->positioned && move == ROOTSTOCK_NEXT) move = ROOTSTOCK_FIRST;
     if (!cursor->positioned && move == ROOTSTOCK_PREVIOUS) move = ROOTSTOCK_LAST;

@@ -417,6 +417,8 @@ int rootstock_lmdb_cursor_move(rootstock_cursor *cursor, rootstock_move move, ro
 rootstock_cursor *rootstock_lmdb_cursor_new(rootstock_transaction *transaction, rootstock_tree tree);
 /* The move ends with LMDB's code, which is none of success: the cursor stands nowhere. Returns ours. */
 int rootstock_lmdb_cursor_stop(rootstock_cursor *cursor, int code);
+/* Makes the MDB_cursor one of the transaction's, if it is none. Returns LMDB's code. */
+int rootstock_lmdb_cursor_attach(rootstock_cursor *cursor);
 
 /* plain/file.c */
 /* Is the open file a whole LMDB file? ROOTSTOCK_OK with zeroed facts for an empty one. Else NOT_A_STORE, VERSION,

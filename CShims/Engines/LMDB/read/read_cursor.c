@@ -11,7 +11,8 @@
 
 int rootstock_lmdb_read_cursor_open(rootstock_transaction *transaction, rootstock_tree tree,
                                     rootstock_cursor **cursor) {
-    if (!lmdb_snapshot_of(transaction)->walks) return rootstock_lmdb_cursor_open(transaction, tree, cursor);
+    int walks = transaction->write ? transaction->environment->mapped : lmdb_snapshot_of(transaction)->walks;
+    if (!walks) return rootstock_lmdb_cursor_open(transaction, tree, cursor);
     *cursor = rootstock_lmdb_cursor_new(transaction, tree);
     return *cursor != NULL ? ROOTSTOCK_OK : rootstock_lmdb_failure(transaction->environment, ENOMEM);
 }

@@ -127,11 +127,22 @@ static int find_in_leaf(lmdb_cursor_layout *path, unsigned char *leaf, uint32_t 
     return stand(path, low, LMDB_ABSENT);
 }
 
+int rootstock_lmdb_see_pages(rootstock_transaction *transaction, MDB_cursor *cursor) {
+    const rootstock_environment *environment = transaction->environment;
+    const lmdb_cursor_layout *path = (const lmdb_cursor_layout *)cursor;
+    lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
+    snapshot->page_bytes = environment->page_bytes;
+    snapshot->pages = environment->reserved / lmdb_space_of(environment)->page_bytes;
+    if (snapshot->base == NULL && path->height > 0 && path->flags & CURSOR_STANDS)
+        snapshot->base = path->pages[0] - word(path->pages[0]) * snapshot->page_bytes;
+    if (snapshot->base == NULL) snapshot->base = atomic_load(&lmdb_reading(environment)->map);
+    return snapshot->base != NULL;
+}
+
 /* Down from the root, through the map. */
 static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
-    const rootstock_environment *environment = transaction->environment;
     lmdb_cursor_layout *path = (lmdb_cursor_layout *)kept->cursor;
-    lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
+    const lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
     const lmdb_tree_record *record = kept->record;
     unsigned char *pages[LMDB_DEPTH_LIMIT];
     uint32_t indexes[LMDB_DEPTH_LIMIT], level = 0;
@@ -139,12 +150,7 @@ static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MD
     int exact, leaf;
     lmdb_place place;
     if (record->depth == 0 || record->depth > LMDB_DEPTH_LIMIT) return LMDB_UNKNOWN;
-    snapshot->page_bytes = environment->page_bytes;
-    snapshot->pages = environment->reserved / lmdb_space_of(environment)->page_bytes;
-    if (snapshot->base == NULL && path->height > 0 && path->flags & CURSOR_STANDS)
-        snapshot->base = path->pages[0] - word(path->pages[0]) * snapshot->page_bytes;
-    if (snapshot->base == NULL) snapshot->base = atomic_load(&lmdb_reading(environment)->map);
-    if (snapshot->base == NULL ||
+    if (!rootstock_lmdb_see_pages(transaction, kept->cursor) ||
         rootstock_lmdb_check_way(transaction, kept->cursor, kept->tree, key, LMDB_WAY_ALONE) != MDB_SUCCESS)
         return LMDB_UNKNOWN;
     for (;; level++) {

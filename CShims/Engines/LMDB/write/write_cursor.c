@@ -237,6 +237,12 @@ static int remove_from_plain(rootstock_transaction *transaction, lmdb_kept *kept
 ** GET, PUT, REMOVE
 */
 
+const lmdb_tree_record *rootstock_lmdb_kept_record(rootstock_transaction *transaction, MDB_dbi tree) {
+    lmdb_kept *kept = lmdb_find_kept(transaction, tree);
+    if (kept == NULL && keep(transaction, tree, 0, &kept) != MDB_SUCCESS) return NULL;
+    return kept->record != NULL && rootstock_lmdb_see_pages(transaction, kept->cursor) ? kept->record : NULL;
+}
+
 int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value) {
     lmdb_kept *kept;
     int code = keep(transaction, tree, 0, &kept);

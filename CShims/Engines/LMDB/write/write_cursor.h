@@ -41,6 +41,8 @@ int rootstock_lmdb_kept_get(rootstock_transaction *transaction, MDB_dbi tree, MD
 int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value,
                             unsigned flags);
 int rootstock_lmdb_kept_remove(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key);
+/* LMDB's record of the tree, whose pages may be walked in the map until the transaction ends; else null. */
+const struct lmdb_tree_record *rootstock_lmdb_kept_record(rootstock_transaction *transaction, MDB_dbi tree);
 /* The tree is about to be changed in another way. */
 void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree);
 
@@ -49,6 +51,8 @@ void rootstock_lmdb_forget_kept(rootstock_transaction *transaction, MDB_dbi tree
 ** through here; else null. */
 struct lmdb_tree_record *rootstock_lmdb_plain_record(const rootstock_transaction *transaction, MDB_cursor *cursor,
                                                      MDB_dbi tree);
+/* The transaction's snapshot becomes the map as it is now, for a store that is written through it. 0: it cannot. */
+int rootstock_lmdb_see_pages(rootstock_transaction *transaction, MDB_cursor *cursor);
 /* Searches in a row that missed, after which none looks in the leaf first. */
 enum { LMDB_MOST_MISSES = 3 };
 /* Moves the kept cursor of a plain tree to the key's entry, or to where it would be in its leaf. LMDB_UNKNOWN: LMDB has

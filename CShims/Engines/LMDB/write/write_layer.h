@@ -40,10 +40,9 @@ typedef struct lmdb_write_transaction {
 } lmdb_write_transaction;
 
 typedef struct lmdb_write_cursor {
-    lmdb_read_cursor below; /* base class, must be first */
-    int in_leaf;            /* path.places[0] is where the cursor stands, unless it was disturbed: write/leaf_scan.c */
-    int behind;             /* in_leaf, and the MDB_cursor is not there */
-    unsigned steps;         /* of the MDB_cursor, one after the other */
+    lmdb_read_cursor below;         /* base class, must be first */
+    const lmdb_tree_record *record; /* LMDB's, of a tree that the cursor walks: write/write_scan.c */
+    int is_lmdbs;                   /* it does not: the moves are LMDB's */
 } lmdb_write_cursor;
 
 static inline lmdb_space *lmdb_space_of(const rootstock_environment *environment) {
@@ -113,7 +112,7 @@ int rootstock_lmdb_write_put(rootstock_transaction *transaction, rootstock_tree 
                              rootstock_slice *value, uint32_t flags);
 int rootstock_lmdb_write_remove(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
 
-/* write/leaf_scan.c */
+/* write/write_scan.c */
 int rootstock_lmdb_write_cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key,
                                      rootstock_slice *value);
 
