@@ -12,9 +12,12 @@
 
 rootstock_cursor *rootstock_lmdb_cursor_new(rootstock_transaction *transaction, rootstock_tree tree) {
     size_t bytes = transaction->environment->layers->hooks->cursor_bytes;
+    rootstock_cursor *cursor = transaction->spare;
+    transaction->spare = NULL;
     /* Only cursors of write transactions keep keys; the others stay small. */
-    rootstock_cursor *cursor = calloc(1, bytes + (transaction->write ? sizeof(lmdb_last_key) : 0));
+    if (cursor == NULL) cursor = malloc(bytes + (transaction->write ? sizeof(lmdb_last_key) : 0));
     if (cursor == NULL) return NULL;
+    memset(cursor, 0, bytes);
     cursor->transaction = transaction;
     cursor->tree = tree;
     cursor->write = transaction->write;
@@ -55,7 +58,10 @@ void rootstock_lmdb_cursor_close(rootstock_cursor *cursor) {
         if (cursor->next != NULL) cursor->next->link = cursor->link;
     }
     if (cursor->cursor != NULL) mdb_cursor_close(cursor->cursor);
-    free(cursor);
+    if (cursor->write && cursor->transaction->spare == NULL)
+        cursor->transaction->spare = cursor;
+    else
+        free(cursor);
 }
 
 static const MDB_cursor_op cursor_operations[] = {

@@ -126,6 +126,7 @@ struct rootstock_transaction {
     int may_spill;                    /* nothing that it stands on would be undone by a power loss */
     int unnamed_changed;              /* records of the unnamed tree were put or removed (plain/foreign_trees.c) */
     struct rootstock_cursor *cursors; /* open ones of a write transaction */
+    struct rootstock_cursor *spare;   /* of a write transaction: memory of one that was closed, for the next; or null */
     lmdb_tree_list created;           /* trees of this write transaction, not yet anybody else's */
 };
 

@@ -276,6 +276,7 @@ static void finish(rootstock_transaction *transaction) {
     if (transaction->live) rootstock_lmdb_leave(environment);
     if (transaction->write) unlock_writer(environment);
     rootstock_lmdb_free_trees(&transaction->created);
+    free(transaction->spare);
     free(transaction);
 }
 

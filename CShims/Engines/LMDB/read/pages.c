@@ -109,6 +109,12 @@ static inline int is_worth_a_look(uint32_t misses) {
     return misses < PATIENCE || (misses & TRY_AGAIN_MASK) == 0;
 }
 
+int rootstock_lmdb_pages_way(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *key, lmdb_path *path,
+                             int *exact) {
+    path->height = 0;
+    return descend(snapshot, root, key, path, exact);
+}
+
 int rootstock_lmdb_pages_get(const lmdb_snapshot *snapshot, uint64_t root, lmdb_place *near, uint32_t *misses,
                              const MDB_val *key, MDB_val *value) {
     MDB_val found;

@@ -79,6 +79,9 @@ void rootstock_lmdb_expect_leaves(const lmdb_snapshot *snapshot, const lmdb_plac
 
 /* read/pages.c: all return LMDB's codes. MDB_CORRUPTED: the pages contradict themselves. Slices point into the map. */
 
+/* The way to where the key is in its leaf (*exact), or would be, which may be behind the last entry. */
+int rootstock_lmdb_pages_way(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *key, lmdb_path *path,
+                             int *exact);
 /* The entry of that key; its leaf is left in *near, which is where it looks first if near->page is not null. */
 int rootstock_lmdb_pages_get(const lmdb_snapshot *snapshot, uint64_t root, lmdb_place *near, uint32_t *misses,
                              const MDB_val *key, MDB_val *value);

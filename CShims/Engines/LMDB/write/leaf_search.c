@@ -141,37 +141,23 @@ int rootstock_lmdb_see_pages(rootstock_transaction *transaction, MDB_cursor *cur
 
 /* Down from the root, through the map. */
 static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
-    lmdb_cursor_layout *path = (lmdb_cursor_layout *)kept->cursor;
-    const lmdb_snapshot *snapshot = lmdb_snapshot_of(transaction);
+    lmdb_cursor_layout *layout = (lmdb_cursor_layout *)kept->cursor;
     const lmdb_tree_record *record = kept->record;
-    unsigned char *pages[LMDB_DEPTH_LIMIT];
-    uint32_t indexes[LMDB_DEPTH_LIMIT], level = 0;
-    uint64_t number = record->root;
-    int exact, leaf;
-    lmdb_place place;
-    if (record->depth == 0 || record->depth > LMDB_DEPTH_LIMIT) return LMDB_UNKNOWN;
-    if (!rootstock_lmdb_see_pages(transaction, kept->cursor) ||
-        rootstock_lmdb_check_way(transaction, kept->cursor, kept->tree, key, LMDB_WAY_ALONE) != MDB_SUCCESS)
+    lmdb_path path;
+    int exact = 0;
+    if (record->depth == 0 || record->depth > LMDB_DEPTH_LIMIT ||
+        !rootstock_lmdb_see_pages(transaction, kept->cursor) ||
+        rootstock_lmdb_check_way(transaction, kept->cursor, kept->tree, key, LMDB_WAY_ALONE) != MDB_SUCCESS ||
+        rootstock_lmdb_pages_way(lmdb_snapshot_of(transaction), record->root, key, &path, &exact) != MDB_SUCCESS ||
+        path.height != record->depth)
         return LMDB_UNKNOWN;
-    for (;; level++) {
-        entry found;
-        if (open_page(snapshot, number, &place, &leaf) != MDB_SUCCESS || leaf != (level + 1 == record->depth))
-            return LMDB_UNKNOWN;
-        pages[level] = (unsigned char *)place.page;
-        if (search(snapshot, place.page, leaf ? 0 : 1, place.count, key, &indexes[level], &exact) != MDB_SUCCESS)
-            return LMDB_UNKNOWN;
-        if (leaf) break;
-        if (!exact) indexes[level]--;
-        if (!read_entry(snapshot, place.page, indexes[level], &found)) return LMDB_UNKNOWN;
-        number = child_of(&found);
+    for (uint32_t i = 0; i < path.height; i++) {
+        layout->pages[i] = (unsigned char *)path.places[i].page;
+        layout->indexes[i] = (uint16_t)path.places[i].index;
     }
-    for (uint32_t i = 0; i <= level; i++) {
-        path->pages[i] = pages[i];
-        path->indexes[i] = (uint16_t)indexes[i];
-    }
-    path->top = (uint16_t)level;
-    path->height = (uint16_t)(level + 1);
-    return stand(path, indexes[level], exact ? LMDB_FOUND : LMDB_ABSENT);
+    layout->top = (uint16_t)(path.height - 1);
+    layout->height = (uint16_t)path.height;
+    return stand(layout, path.places[path.height - 1].index, exact ? LMDB_FOUND : LMDB_ABSENT);
 }
 
 int rootstock_lmdb_find(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
