@@ -27,7 +27,8 @@
 typedef struct packing {
     MDB_env *env;
     MDB_txn *txn; /* null between a failed commit and the end */
-    size_t bytes; /* put since the last commit */
+    MDB_cursor *cursor; /* of the tree that is written, at its end; or null */
+    size_t bytes;       /* put since the last commit */
     rootstock_stop stop;
     void *stop_context;
     size_t unasked_entries, unasked_bytes; /* since the caller was asked */
@@ -60,11 +61,14 @@ static int check_trees(rootstock_transaction *transaction, MDB_cursor *list) {
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
 }
 
-static int commit_and_go_on(packing *to) {
+static int commit_and_go_on(packing *to, MDB_dbi tree) {
+    mdb_cursor_close(to->cursor);
+    to->cursor = NULL;
     int code = mdb_txn_commit(to->txn);
     to->txn = NULL;
     to->bytes = 0;
-    return code == MDB_SUCCESS ? mdb_txn_begin(to->env, NULL, 0, &to->txn) : code;
+    if (code == MDB_SUCCESS) code = mdb_txn_begin(to->env, NULL, 0, &to->txn);
+    return code == MDB_SUCCESS ? mdb_cursor_open(to->txn, tree, &to->cursor) : code;
 }
 
 static int pack_tree(rootstock_transaction *transaction, const char *name, packing *to) {
@@ -74,15 +78,18 @@ static int pack_tree(rootstock_transaction *transaction, const char *name, packi
     rootstock_tree tree;
     if (rootstock_lmdb_tree_open(transaction, name, 0, &tree) != ROOTSTOCK_OK) return MDB_BAD_DBI;
     int code = mdb_dbi_open(to->txn, name, MDB_CREATE, &handle);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(to->txn, handle, &to->cursor);
     if (code == MDB_SUCCESS) code = mdb_cursor_open(transaction->txn, tree, &cursor);
     if (code != MDB_SUCCESS) return code;
     while (code == MDB_SUCCESS && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
-        code = mdb_put(to->txn, handle, &key, &value, MDB_APPEND);
+        code = mdb_cursor_put(to->cursor, &key, &value, MDB_APPEND);
         to->bytes += key.mv_size + value.mv_size;
-        if (code == MDB_SUCCESS && to->bytes >= COMMIT_BYTES) code = commit_and_go_on(to);
+        if (code == MDB_SUCCESS && to->bytes >= COMMIT_BYTES) code = commit_and_go_on(to, handle);
         if (code == MDB_SUCCESS && is_stopped(to, key.mv_size + value.mv_size)) code = ECANCELED;
     }
     mdb_cursor_close(cursor);
+    mdb_cursor_close(to->cursor);
+    to->cursor = NULL;
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
 }
 
