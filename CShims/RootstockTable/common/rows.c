@@ -155,17 +155,18 @@ static inline size_t patch_in_place(unsigned char *out, const rootstock_row *row
     return before + row->body_size;
 }
 
-size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
+size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, int count, const rootstock_value *values,
                            uint32_t columns) {
     int code = row->width >> 1; /* 1, 2, 4: 0, 1, 2 */
     size_t start = 0, total = 0, header = row->count < COUNT_ESCAPE ? 1 : 3;
-    unsigned char *types = out + header, *ends = types + row->count, *body = ends + ((size_t)row->count << code);
+    unsigned char *types = out + header, *ends = types + count, *body = ends + ((size_t)count << code);
     unsigned char *next = body;
-    size_t whole = patch_in_place(out, row, values, columns);
+    size_t whole = count == row->count ? patch_in_place(out, row, values, columns) : 0;
     if (whole > 0) return whole;
-    for (int i = 0; i < row->count; i++) {
-        size_t end = end_at(row, i);
-        if (end < start) return 0;
+    if (count != row->count && count >= COUNT_ESCAPE) return 0;
+    for (int i = 0; i < count; i++) {
+        size_t end = i < row->count ? end_at(row, i) : start;
+        if (end < start || (i >= row->count && (columns >> i & 1) == 0)) return 0;
         if (i < 32 && (columns >> i & 1) != 0) {
             if (values[i].size > MAXIMUM_ROW_BYTES) return 0;
             total += body_size(&values[i]);
@@ -174,12 +175,13 @@ size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, const r
         }
         start = end;
     }
-    if (start != row->body_size || total > MAXIMUM_ROW_BYTES - header_size(row->count, code)) return 0;
+    if (start != row->body_size || total > MAXIMUM_ROW_BYTES - header_size(count, code)) return 0;
     if (width_code(total) != code) return 0;
     memcpy(out, row->types - header, header + (size_t)row->count);
+    if (count != row->count) out[0] = (unsigned char)(out[0] - row->count + count);
     start = 0;
-    for (int i = 0; i < row->count; i++) {
-        size_t end = end_at(row, i);
+    for (int i = 0; i < count; i++) {
+        size_t end = i < row->count ? end_at(row, i) : start;
         if (i < 32 && (columns >> i & 1) != 0) {
             next += write_value(&types[i], next, &values[i]);
         } else {

@@ -119,11 +119,12 @@ static inline double rootstock_row_real(const unsigned char *bytes) {
 /* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or
 ** SQLITE_CORRUPT. */
 int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
-/* Writes the row to out with the columns of these bits (of the first 32) taken from values instead: the bytes that
+/* Writes the row to out with the columns of these bits (of the first 32) taken from values instead, and with `count`
+** columns, which may be more than the row has if those behind its own are taken from values: the bytes that
 ** rootstock_row_write makes of such a row, if these are such bytes. out has room for the row and for the new values
-** with 9 bytes each beside. How many bytes were written; 0, and nothing is said of out, if the row is malformed or its
-** offsets would be of another width. */
-size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
+** with 9 bytes each beside. How many bytes were written; 0, and nothing is said of out, if the row is malformed, its
+** offsets would be of another width, or more columns are asked for than a short header tells. */
+size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, int count, const rootstock_value *values,
                            uint32_t columns);
 /* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text
 ** ended by NUL. SQLITE_OK or SQLITE_CORRUPT. */

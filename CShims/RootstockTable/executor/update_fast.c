@@ -66,7 +66,20 @@ bool rst_update_fast_fits(rst_table *table, uint64_t changed) {
     return (table->foreign_key_count == 0 && !table->is_parent) || is_apart_from_keys(table, changed);
 }
 
-int rst_update_fast_put(rst_table *table, const rootstock_slice *key, const rootstock_value *patches, uint32_t slots,
+/* A row from before an ALTER TABLE ADD COLUMN gets the columns that it lacks; a bound of what they add to its bytes. */
+static size_t widen(const rst_table *table, const rootstock_row *row, rootstock_value *patches, uint32_t *slots) {
+    size_t extra = 0;
+    for (int i = 0; i < table->column_count; i++) {
+        int slot = table->slot[i];
+        if (slot < row->count || (*slots >> slot & 1) != 0) continue;
+        patches[slot] = table->columns[i].missing;
+        *slots |= (uint32_t)1 << slot;
+        extra += patches[slot].size + 9;
+    }
+    return extra;
+}
+
+int rst_update_fast_put(rst_table *table, const rootstock_slice *key, rootstock_value *patches, uint32_t slots,
                         size_t extra) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
@@ -75,11 +88,12 @@ int rst_update_fast_put(rst_table *table, const rootstock_slice *key, const root
     size_t size;
     int code = rst_get(c, store_of(c)->writer, &table->tree, key, &bytes);
     if (code != SQLITE_ROW) return code;
-    if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count != table->slot_count)
+    if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count > table->slot_count)
         return SQLITE_NOTFOUND;
+    if (row.count < table->slot_count) extra += widen(table, &row, patches, &slots);
     executor->row_scratch.size = 0;
     if (rootstock_buffer_reserve(&executor->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
-    size = rootstock_row_patch(executor->row_scratch.data, &row, patches, slots);
+    size = rootstock_row_patch(executor->row_scratch.data, &row, table->slot_count, patches, slots);
     if (size == 0 || rst_row_may_be_too_big(table, size)) return SQLITE_NOTFOUND;
     bytes.size = size;
     bytes.data = executor->row_scratch.data;

@@ -140,7 +140,7 @@ int rst_update_fast_indexed(rst_table *table, const rootstock_slice *key, const 
     executor->row_scratch.size = 0;
     if (code == SQLITE_OK) code = rootstock_buffer_reserve(&executor->row_scratch, bytes.size + extra);
     if (code == SQLITE_OK) {
-        bytes.size = rootstock_row_patch(executor->row_scratch.data, &row, patches, slots);
+        bytes.size = rootstock_row_patch(executor->row_scratch.data, &row, row.count, patches, slots);
         bytes.data = executor->row_scratch.data;
         if (bytes.size == 0 || rst_row_may_be_too_big(table, bytes.size)) code = SQLITE_NOTFOUND;
     }
