@@ -26,7 +26,7 @@
 
 typedef struct packing {
     MDB_env *env;
-    MDB_txn *txn; /* null between a failed commit and the end */
+    MDB_txn *txn;       /* null between a failed commit and the end */
     MDB_cursor *cursor; /* of the tree that is written, at its end; or null */
     size_t bytes;       /* put since the last commit */
     rootstock_stop stop;
