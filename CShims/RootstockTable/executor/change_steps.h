@@ -66,8 +66,8 @@ int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value 
 /* Whether a change of these columns, all within the first 24, is such a one, if their new values pass affinity and NOT
 ** NULL. */
 bool rst_update_fast_fits(rst_table *table, uint64_t changed);
-/* The row under the key with the values of these slots exchanged, which are as they are to be stored (the others' places
-** may be written to); extra: a bound of what they add to its bytes. Codes as rst_update_fast. */
+/* The row under the key with the values of these slots exchanged, which are as they are to be stored (the places of
+** others may be written to); extra: a bound of what they add to its bytes. Codes as rst_update_fast. */
 int rst_update_fast_put(rst_table *table, const rootstock_slice *key, rootstock_value *patches, uint32_t slots,
                         size_t extra);
 
