@@ -28,7 +28,9 @@ int rst_changed_tables_note(rst_changed_tables *changed, const char *type, const
 
 bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name) {
     for (int i = 0; i < changed->count; i++) {
-        if (sqlite3_stricmp(changed->names[i], name) == 0) return true;
+        /* Asked of every table: most names differ in their first letter's lower bits already. */
+        if (((changed->names[i][0] ^ name[0]) & 0x1F) == 0 && sqlite3_stricmp(changed->names[i], name) == 0)
+            return true;
     }
     return false;
 }
@@ -45,6 +47,7 @@ static bool is_tree_unused(const rst_tree *tree) {
 }
 
 bool rst_table_is_unused(const rst_table *table) {
+    if (!table->described) return true;
     if (!is_tree_unused(&table->tree) || table->triggers != NULL || table->plan_count > 0 || table->open_cursors > 0 ||
         table->spare_cursors != NULL || table->automatics != NULL || table->shadows_known || table->shadow_count > 0 ||
         table->table_rows != 0 || table->clearing != 0 || table->pinned != 0 || table->last_rowid_known ||
@@ -151,6 +154,7 @@ static bool copy_all(rst_table *to, const rst_table *from) {
     to->references = 1;
     to->connection = from->connection;
     to->described = from->described;
+    to->hash = from->hash;
     to->identifier = from->identifier;
     to->tree.number = from->tree.number;
     to->without_rowid = from->without_rowid;

@@ -40,9 +40,12 @@ bool rst_index_is_plain(const rst_object *object) {
 /* Whom the table refers to. */
 static int read_parents(rst_table *table) {
     const char *p = table->sql, *end = p + strlen(p);
-    char *to = sqlite3_malloc64(strlen(p) + 2); /* each name is shorter than what it stands in */
-    if (to == NULL) return SQLITE_NOMEM;
-    table->parents = to;
+    size_t most = strlen(p) / strlen("REFERENCES") + 1;
+    /* Each name is shorter than what it stands in. */
+    rst_parent_name *parents = sqlite3_malloc64(most * sizeof *parents + strlen(p) + 1);
+    char *to = (char *)(parents + most);
+    if (parents == NULL) return SQLITE_NOMEM;
+    table->parents = parents;
     for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         char *name;
         if (!rst_token_is(&token, "REFERENCES")) continue;
@@ -50,11 +53,10 @@ static int read_parents(rst_table *table) {
         if (!rst_token_names(&token)) continue;
         name = rst_token_name(&token);
         if (name == NULL) return SQLITE_NOMEM;
-        memcpy(to, name, strlen(name) + 1);
-        to += name[0] == '\0' ? 0 : strlen(name) + 1;
+        parents[table->parent_count++] = (rst_parent_name){memcpy(to, name, strlen(name) + 1), rst_name_hash(name)};
+        to += strlen(name) + 1;
         sqlite3_free(name);
     }
-    *to = '\0';
     return SQLITE_OK;
 }
 

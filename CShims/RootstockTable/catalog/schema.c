@@ -350,6 +350,7 @@ int rst_table_begin(rst_connection *c, const rst_object *object, rst_table **out
         rst_table_release(table);
         return SQLITE_NOMEM;
     }
+    table->hash = rst_name_hash(table->name);
     *out = table;
     return SQLITE_OK;
 }

@@ -155,10 +155,17 @@ typedef struct rst_validator {
     sqlite3_stmt *loose, *loose_row, *loose_remove; /* validator_nullable.c */
 } rst_validator;
 
+/* Whom a table refers to that is not described yet. */
+typedef struct rst_parent_name {
+    const char *name;
+    unsigned int hash;
+} rst_parent_name;
+
 struct rst_table {
     int references;
     rst_connection *connection;
     char *name;
+    unsigned int hash;   /* of its name */
     char *declared_name; /* name in the SQLite connection (differs for sqlite_sequence, sqlite_stat1) */
     char *sql;
     int64_t identifier; /* in the catalog */
@@ -197,8 +204,9 @@ struct rst_table {
     struct rst_native_fk_table *shadows; /* of a sidecar's table: see native foreign-key table.c */
     int shadow_count;
     bool shadows_known;
-    bool is_parent;        /* some table of the store refers to this one */
-    char *parents;         /* not described: the names behind each REFERENCES, one behind the other, and an empty one */
+    bool is_parent;           /* some table of the store refers to this one */
+    rst_parent_name *parents; /* not described: the names behind each REFERENCES, in one block with their texts */
+    int parent_count;
     rst_trigger *triggers; /* list, in the order in which they fire */
     rst_plan **plans;
     int plan_count;

@@ -7,17 +7,21 @@
 
 #include <string.h>
 
-static rst_named_table *slot_of(const rst_table_names *names, const char *name) {
-    unsigned int place = rst_name_hash(name) & names->mask;
-    while (names->slots[place].name != NULL && sqlite3_stricmp(names->slots[place].name, name) != 0)
+static rst_named_table *slot_of(const rst_table_names *names, const char *name, unsigned int hash) {
+    unsigned int place = hash & names->mask;
+    const rst_named_table *slot = &names->slots[place];
+    while (slot->name != NULL && (slot->hash != hash || sqlite3_stricmp(slot->name, name) != 0)) {
         place = (place + 1) & names->mask;
+        slot = &names->slots[place];
+    }
     return &names->slots[place];
 }
 
-static void add(rst_table_names *names, const char *name, rst_table *table) {
-    rst_named_table *slot = slot_of(names, name);
+static void add(rst_table_names *names, const char *name, unsigned int hash, rst_table *table) {
+    rst_named_table *slot = slot_of(names, name, hash);
     if (slot->name != NULL) return;
     slot->name = name;
+    slot->hash = hash;
     slot->table = table;
 }
 
@@ -29,16 +33,17 @@ int rst_table_names_make(rst_table **tables, int count, rst_table_names *out) {
     if (out->slots == NULL) return SQLITE_NOMEM;
     memset(out->slots, 0, room * sizeof *out->slots);
     out->mask = room - 1;
-    for (int i = 0; i < count; i++) add(out, tables[i]->name, tables[i]);
+    for (int i = 0; i < count; i++) add(out, tables[i]->name, tables[i]->hash, tables[i]);
     for (int i = 0; i < count; i++) {
-        if (tables[i]->internal) add(out, tables[i]->declared_name, tables[i]); /* of the others it is the same */
+        const char *declared = tables[i]->declared_name;
+        if (tables[i]->internal) add(out, declared, rst_name_hash(declared), tables[i]); /* else it is the same */
     }
     return SQLITE_OK;
 }
 
 /* The table whose own name it is; or null. */
-static rst_named_table *parent_of(const rst_table_names *names, const char *name) {
-    rst_named_table *slot = slot_of(names, name);
+static rst_named_table *parent_of(const rst_table_names *names, const char *name, unsigned int hash) {
+    rst_named_table *slot = slot_of(names, name, hash);
     return slot->name == NULL || slot->name != slot->table->name ? NULL : slot;
 }
 
@@ -53,8 +58,9 @@ int rst_table_names_refer(rst_table **tables, int count, rst_table_names *names)
     for (int i = 0; i < count; i++) {
         if (tables[i]->described || tables[i]->parents == NULL) continue;
         names->children_wait = true;
-        for (const char *name = tables[i]->parents; *name != '\0'; name += strlen(name) + 1) {
-            rst_named_table *slot = parent_of(names, name);
+        for (int k = 0; k < tables[i]->parent_count; k++) {
+            const rst_parent_name *parent = &tables[i]->parents[k];
+            rst_named_table *slot = parent_of(names, parent->name, parent->hash);
             if (slot != NULL) slot->table->is_parent = true;
         }
     }
@@ -66,7 +72,7 @@ int rst_table_names_refer(rst_table **tables, int count, rst_table_names *names)
     for (int i = 0; i < count; i++) {
         for (int k = tables[i]->foreign_key_count - 1; k >= 0; k--) {
             const rst_foreign_key *foreign = &tables[i]->foreign_keys[k];
-            rst_named_table *slot = parent_of(names, foreign->parent);
+            rst_named_table *slot = parent_of(names, foreign->parent, rst_name_hash(foreign->parent));
             if (slot == NULL) continue;
             *child = (rst_child){tables[i], foreign, slot->children};
             slot->children = child++;
@@ -84,6 +90,7 @@ void rst_table_names_free(rst_table_names *names) {
 }
 
 const rst_named_table *rst_table_names_find(const rst_table_names *names, const char *name) {
-    const rst_named_table *slot = names->slots == NULL || name == NULL ? NULL : slot_of(names, name);
+    const rst_named_table *slot =
+        names->slots == NULL || name == NULL ? NULL : slot_of(names, name, rst_name_hash(name));
     return slot == NULL || slot->name == NULL ? NULL : slot;
 }

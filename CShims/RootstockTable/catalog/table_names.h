@@ -15,6 +15,7 @@ typedef struct rst_child {
 
 typedef struct rst_named_table {
     const char *name; /* the table's own or declared one */
+    unsigned int hash;
     struct rst_table *table;
     rst_child *children; /* the newest table's first, each table's in their order; under the own name only */
 } rst_named_table;

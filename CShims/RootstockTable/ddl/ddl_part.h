@@ -9,12 +9,15 @@
 /* The module that a store's tables are declared with: of no engine's name, which is the module beside native files. */
 #define RST_STORE_MODULE "rootstock_store"
 
+typedef enum rst_declared_type { DECLARED_TABLE, DECLARED_VIEW, DECLARED_TRIGGER } rst_declared_type;
+
 /* What was declared to SQLite, and from which text. */
 typedef struct rst_declared {
-    const char *type;
+    rst_declared_type type;
     char *name;
     char *sql;
     int64_t identifier;
+    rst_table *table; /* that was found under the name last, and is held; or null */
 } rst_declared;
 
 typedef struct rst_definitions {

@@ -21,33 +21,35 @@
 
 enum { MANY_TABLES = 4 }; /* that are declared at once when a store is opened */
 
-static bool declared_same(const rst_declared *declared, const char *type, const char *name, const char *sql,
+static bool declared_same(const rst_declared *declared, rst_declared_type type, const char *name, const char *sql,
                           int64_t identifier) {
-    return strcmp(declared->type, type) == 0 && sqlite3_stricmp(declared->name, name) == 0 &&
-           declared->identifier == identifier && strcmp(declared->sql, sql) == 0;
+    return declared->type == type && declared->identifier == identifier && strcmp(declared->sql, sql) == 0 &&
+           sqlite3_stricmp(declared->name, name) == 0;
+}
+
+static void declared_free(rst_declared *declared) {
+    if (declared->table != NULL) rst_table_release(declared->table);
+    sqlite3_free(declared->name);
+    sqlite3_free(declared->sql);
 }
 
 static int undeclare(rst_connection *c, int number, char **message) {
     rst_definitions *definitions = definitions_of(c);
+    static const char *const words[] = {"TABLE", "VIEW", "TRIGGER"};
     rst_declared *declared = &definitions->declared[number];
     int code;
     definitions->undeclaring = true;
-    if (strcmp(declared->type, "table") == 0)
-        code = rst_execute(c, message, "DROP TABLE IF EXISTS main.\"%w\"", declared->name);
-    else if (strcmp(declared->type, "view") == 0)
-        code = rst_execute(c, message, "DROP VIEW IF EXISTS main.\"%w\"", declared->name);
-    else
-        code = rst_execute(c, message, "DROP TRIGGER IF EXISTS main.\"%w\"", declared->name);
+    code = rst_execute(c, message, "DROP %s IF EXISTS main.\"%w\"", words[declared->type], declared->name);
     definitions->undeclaring = false;
     if (code != SQLITE_OK) return code;
-    sqlite3_free(declared->name);
-    sqlite3_free(declared->sql);
+    declared_free(declared);
     /* The others keep their order, in which they are sought. */
     memmove(declared, declared + 1, (size_t)(--definitions->declared_count - number) * sizeof *declared);
     return SQLITE_OK;
 }
 
-static int note_declared(rst_connection *c, const char *type, const char *name, const char *sql, int64_t identifier) {
+static int note_declared(rst_connection *c, rst_declared_type type, const char *name, const char *sql,
+                         int64_t identifier, rst_table *table) {
     rst_definitions *definitions = definitions_of(c);
     rst_declared *more =
         sqlite3_realloc64(definitions->declared, ((sqlite3_uint64)definitions->declared_count + 1) * sizeof *more);
@@ -55,63 +57,91 @@ static int note_declared(rst_connection *c, const char *type, const char *name, 
     if (more == NULL) return SQLITE_NOMEM;
     definitions->declared = more;
     declared = &more[definitions->declared_count];
-    declared->type = type;
-    declared->name = sqlite3_mprintf("%s", name);
-    declared->sql = sqlite3_mprintf("%s", sql);
-    declared->identifier = identifier;
+    *declared = (rst_declared){type, sqlite3_mprintf("%s", name), sqlite3_mprintf("%s", sql), identifier, NULL};
     if (declared->name == NULL || declared->sql == NULL) {
-        sqlite3_free(declared->name);
-        sqlite3_free(declared->sql);
+        declared_free(declared);
         return SQLITE_NOMEM;
     }
+    if (table != NULL) table->references++;
+    declared->table = table;
     definitions->declared_count++;
     return SQLITE_OK;
 }
 
-int rst_declared_note(rst_connection *c, const rst_table *table) {
-    return note_declared(c, "table", table->declared_name, table->sql, table->identifier);
+int rst_declared_note(rst_connection *c, rst_table *table) {
+    return note_declared(c, DECLARED_TABLE, table->declared_name, table->sql, table->identifier, table);
 }
 
 /* *next: behind the one that was found last, for they are sought in the order in which they were declared. */
-static const rst_declared *find_declared(const rst_declared *declared, int count, const char *type, const char *name,
-                                         int *next) {
-    for (int n = 0; n < count; n++) {
-        int i = (*next + n) % count;
-        if (strcmp(declared[i].type, type) != 0 || sqlite3_stricmp(declared[i].name, name) != 0) continue;
+static const rst_declared *find_declared(const rst_declared *declared, int count, rst_declared_type type,
+                                         const char *name, int *next) {
+    int i = *next;
+    for (int n = 0; n < count; n++, i++) {
+        if (i >= count) i = 0;
+        if (declared[i].type != type || sqlite3_stricmp(declared[i].name, name) != 0) continue;
         *next = i + 1;
         return &declared[i];
     }
     return NULL;
 }
 
-static bool is_declared(const rst_connection *c, const char *type, const char *name, int *next) {
+static bool is_declared(const rst_connection *c, rst_declared_type type, const char *name, int *next) {
     const rst_definitions *definitions = definitions_of(c);
     return find_declared(definitions->declared, definitions->declared_count, type, name, next) != NULL;
 }
 
-static const char *declared_type(const rst_connection *c, const rst_object *object) {
+static rst_declared_type declared_type(const rst_connection *c, const rst_object *object) {
     rst_token module;
     if (rst_object_is_virtual(object))
-        return rst_virtual_is_plain(object, &module) && rst_hosted_is(c, &module) ? "table" : "view";
-    if (strcmp(object->type, "view") == 0) return "view";
-    return "trigger";
+        return rst_virtual_is_plain(object, &module) && rst_hosted_is(c, &module) ? DECLARED_TABLE : DECLARED_VIEW;
+    return rst_object_is(object, "view") ? DECLARED_VIEW : DECLARED_TRIGGER;
 }
 
 /* Views, INSTEAD OF triggers on them, and virtual tables of SQLite's modules are native objects of the connection. */
 static bool is_native(rst_connection *c, const rst_object *object) {
-    if (strcmp(object->type, "index") == 0) return false;
-    if (strcmp(object->type, "view") == 0 || rst_object_is_virtual(object)) return true;
-    if (strcmp(object->type, "trigger") != 0) return false;
+    if (rst_object_is(object, "index")) return false;
+    if (rst_object_is(object, "view") || rst_object_is_virtual(object)) return true;
+    if (!rst_object_is(object, "trigger")) return false;
     return rst_table_listed(c, object->table_name) == NULL;
 }
 
+/* The schema's table is the one that was found last: nothing of a table's description changes but by a new one. */
+static bool is_held(const rst_declared *declared, const rst_table *table) {
+    return declared->table == table && declared->identifier == table->identifier;
+}
+
+/* The table is held, and in the schema's list, which is in the order of the identifiers. *next: where it is perhaps,
+** for declarations are mostly in that order, and gone through from the last one. */
+static rst_table *find_held(const rst_schema *schema, const rst_declared *declared, int *next) {
+    int low = 0, high = schema->table_count;
+    if (*next >= 0 && *next < high && is_held(declared, schema->tables[*next])) return schema->tables[(*next)--];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (schema->tables[middle]->identifier < declared->identifier)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *next = low - 1;
+    return low < schema->table_count && is_held(declared, schema->tables[low]) ? schema->tables[low] : NULL;
+}
+
 /* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. */
-static bool is_current(rst_connection *c, const rst_declared *declared, bool *shown) {
+static bool is_current(rst_connection *c, rst_declared *declared, int *next, bool *shown) {
     *shown = false;
-    if (strcmp(declared->type, "table") == 0) {
-        const rst_table *table = rst_table_listed(c, declared->name);
-        if (table != NULL && !declared_same(declared, "table", table->declared_name, table->sql, table->identifier))
-            return false;
+    if (declared->type == DECLARED_TABLE) {
+        rst_table *table = find_held(schema_of(c), declared, next);
+        if (table == NULL) {
+            table = rst_table_listed(c, declared->name);
+            if (table != NULL &&
+                !declared_same(declared, DECLARED_TABLE, table->declared_name, table->sql, table->identifier))
+                return false;
+            if (table != NULL) {
+                if (declared->table != NULL) rst_table_release(declared->table);
+                table->references++;
+                declared->table = table;
+            }
+        }
         if (table != NULL) {
             *shown = rst_expression_column_stale(c, table);
             return true;
@@ -131,23 +161,25 @@ static bool is_current(rst_connection *c, const rst_declared *declared, bool *sh
 ** declared anew. */
 static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
     rst_definitions *definitions = definitions_of(c);
+    const int last = schema_of(c)->table_count - 1;
     bool views_go = false, triggers_go = false, shown;
-    int code = SQLITE_OK;
+    int code = SQLITE_OK, next = last;
     for (int i = 0; i < definitions->declared_count && !triggers_go; i++)
-        triggers_go = strcmp(definitions->declared[i].type, "trigger") == 0;
+        triggers_go = definitions->declared[i].type == DECLARED_TRIGGER;
     for (int i = definitions->declared_count - 1; triggers_go && i >= 0; i--) {
-        if (strcmp(definitions->declared[i].type, "table") == 0 && !is_current(c, &definitions->declared[i], &shown))
+        if (definitions->declared[i].type == DECLARED_TABLE && !is_current(c, &definitions->declared[i], &next, &shown))
             break;
         triggers_go = i > 0;
     }
     for (int i = 0; i < definitions->declared_count && !views_go; i++)
         views_go =
-            strcmp(definitions->declared[i].type, "view") == 0 && !is_current(c, &definitions->declared[i], &shown);
+            definitions->declared[i].type == DECLARED_VIEW && !is_current(c, &definitions->declared[i], &next, &shown);
     triggers_go |= views_go;
+    next = last;
     if (views_go) code = rst_kept_triggers_note(c, kept);
     for (int i = definitions->declared_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-        const rst_declared *declared = &definitions->declared[i];
-        bool keep = is_current(c, declared, &shown) && !(triggers_go && strcmp(declared->type, "trigger") == 0);
+        rst_declared *declared = &definitions->declared[i];
+        bool keep = is_current(c, declared, &next, &shown) && !(triggers_go && declared->type == DECLARED_TRIGGER);
         if (keep && !shown) continue;
         code = undeclare(c, i, shown ? NULL : message);
         if (shown && code == SQLITE_LOCKED) code = SQLITE_OK; /* it is being read: it does without for now */
@@ -206,7 +238,7 @@ static int declare_missing(rst_connection *c, const rst_object *object, char **m
         code = rst_execute(c, message, "CREATE VIEW main.\"%w\" AS SELECT * FROM main.\"%w: %w\"", object->name,
                            object->name, reason);
     sqlite3_free(reason);
-    if (code == SQLITE_OK) code = note_declared(c, "view", object->name, object->sql, object->identifier);
+    if (code == SQLITE_OK) code = note_declared(c, DECLARED_VIEW, object->name, object->sql, object->identifier, NULL);
     store_of(c)->tables_missing = true;
     return code;
 }
@@ -223,14 +255,18 @@ static int declare(rst_connection *c, char **message) {
     code = undeclare_stale(c, &kept, message);
     for (int t = 0; t < schema->table_count && code == SQLITE_OK; t++) {
         rst_table *table = schema->tables[t];
-        if (is_declared(c, "table", table->declared_name, &next)) continue;
+        if (next < definitions->declared_count && is_held(&definitions->declared[next], table)) {
+            next++;
+            continue;
+        }
+        if (is_declared(c, DECLARED_TABLE, table->declared_name, &next)) continue;
         code = rst_table_complete(table, message);
         if (code != SQLITE_OK) break;
         definitions->declaring = table;
         code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", table->declared_name,
                            RST_STORE_MODULE);
         definitions->declaring = NULL;
-        if (code == SQLITE_OK) code = note_declared(c, "table", table->declared_name, table->sql, table->identifier);
+        if (code == SQLITE_OK) code = rst_declared_note(c, table);
     }
     for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
         const rst_object *object = &schema->loaded.objects[o];
@@ -252,8 +288,8 @@ static int declare(rst_connection *c, char **message) {
         }
         sqlite3_free(sql);
         if (code == SQLITE_OK)
-            code = note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier);
-        else if ((code & 0xff) == SQLITE_ERROR && strcmp(declared_type(c, object), "table") == 0 &&
+            code = note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier, NULL);
+        else if ((code & 0xff) == SQLITE_ERROR && declared_type(c, object) == DECLARED_TABLE &&
                  (definitions->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
             code = declare_missing(c, object, message);
     }
@@ -281,10 +317,7 @@ int rst_schema_declare(rst_connection *c, char **message) {
 
 void rst_declared_forget(rst_connection *c) {
     rst_definitions *definitions = definitions_of(c);
-    for (int i = 0; i < definitions->declared_count; i++) {
-        sqlite3_free(definitions->declared[i].name);
-        sqlite3_free(definitions->declared[i].sql);
-    }
+    for (int i = 0; i < definitions->declared_count; i++) declared_free(&definitions->declared[i]);
     sqlite3_free(definitions->declared);
     definitions->declared = NULL;
     definitions->declared_count = 0;
@@ -304,30 +337,28 @@ int rst_declared_relearn(rst_connection *c) {
                            -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
-            const char *type = (const char *)sqlite3_column_text(statement, 0);
+            const char *word = (const char *)sqlite3_column_text(statement, 0);
+            const rst_declared_type type = strcmp(word, "table") == 0  ? DECLARED_TABLE
+                                           : strcmp(word, "view") == 0 ? DECLARED_VIEW
+                                                                       : DECLARED_TRIGGER;
             const char *name = (const char *)sqlite3_column_text(statement, 1);
             const char *sql = "?";
             int64_t identifier = -1;
+            rst_table *table = NULL;
             if (sqlite3_strnicmp(name, "rootstock_txn", 16) == 0) continue;
             known = find_declared(old, old_count, type, name, &next);
             if (known != NULL) {
                 sql = known->sql;
                 identifier = known->identifier;
+                table = known->table;
             }
-            code = note_declared(c,
-                                 strcmp(type, "table") == 0  ? "table"
-                                 : strcmp(type, "view") == 0 ? "view"
-                                                             : "trigger",
-                                 name, sql, identifier);
+            code = note_declared(c, type, name, sql, identifier, table);
             if (code != SQLITE_OK) break;
         }
         int finished = sqlite3_finalize(statement);
         if (code == SQLITE_OK) code = finished; /* an interrupt must not make the list a short one */
     }
-    for (int i = 0; i < old_count; i++) {
-        sqlite3_free(old[i].name);
-        sqlite3_free(old[i].sql);
-    }
+    for (int i = 0; i < old_count; i++) declared_free(&old[i]);
     sqlite3_free(old);
     return code;
 }

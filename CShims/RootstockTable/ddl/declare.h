@@ -12,7 +12,7 @@ int rst_schema_load(rst_connection *c, char **message);
 /* The tables follow the loaded catalog and the schema database, which were brought up to date: those named are
 ** described, the others stay. */
 int rst_schema_follow(rst_connection *c, const rst_changed_tables *changed, char **message);
-int rst_declared_note(rst_connection *c, const rst_table *table);
+int rst_declared_note(rst_connection *c, rst_table *table);
 /* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done
 ** so, and nothing was. */
 int rst_declare_at_once(rst_connection *c);

@@ -24,7 +24,7 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
     int known = 0, code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
-        if (strcmp(object->type, "table") != 0 || rst_object_is_virtual(object)) continue;
+        if (!rst_object_is(object, "table") || rst_object_is_virtual(object)) continue;
         /* Both are in the order of the catalog. */
         while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
         if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
@@ -51,7 +51,7 @@ static int complete_indexed(const rst_catalog *catalog, const rst_changed_tables
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         const rst_named_table *named;
-        if (strcmp(object->type, "index") != 0) continue;
+        if (!rst_object_is(object, "index")) continue;
         if (changed != NULL && !rst_changed_tables_has(changed, object->table_name)) continue;
         named = rst_table_names_find(names, object->table_name);
         if (named != NULL && !named->table->described && !rst_index_is_plain(object))
@@ -84,6 +84,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
     }
     for (int i = 0; i < schema->table_count; i++) {
         rst_table *old = schema->tables[i];
+        if (!old->described) continue;
         rst_cursors_drop_spare(old);
         rst_validator_finalize(old);
         rst_triggers_free(old);

@@ -320,7 +320,7 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
         definitions_of(c)->loading != NULL ? definitions_of(c)->loading : store_of(c)->writer;
     int code;
     for (int i = 0; i < count; i++) {
-        if (strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
+        if (tables[i]->internal && strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
     }
     if (statistics == NULL || transaction == NULL) return SQLITE_OK;
     for (int i = 0; i < count; i++) { /* what is read below is kept in their descriptions */

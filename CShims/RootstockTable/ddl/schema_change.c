@@ -302,7 +302,9 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = rst_schema_rows_take(c, &reach, &before);
     if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
     if (code == SQLITE_OK) {
-        for (int i = 0; i < schema->table_count; i++) rst_validator_rest(schema->tables[i]);
+        for (int i = 0; i < schema->table_count; i++) {
+            if (schema->tables[i]->described) rst_validator_rest(schema->tables[i]);
+        }
         code = rst_function_proxies_sync_for(c, sql, sql + strlen(sql));
         if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);

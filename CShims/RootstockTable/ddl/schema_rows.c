@@ -46,7 +46,7 @@ static int add_rows(sqlite3_stmt *statement, rst_schema_rows *s) {
 
 #define SCHEMA_ROWS "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE "
 
-int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
+static int take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
     const char *sql = reach->name == NULL  ? SCHEMA_ROWS "rowid>?1 ORDER BY rowid"
                       : reach->is_of_table ? SCHEMA_ROWS "tbl_name=?1 COLLATE NOCASE ORDER BY rowid"
                                            : SCHEMA_ROWS "name=?1 COLLATE NOCASE ORDER BY rowid";
@@ -62,11 +62,16 @@ int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_s
     return rst_call_code(code);
 }
 
+int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
+    memset(s, 0, sizeof *s);
+    return reach->only_adds ? SQLITE_OK : take(c, reach, s);
+}
+
 int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, const rst_schema_rows *before,
                                rst_schema_rows *s) {
     sqlite3_stmt *statement;
     int code;
-    if (reach->name == NULL) return rst_schema_rows_take(c, reach, s);
+    if (reach->name == NULL) return take(c, reach, s);
     memset(s, 0, sizeof *s);
     code = sqlite3_prepare_v2(schema_of(c)->schema_db, SCHEMA_ROWS "rowid=?1", -1, &statement, NULL);
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
@@ -118,6 +123,7 @@ int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *
     sqlite3_stmt *statement;
     int code;
     if (!rst_token_is(&verb, "CREATE")) return reach_dropped(c, sql, reach);
+    reach->only_adds = true;
     code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     if (sqlite3_step(statement) == SQLITE_ROW) reach->behind = sqlite3_column_int64(statement, 0);

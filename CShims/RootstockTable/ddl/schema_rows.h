@@ -21,6 +21,7 @@ typedef struct rst_schema_rows {
 /* Which rows of the schema a statement may change. */
 typedef struct rst_schema_reach {
     int64_t behind;   /* those behind this rowid, where name is null */
+    bool only_adds;   /* there is none of them yet */
     char *name;       /* those of this name, from sqlite3_malloc */
     bool is_of_table; /* name is a table's or a view's: those of it, its own row among them */
 } rst_schema_reach;

@@ -136,6 +136,7 @@ static int mirror_text(rst_connection *c, const char *name, char **out) {
 int rst_temporary_triggers_take(rst_connection *c) {
     rst_rewriter *rewriter = rewriter_of(c);
     int count = rewriter->temporary_trigger_count, kept = 0, code = SQLITE_OK;
+    if (count == 0) return SQLITE_OK; /* none was lent */
     for (int i = 0; i < count; i++) {
         char *text = rewriter->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
         if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : mirror_text(c, name, &now);

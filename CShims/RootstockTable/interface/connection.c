@@ -40,6 +40,7 @@ void rst_store_close(rst_connection *c) {
         rst_triggers_free(schema->tables[i]);
         rst_table_release(schema->tables[i]);
     }
+    rst_declared_forget(c);
     sqlite3_free(schema->tables);
     rst_table_names_free(&schema->names);
     schema->tables = NULL;
@@ -48,7 +49,6 @@ void rst_store_close(rst_connection *c) {
     if (store->reader != NULL) store->engine->abort(store->reader);
     store->reader = NULL;
     store->reader_live = false;
-    rst_declared_forget(c);
     rst_catalog_free(&schema->loaded);
     sqlite3_close_v2(schema->schema_db);
     sqlite3_close_v2(schema->unchecked);

@@ -161,7 +161,7 @@ static int load_trigger(rst_connection *c, const char *sql, int number, char **m
 
 bool rst_triggers_exist(const rst_connection *c) {
     for (int i = 0; i < schema_of(c)->loaded.count; i++) {
-        if (strcmp(schema_of(c)->loaded.objects[i].type, "trigger") == 0) return true;
+        if (rst_object_is(&schema_of(c)->loaded.objects[i], "trigger")) return true;
     }
     return rewriter_of(c)->temporary_trigger_count > 0;
 }
@@ -172,7 +172,9 @@ int rst_triggers_load(rst_connection *c, char **message) {
     sqlite3_stmt *statement;
     int code, number = 0;
     bool any = programs->trigger_objects > 0 || rst_triggers_exist(c);
-    for (int i = 0; i < schema->table_count; i++) rst_triggers_free(schema->tables[i]);
+    for (int i = 0; i < schema->table_count; i++) {
+        if (schema->tables[i]->triggers != NULL) rst_triggers_free(schema->tables[i]);
+    }
     planner_of(c)->schema_state++;
     schema->triggers_epoch = store_of(c)->epoch;
     store_of(c)->triggers_lost = false;
@@ -203,7 +205,7 @@ int rst_triggers_load(rst_connection *c, char **message) {
     } while (any);
     programs->trigger_objects = 0;
     for (int i = 0; i < schema->loaded.count && code == SQLITE_OK; i++) {
-        if (strcmp(schema->loaded.objects[i].type, "trigger") != 0) continue;
+        if (!rst_object_is(&schema->loaded.objects[i], "trigger")) continue;
         code = load_trigger(c, schema->loaded.objects[i].sql, ++number, message);
     }
     /* Those of temp come before the schema's own, and of them the oldest first. */

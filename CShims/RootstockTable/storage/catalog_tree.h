@@ -7,12 +7,19 @@
 
 #include "storage/tree.h"
 
+#include <string.h>
+
 typedef struct rst_object {
     int64_t identifier;
     char *type, *name, *table_name, *sql; /* in a catalog, one block that begins with the type */
     int tree;
     unsigned int hash; /* of its name, in a catalog */
 } rst_object;
+/* Whether it is of that type. In place: asked of every object of a schema. */
+static inline bool rst_object_is(const rst_object *object, const char *type) {
+    return object->type[0] == type[0] && strcmp(object->type, type) == 0;
+}
+
 typedef struct rst_catalog {
     int64_t format, features /* CATALOG_... */, generation, next_tree, next_object, user_version, application_id;
     rst_object *objects; /* in the order of their identifiers */
