@@ -15,9 +15,9 @@ extension Connection {
             // The front door is asked anew what to make of anything but queries and changes: a COMMIT depends on what was
             // done in the transaction, a pragma on more than the schema.
             let statement = compiled.statement(
-                handle, sql: sql, isReusable: engine.isNative || SQLText.isQueryOrChange(text))
+                handle, sql: sql, isReusable: engine.isNative || SQLTokens.isQueryOrChange(text))
             // What stands behind the statement would be dropped without a word.
-            guard SQLText.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
+            guard SQLTokens.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }
             return Statement(connection: self, compiled: statement)
@@ -45,7 +45,7 @@ extension Connection {
                 position = text.count - rest.count
                 let compiled = try compile(rest)
                 if let handle = compiled.handle {
-                    let sql = SQLText.string(rest.prefix(compiled.consumed))
+                    let sql = SQLTokens.string(rest.prefix(compiled.consumed))
                     try body(
                         Statement(
                             connection: self, compiled: compiled.statement(handle, sql: sql, isReusable: false)))
@@ -128,7 +128,7 @@ extension Connection {
     }
 
     /// Prepares the first statement of `text`, by way of the front door where the engine has one.
-    private func compile(_ text: SQLText.Bytes) throws(DatabaseError) -> Compiled {
+    private func compile(_ text: SQLTokens.Bytes) throws(DatabaseError) -> Compiled {
         guard let database else { throw closedError }
         var rewrite: FrontDoor.Rewrite?
         // Asked before the front door is: what it says then holds for this state or a later one, never for an older one. What is
@@ -139,7 +139,7 @@ extension Connection {
             do {
                 rewrite = try FrontDoor.rewrite(database, text)
             } catch {
-                let refused = DatabaseError(error.extendedCode, error.message, sql: SQLText.string(text))
+                let refused = DatabaseError(error.extendedCode, error.message, sql: SQLTokens.string(text))
                 log?.failed(refused, path: path)
                 throw refused
             }
@@ -150,7 +150,7 @@ extension Connection {
             handle = try withBytes(of: replacement) { (bytes) throws(DatabaseError) -> OpaquePointer? in
                 let (handle, used) = try prepareBytes(bytes, in: database)
                 precondition(
-                    SQLText.isBlank(UnsafeBufferPointer(rebasing: bytes[used...])),
+                    SQLTokens.isBlank(UnsafeBufferPointer(rebasing: bytes[used...])),
                     "the front door gave more than one statement: \(replacement)")
                 return handle
             }
@@ -165,7 +165,7 @@ extension Connection {
         let writesUnseen = rewrite?.replacement.map(FrontDoor.writes) ?? false
         if let handle {
             do {
-                try refuseWrite(handle, unseen: writesUnseen, sql: SQLText.string(source))
+                try refuseWrite(handle, unseen: writesUnseen, sql: SQLTokens.string(source))
             } catch {
                 sqlite3_finalize(handle)
                 throw error
@@ -174,10 +174,10 @@ extension Connection {
         return Compiled(
             handle: handle, consumed: consumed,
             hidesColumns: rewrite?.replacement != nil
-                && (!SQLText.returnsRows(source) || handle.map(FrontDoor.hasColumns) == false),
+                && (!SQLTokens.returnsRows(source) || handle.map(FrontDoor.hasColumns) == false),
             writesUnseen: writesUnseen,
-            changesSchema: !engine.isNative && SQLText.changesSchema(source),
-            isPlainQuery: rewrite?.replacement == nil && SQLText.isQuery(source), schemaState: state)
+            changesSchema: !engine.isNative && SQLTokens.changesSchema(source),
+            isPlainQuery: rewrite?.replacement == nil && SQLTokens.isQuery(source), schemaState: state)
     }
 
     /// Refuses a statement that writes while the connection is for reading.
@@ -191,20 +191,20 @@ extension Connection {
     }
 
     private func prepareBytes(
-        _ text: SQLText.Bytes, in database: OpaquePointer
+        _ text: SQLTokens.Bytes, in database: OpaquePointer
     ) throws(DatabaseError) -> (handle: OpaquePointer?, consumed: Int) {
         var handle: OpaquePointer?
         var tail: UnsafePointer<CChar>?
         let code = sqlite3_prepare_v3(
             database, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &handle, &tail)
-        guard code == SQLITE_OK else { throw failure(code, sql: SQLText.string(text)) }
+        guard code == SQLITE_OK else { throw failure(code, sql: SQLTokens.string(text)) }
         let consumed = tail.flatMap { tail in text.baseAddress.map { tail - $0 } } ?? text.count
         return (handle, consumed)
     }
 
     /// Calls `body` with the UTF-8 of `sql`, without the NUL that follows it in memory.
     private func withBytes<T, E: Error>(
-        of sql: String, _ body: (SQLText.Bytes) throws(E) -> T
+        of sql: String, _ body: (SQLTokens.Bytes) throws(E) -> T
     ) throws(E) -> T {
         let bytes = sql.utf8CString
         return try bytes.withUnsafeBufferPointer { (buffer) throws(E) -> T in

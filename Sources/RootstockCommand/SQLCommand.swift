@@ -124,7 +124,7 @@ struct SQLCommand: ParsableCommand {
         let text = Array(script.utf8)
         let start =
             position
-            + text[position...].withUnsafeBytes { SQLText.firstWord($0.bindMemory(to: CChar.self)) }
+            + text[position...].withUnsafeBytes { SQLTokens.beginning(of: $0.bindMemory(to: CChar.self)) }
         let message = CommandFailure(error).description
         let newline = UInt8(ascii: "\n")
         let line = text[..<start].count { $0 == newline } + 1

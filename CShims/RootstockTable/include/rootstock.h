@@ -159,6 +159,24 @@ int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context);
 int rootstock_put_value(sqlite3 *db, const char *table, const char *column, sqlite3_int64 rowid, int type,
                         const void *bytes, sqlite3_uint64 size);
 
+/* What a piece of SQL text is, by SQLite's lexical rules. */
+typedef enum rootstock_token {
+    ROOTSTOCK_TOKEN_END = 0,
+    ROOTSTOCK_TOKEN_WORD,        /* a keyword, or a name without quotes */
+    ROOTSTOCK_TOKEN_NAME,        /* "quoted", [quoted] or `quoted` */
+    ROOTSTOCK_TOKEN_STRING,      /* 'string' */
+    ROOTSTOCK_TOKEN_NUMBER,      /* 1, 1.5e3, 0x1F */
+    ROOTSTOCK_TOKEN_BLOB,        /* x'00' */
+    ROOTSTOCK_TOKEN_PARAMETER,   /* ?, ?1, :a, @a, $a */
+    ROOTSTOCK_TOKEN_PUNCTUATION, /* one operator, parenthesis, comma or semicolon */
+    ROOTSTOCK_TOKEN_ILLEGAL      /* quotes that are not closed, or a byte that is no token */
+} rootstock_token;
+
+/* The token at or behind *position; blanks and comments are passed over. *text and *size are its bytes in the caller's
+** text, and *position moves behind it. ROOTSTOCK_TOKEN_END at `end`, or at a NUL. Reads no byte outside of
+** [*position, end). From any thread, without a connection. */
+rootstock_token rootstock_token_next(const char **position, const char *end, const char **text, size_t *size);
+
 /* Extended code that the last statement run through the front door ended with, where SQLite's own code of the outer
 ** statement is coarser; 0 if none. Asking clears it. A change of the schema that sqlite3_interrupt() has ended, and
 ** whose transaction could not be rolled back as long as its statement lasted, is rolled back by this call, or by the

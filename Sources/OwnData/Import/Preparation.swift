@@ -45,7 +45,7 @@ extension OwnData {
         var left: [String] = []
         for operation in file.operations {
             let needed = schema.skippedTables.first { name in
-                operation.statements.contains { SQLScanner.mentions($0.sql, name) }
+                operation.statements.contains { SQLTokens.mentions($0.sql, name) }
             }
             guard let needed else { continue }
             left.append(operation.name)

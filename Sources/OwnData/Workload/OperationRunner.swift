@@ -103,7 +103,7 @@ final class OperationRunner {
             let statement = try session.statement(one.sql)
             let own = one.parameters.flatMap(\.names)
             var bindings: [(index: Int32, isOuter: Bool, offset: Int)] = []
-            for name in SQLScanner.parameters(one.sql) {
+            for name in SQLTokens.parameters(one.sql) {
                 let index = sqlite3_bind_parameter_index(statement.handle, name)
                 guard index > 0 else { throw WorkloadError("the statement has no parameter \(name): \(one.sql)") }
                 if let offset = own.firstIndex(of: name) {

@@ -66,7 +66,7 @@ public struct WorkloadFile: Sendable, Equatable {
 extension WorkloadFile.Statement {
     /// Whether it is anything but a query. `WITH` may begin either.
     var writes: Bool {
-        let words = SQLScanner.words(sql)
+        let words = SQLTokens.words(sql)
         switch words.first {
         case "SELECT", "VALUES", "EXPLAIN": return false
         case "WITH": return !Set(words).isDisjoint(with: ["INSERT", "UPDATE", "DELETE", "REPLACE"])
@@ -77,7 +77,7 @@ extension WorkloadFile.Statement {
 
 extension WorkloadFile.Statement {
     /// Whether rows come back from it.
-    var returnsRows: Bool { !writes || SQLScanner.words(sql).contains("RETURNING") }
+    var returnsRows: Bool { !writes || SQLTokens.words(sql).contains("RETURNING") }
 }
 
 // MARK: - Reading
@@ -86,7 +86,7 @@ extension WorkloadFile {
     /// Reads the text of a workload file.
     public init(text: String, name: String) throws(WorkloadFileError) {
         var reader = Reader(file: name)
-        for piece in SQLScanner.pieces(text) { try reader.take(piece) }
+        for piece in Self.pieces(text) { try reader.take(piece) }
         self = try reader.finish()
     }
 
@@ -112,7 +112,7 @@ extension WorkloadFile {
             WorkloadFileError(file: file, line: line, message: message)
         }
 
-        mutating func take(_ piece: SQLScanner.Piece) throws(WorkloadFileError) {
+        mutating func take(_ piece: Piece) throws(WorkloadFileError) {
             switch piece {
             case .comment(let text, let line, let followsStatement):
                 guard let directive = try Directive(text, line: line, file: file) else { return }
@@ -168,12 +168,12 @@ extension WorkloadFile {
         }
 
         mutating func take(_ sql: String, _ line: Int) throws(WorkloadFileError) {
-            let words = SQLScanner.words(sql)
+            let words = SQLTokens.words(sql)
             try refuse(words.first ?? "", line)
             let statement = Statement(
                 sql: sql, line: line, parameters: pending.parameters, times: pending.times ?? 1,
-                isOrdered: !pending.isAnyOrder && SQLScanner.ordersItsRows(sql))
-            let names = SQLScanner.parameters(sql)
+                isOrdered: !pending.isAnyOrder && SQLTokens.ordersItsRows(sql))
+            let names = SQLTokens.parameters(sql)
             if let bare = names.first(where: { $0.hasPrefix("?") }) {
                 throw error(line, "give the parameter '\(bare)' a name, such as :id, so that a directive can name it")
             }
@@ -244,7 +244,7 @@ extension WorkloadFile {
             }
             for operation in operations {
                 for parameter in operation.parameters {
-                    let used = operation.statements.flatMap { SQLScanner.parameters($0.sql) }
+                    let used = operation.statements.flatMap { SQLTokens.parameters($0.sql) }
                     for name in parameter.names where !used.contains(name) {
                         throw error(parameter.line, "no statement of the transaction has a parameter \(name)")
                     }

@@ -106,7 +106,7 @@ extension SourceSchema {
         let parts = try source.query("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid").map { row in
             Part(kind: try row.get(0), name: try row.get(1), table: try row.get(2), sql: try row.get(3) ?? "")
         }
-        func isVirtual(_ part: Part) -> Bool { Array(SQLScanner.words(part.sql).prefix(2)) == ["CREATE", "VIRTUAL"] }
+        func isVirtual(_ part: Part) -> Bool { Array(SQLTokens.words(part.sql).prefix(2)) == ["CREATE", "VIRTUAL"] }
         let virtual = parts.filter { $0.kind == "table" && isVirtual($0) }
         let kinds = try Self.kinds(source)
         let shadows = parts.filter { part in
@@ -115,7 +115,7 @@ extension SourceSchema {
         }
         skippedTables = (virtual + shadows).map(\.name)
         skipped = virtual.map { part in
-            let words = SQLScanner.words(part.sql)
+            let words = SQLTokens.words(part.sql)
             let module = words.firstIndex(of: "USING").flatMap { words.dropFirst($0 + 1).first }?.lowercased() ?? "?"
             let own = shadows.filter { Self.isShadow($0.name, of: part) }.map(\.name)
             return "table \(part.name): a virtual table of module \(module) is not kept in a store"
@@ -131,7 +131,7 @@ extension SourceSchema {
         func kept(_ kind: String) -> [Part] {
             parts.filter { part in
                 guard part.kind == kind, !part.sql.isEmpty else { return false }
-                guard let table = left.first(where: { SQLScanner.mentions(part.sql, $0) }) else { return true }
+                guard let table = left.first(where: { SQLTokens.mentions(part.sql, $0) }) else { return true }
                 // What belongs to a skipped table goes with it and needs no word of its own.
                 if !left.contains(part.table) { skippedParts.append("\(kind) \(part.name): it uses table \(table)") }
                 return false

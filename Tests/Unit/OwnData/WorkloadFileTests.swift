@@ -102,11 +102,11 @@ import Testing
     }
 
     @Test func namesInsideQuotesAndCommentsAreNotParameters() {
-        #expect(SQLScanner.parameters("SELECT ':a', \":b\", /* :c */ :d -- :e\n, @f, $g") == [":d", "@f", "$g"])
-        #expect(SQLScanner.mentions("SELECT * FROM \"a\"\"b\" JOIN [c d]", "A\"B"))
-        #expect(SQLScanner.mentions("SELECT * FROM [c d]", "c d"))
-        #expect(!SQLScanner.mentions("SELECT 1 -- search", "search"))
-        #expect(!SQLScanner.ordersItsRows("SELECT row_number() OVER (ORDER BY a) FROM (SELECT 1 ORDER BY 1)"))
+        #expect(SQLTokens.parameters("SELECT ':a', \":b\", /* :c */ :d -- :e\n, @f, $g") == [":d", "@f", "$g"])
+        #expect(SQLTokens.mentions("SELECT * FROM \"a\"\"b\" JOIN [c d]", "A\"B"))
+        #expect(SQLTokens.mentions("SELECT * FROM [c d]", "c d"))
+        #expect(!SQLTokens.mentions("SELECT 1 -- search", "search"))
+        #expect(!SQLTokens.ordersItsRows("SELECT row_number() OVER (ORDER BY a) FROM (SELECT 1 ORDER BY 1)"))
     }
 
     @Test func calibratedCountsAreRound() {
