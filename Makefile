@@ -43,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -116,6 +116,10 @@ test-clients: extension docs ## programs of others that are built or fetched fir
 
 first-hour: ## the sessions of the README and of articles, as they are written
 	Tests/FirstHour/run.py $$($(SWIFT) build $(SWIFTFLAGS) --ignore-lock --show-bin-path)/rootstock
+
+first-hour-transcript: ## build/first-hour.txt: a clone, its tests and a comparison, the documents' sessions, a package of its own
+	@mkdir -p build
+	Tests/FirstHour/transcript.sh > build/first-hour.txt && tail -n 3 build/first-hour.txt
 
 # Chromium (80 MB to download) is asked for here only; `make test` looks at the page where it is there, and says where not.
 test-report: ## the HTML report in headless Chromium, with screenshots in build/page

@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ["README.md"] + ["Sources/Rootstock/Rootstock.docc/" + name for name in
-                            ("DropIn.md", "FileFormat.md", "AnEngineInAnAfternoon.md", "GRDBOnAStore.md")]
+                            ("DropIn.md", "FileFormat.md", "AnEngineInAnAfternoon.md", "GRDBOnAStore.md", "YourOwnData.md")]
 
 
 def fences(text):
