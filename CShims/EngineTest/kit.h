@@ -19,6 +19,9 @@ typedef struct kit {
     int results;           /* where kit_broken writes to */
     uint64_t random;       /* state of kit_random */
     uint64_t seed;
+    const char *(*check)(void *context, const char *directory); /* of the caller's; null in a rule of ours */
+    void *context;                                              /* of check */
+    const char *sentence;                                       /* of check */
 } kit;
 
 typedef struct kit_store {

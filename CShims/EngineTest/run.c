@@ -143,15 +143,48 @@ static bool run_once(kit *k, const kit_rule *rule, rootstock_engine_test_result 
     return true;
 }
 
-int rootstock_engine_test(const rootstock_engine *engine, const rootstock_engine_test_options *options) {
-    static const rootstock_engine_test_options defaults;
-    if (options == NULL) options = &defaults;
+static const rootstock_engine_test_options defaults;
+
+/* A new folder, for the folders of rules. */
+static bool make_base(const rootstock_engine_test_options *options, char *base, size_t size) {
     const char *parent = options->directory != NULL ? options->directory : getenv("TMPDIR");
+    if (parent == NULL || parent[0] == 0) parent = "/tmp";
+    snprintf(base, size, "%s/rootstock-engine-test-XXXXXX", parent);
+    return mkdtemp(base) != NULL;
+}
+
+static void remove_base(const char *base) {
+    int error = errno;
+    nftw(base, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    errno = error;
+}
+
+static void run_check(kit *k) {
+    const char *words = k->check(k->context, k->directory);
+    if (words == NULL) return;
+    if (dprintf(k->results, "%s\n%s", k->sentence, words) < 0) _exit(3);
+}
+
+int rootstock_engine_test_apart(const rootstock_engine_test_options *options, const char *name, const char *sentence,
+                                const char *(*check)(void *context, const char *directory), void *context) {
+    if (options == NULL) options = &defaults;
+    char base[3000], directory[3200], text[8000];
+    if (!make_base(options, base, sizeof base)) return -1;
+    snprintf(directory, sizeof directory, "%s/check", base);
+    kit_rule rule = {.name = name, .sentence = sentence, .run = run_check};
+    kit k = {.options = options, .directory = directory, .check = check, .context = context, .sentence = sentence};
+    rootstock_engine_test_result result = {0};
+    bool able = run_once(&k, &rule, &result, text, sizeof text);
+    if (able && options->report != NULL) options->report(options->context, &result);
+    remove_base(base);
+    return able ? result.outcome == ROOTSTOCK_ENGINE_TEST_FAILED : -1;
+}
+
+int rootstock_engine_test(const rootstock_engine *engine, const rootstock_engine_test_options *options) {
+    if (options == NULL) options = &defaults;
     char base[3000], directory[3200], text[1700];
     int failures = 0, ran = 0;
-    if (parent == NULL || parent[0] == 0) parent = "/tmp";
-    snprintf(base, sizeof base, "%s/rootstock-engine-test-XXXXXX", parent);
-    if (mkdtemp(base) == NULL) return -1;
+    if (!make_base(options, base, sizeof base)) return -1;
     const kit_rule *rule;
     bool able = true;
     for (size_t n = 0; able && (rule = rule_at(n)) != NULL; n++) {
@@ -177,8 +210,7 @@ int rootstock_engine_test(const rootstock_engine *engine, const rootstock_engine
         failures += result.outcome == ROOTSTOCK_ENGINE_TEST_FAILED;
         if (able && options->report != NULL) options->report(options->context, &result);
     }
-    int error = ran == 0 ? ENOENT : errno;
-    nftw(base, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    errno = error;
+    if (ran == 0) errno = ENOENT;
+    remove_base(base);
     return able && ran > 0 ? failures : -1;
 }

@@ -32,6 +32,8 @@ place 644 "$root/build/librootstock_interpose.so" lib/librootstock_interpose.so
 for header in RootstockTable/include/rootstock.h RootstockEngine/include/rootstock_engine.h; do
     place 644 "$root/CShims/$header" "include/rootstock/$(basename "$header")"
 done
+# What `rootstock engine-test` holds SQL against.
+for script in "$root"/Tests/Parity/Scripts/*.sql; do place 644 "$script" "share/rootstock/parity/$(basename "$script")"; done
 for file in README.md LICENSE; do place 644 "$root/$file" "share/doc/rootstock/$file"; done
 
 # The rest is made from what the command says of itself.
@@ -49,6 +51,6 @@ if [ "$action" = install ]; then
     echo "installed rootstock $version below $destination$prefix"
 else
     rm -f "$destination$prefix"/share/man/man1/rootstock.1 "$destination$prefix"/share/man/man1/rootstock-*.1
-    for folder in include/rootstock share/doc/rootstock; do rmdir "$destination$prefix/$folder" 2>/dev/null || true; done
+    for folder in include/rootstock share/doc/rootstock share/rootstock/parity share/rootstock; do rmdir "$destination$prefix/$folder" 2>/dev/null || true; done
     echo "removed rootstock below $destination$prefix"
 fi

@@ -60,26 +60,13 @@ struct Run: ParsableCommand {
     private func interposer() throws -> String {
         let file = "librootstock_interpose.so"
         if let library {
-            guard let path = realPath(library) else { throw CommandFailure("there is no \(library)") }
+            guard let path = InstalledFile.realPath(library) else { throw CommandFailure("there is no \(library)") }
             return path
         }
-        var folder = URL(fileURLWithPath: realPath("/proc/self/exe") ?? CommandLine.arguments[0])
-            .deletingLastPathComponent()
-        var candidates = [folder.appendingPathComponent(file), folder.appendingPathComponent("../lib/\(file)")]
-        while folder.path != "/" {
-            folder.deleteLastPathComponent()
-            candidates.append(folder.appendingPathComponent("build/\(file)"))
+        guard let path = InstalledFile.find(installed: [file, "../lib/\(file)"], built: "build/\(file)") else {
+            throw CommandFailure(
+                "\(file) is neither beside this command nor in ../lib: `make interpose` builds it, --library names it")
         }
-        for candidate in candidates {
-            if let path = realPath(candidate.path) { return path }
-        }
-        throw CommandFailure(
-            "\(file) is neither beside this command nor in ../lib: `make interpose` builds it, --library names it")
-    }
-
-    private func realPath(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
+        return path
     }
 }

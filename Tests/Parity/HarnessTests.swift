@@ -1,5 +1,6 @@
 // HarnessTests.swift - the harness itself: two native databases never differ, and each kind of difference is seen.
 
+import Parity
 import Testing
 
 /// Native SQLite that answers wrongly in one chosen way.
@@ -123,6 +124,49 @@ private final class LyingTarget: Target {
         #expect(script.steps[1] == .statement("SELECT 2;"))
         #expect(script.steps[2] == .reopen)
         #expect(throws: HarnessError.self) { try Script(name: "open", text: "SELECT 1") }
+    }
+
+    /// What `rootstock engine-test` tells of a script: the statement, and both answers.
+    @Test func aDifferenceNamesStatementAndAnswers() throws {
+        let parity = Parity(expected: try NativeTarget(), actual: try LyingTarget { $0.rows = $0.rows.dropLast() })
+        defer {
+            parity.expected.close()
+            parity.actual.close()
+        }
+        let script = try Script(name: "told", text: "CREATE TABLE t(a);\n-- Why.\nSELECT 7 UNION ALL SELECT 8;\n")
+        let difference = try #require(try parity.run(script).first)
+        #expect(difference.shownStatement == "SELECT 7 UNION ALL SELECT 8;")
+        #expect(
+            difference.what == [
+                Disagreement("rows", expected: "2 rows, row 2 [8]", actual: "1 row, no row 2")
+            ])
+    }
+
+    /// An engine that cannot give space back is not asked how much it keeps; every other one is.
+    @Test func spaceIsComparedWhereItIsGivenBack() throws {
+        final class Full: Target {
+            let name = "full"
+            let native: NativeTarget
+            let givesSpaceBack: Bool
+            init(givesSpaceBack: Bool) throws {
+                native = try NativeTarget()
+                self.givesSpaceBack = givesSpaceBack
+            }
+            func run(_ sql: String) -> Outcome {
+                var outcome = native.run(sql)
+                if sql.hasPrefix("PRAGMA freelist") { outcome.rows = [[.integer(9)]] }
+                return outcome
+            }
+            func reopen() throws { try native.reopen() }
+            func close() { native.close() }
+        }
+        for givesSpaceBack in [true, false] {
+            let parity = Parity(expected: try NativeTarget(), actual: try Full(givesSpaceBack: givesSpaceBack))
+            #expect((parity.run("PRAGMA freelist_count") == nil) == !givesSpaceBack)
+            #expect(parity.leftOut.count == (givesSpaceBack ? 0 : 1))
+            parity.expected.close()
+            parity.actual.close()
+        }
     }
 
     @Test func orderIsAskedForOnlyAtTheTop() {

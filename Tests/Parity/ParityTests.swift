@@ -1,12 +1,13 @@
 // ParityTests.swift - every script means the same on every engine as on plain SQLite.
 
+import Parity
 import Rootstock
 import Testing
 
 @Suite struct ParityTests {
     @Test(arguments: parityEngines, try Script.all())
     func scriptsMeanTheSame(engine: Engine, script: Script) throws {
-        let parity = Parity(expected: try NativeTarget(), actual: try StoreTarget(engine: engine))
+        let parity = Parity(expected: try NativeTarget(), actual: try StoreTarget.watched(engine: engine))
         defer {
             parity.expected.close()
             parity.actual.close()

@@ -2,6 +2,7 @@
 // drawn, and a fault of it that is planted into SQLite itself is found.
 
 import Foundation
+import Parity
 import TestSupport
 import Testing
 

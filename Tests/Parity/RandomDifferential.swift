@@ -5,6 +5,7 @@
 // script is, ROOTSTOCK_RANDOM_FEATURES what it may use, ROOTSTOCK_PARITY_ENGINES on which engines.
 
 import Foundation
+import Parity
 import Rootstock
 import TestSupport
 import Testing
@@ -72,8 +73,10 @@ private func compare(
             let answer = parity.actual.run(statement)
             let isNative = answer.rows == parity.expected.run(statement).rows
             if answer.rows != [[.text(Array("ok".utf8))]] && !isNative {
+                let found = "\(answer.rows) \(answer.failure?.message ?? "")"
                 return (
-                    Difference(statement: statement, what: ["\(answer.rows) \(answer.failure?.message ?? "")"]), false
+                    Difference(statement: statement, what: [Disagreement("check", expected: "ok", actual: found)]),
+                    false
                 )
             }
             continue
@@ -132,7 +135,7 @@ private func search(seconds: Double, seed firstSeed: UInt64, actual make: () thr
     func randomScriptsMeanTheSame(engine: Engine) throws {
         let seed = SeededGenerator.environmentSeed()
         let report = try search(seconds: environmentSeconds(default: 10), seed: seed) {
-            try StoreTarget(engine: engine, setup: engine == .sqlite ? withoutTransientIndexes : "")
+            try StoreTarget.watched(engine: engine, setup: engine == .sqlite ? withoutTransientIndexes : "")
         }
         #expect(report == nil, "on \(engine): \(report ?? "")")
     }

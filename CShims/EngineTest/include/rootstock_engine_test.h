@@ -45,6 +45,12 @@ typedef struct rootstock_engine_test_options {
 ** ENOENT also where no rule's name starts with only. */
 int rootstock_engine_test(const rootstock_engine *engine, const rootstock_engine_test_options *options);
 
+/* A check of the caller's, run as a rule is: in a process of its own, in a new folder, under the same limit of time.
+** check gives null where all is well, or else the words that are reported. sentence may be "". Returns 1 where it
+** failed, 0 where it did not, and -1 if it could not be run. */
+int rootstock_engine_test_apart(const rootstock_engine_test_options *options, const char *name, const char *sentence,
+                                const char *(*check)(void *context, const char *directory), void *context);
+
 /* The name of the n-th rule from 0 and, if not null, its sentence; null past the last. */
 const char *rootstock_engine_test_rule(size_t n, const char **sentence);
 

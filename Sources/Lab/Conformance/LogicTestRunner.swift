@@ -30,11 +30,17 @@ public struct LogicTestRunner {
     /// The name that `skipif` and `onlyif` are about.
     private let database: String
     private let stopsAtFailure: Bool
+    private let beginning: (String) -> Void
     private var result = Result()
     private var labels: [String: String] = [:]
     private var hashThreshold = 8
 
-    public init(connection: Connection, database: String = "sqlite", stopsAtFailure: Bool = false) {
+    /// - Parameter beginning: Told of each statement before it runs.
+    public init(
+        connection: Connection, database: String = "sqlite", stopsAtFailure: Bool = false,
+        beginning: @escaping (String) -> Void = { _ in }
+    ) {
+        self.beginning = beginning
         self.connection = connection
         self.database = database
         self.stopsAtFailure = stopsAtFailure
@@ -68,6 +74,7 @@ public struct LogicTestRunner {
 
     private mutating func statement(_ line: Int, _ sql: String, mustFail: Bool) {
         result.statements += 1
+        beginning(sql)
         do {
             try connection.executeScript(sql)
             if mustFail { fail(line, "statement succeeded, error expected", sql) }
@@ -78,6 +85,7 @@ public struct LogicTestRunner {
 
     private mutating func query(_ line: Int, _ query: LogicTest.Query) {
         result.queries += 1
+        beginning(query.sql)
         var rows: [[[UInt8]]] = []
         var width = 0
         var compiled = false

@@ -28,18 +28,26 @@ public struct LogicTestSuite: Sendable {
         return files.sorted()
     }
 
-    /// Runs one file.
+    /// Runs one file, its store in a folder of its own that goes afterwards.
     public func run(file: String) throws -> LogicTestRunner.Result {
-        let test = try LogicTest([UInt8](Data(contentsOf: URL(fileURLWithPath: file))))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-slt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        return try run(file: file, in: folder)
+    }
+
+    /// Runs one file, its store in that folder. `beginning` is told of each statement before it runs.
+    public func run(
+        file: String, in folder: URL, beginning: @escaping (String) -> Void = { _ in }
+    ) throws -> LogicTestRunner.Result {
+        let test = try LogicTest([UInt8](Data(contentsOf: URL(fileURLWithPath: file))))
         // The store is thrown away: nothing has to survive a power loss.
         let connection = try Connection(
-            path: folder.appendingPathComponent("test.store").path, engine: engine,
+            path: folder.appendingPathComponent("\(engine.name).store").path, engine: engine,
             options: StoreOptions(durability: .off))
         defer { connection.close() }
-        var runner = LogicTestRunner(connection: connection, database: database, stopsAtFailure: stopsAtFailure)
+        var runner = LogicTestRunner(
+            connection: connection, database: database, stopsAtFailure: stopsAtFailure, beginning: beginning)
         return runner.run(test)
     }
 }

@@ -20,6 +20,10 @@ ldd usr/bin/rootstock | grep -i swift && fail "the command needs Swift's librari
 rootstock run -- sqlite3 b.db 'CREATE TABLE t (a); INSERT INTO t VALUES (8)' || fail "rootstock run fails"
 [ "$(rootstock sql b.db 'SELECT a FROM t')" = 8 ] && rootstock info b.db | grep -q 'engine.*lmdb' || fail "b.db is no store"
 
+# The SQL scripts are found where they were installed.
+rootstock engine-test memory --only sql.upsert > words || fail "engine-test: $(cat words)"
+grep -q 'SQL scripts answer as native SQLite, 0 do not' words || fail "engine-test ran no script: $(cat words)"
+
 # C, by pkg-config alone.
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror "$here/example.c" $(pkg-config --cflags --libs rootstock) -o example
 [ "$(./example c.lmdb)" = "1|Solaris" ] || fail "the C program prints something else"

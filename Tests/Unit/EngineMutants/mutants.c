@@ -5,6 +5,8 @@
 **
 **   mutants                 every mutant; fails where the engine test does not name the rule that the mutant breaks
 **   mutants NAME [RULE]     the engine test on one engine or mutant, told rule by rule
+**
+** Built as a shared library it is engine "mutant", broken as ROOTSTOCK_MUTANT names, for `rootstock --load-engine`.
 */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -431,6 +433,21 @@ static void tell(void *context, const rootstock_engine_test_result *result) {
 static void note(void *context, const rootstock_engine_test_result *result) {
     if (result->outcome == ROOTSTOCK_ENGINE_TEST_FAILED)
         snprintf(context, 2000, "%s: %s; expected %s", result->rule, result->sentence, result->words);
+}
+
+/* For --load-engine: the mutant that ROOTSTOCK_MUTANT names. */
+__attribute__((visibility("default"))) const rootstock_engine *rootstock_engine_init(uint32_t abi);
+
+const rootstock_engine *rootstock_engine_init(uint32_t abi) {
+    const char *wanted = getenv("ROOTSTOCK_MUTANT");
+    sound = rootstock_engine_lmdb;
+    for (int i = 0; i < MUTANTS; i++)
+        if (abi == ROOTSTOCK_ENGINE_ABI && wanted != NULL && strcmp(wanted, mutants[i].name) == 0) {
+            make(i);
+            engines[i].name = "mutant";
+            return &engines[i];
+        }
+    return NULL;
 }
 
 int main(int count, char **words) {

@@ -5,18 +5,24 @@
 import CSQLite
 import Foundation
 
-struct Script: Sendable, CustomStringConvertible {
-    enum Step: Equatable, Sendable {
+package struct Script: Sendable, CustomStringConvertible {
+    package enum Step: Equatable, Sendable {
         case statement(String)
         case reopen
     }
 
-    var name: String
-    var steps: [Step]
+    package var name: String
+    package var steps: [Step]
 
-    var description: String { name }
+    package var description: String { name }
 
-    init(name: String, text: String) throws {
+    package init(path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        try self.init(
+            name: url.deletingPathExtension().lastPathComponent, text: String(contentsOf: url, encoding: .utf8))
+    }
+
+    package init(name: String, text: String) throws {
         self.name = name
         steps = []
         var pending = ""
@@ -58,18 +64,6 @@ struct Script: Sendable, CustomStringConvertible {
             return line.isEmpty || line == ";" || line.hasPrefix("--")
         }
     }
-
-    /// The scripts beside the tests, by name.
-    static func all() throws -> [Script] {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Scripts")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "sql" }
-            .sorted { $0.lastPathComponent < $1.lastPathComponent }
-            .map {
-                try Script(
-                    name: $0.deletingPathExtension().lastPathComponent, text: String(contentsOf: $0, encoding: .utf8))
-            }
-    }
 }
 
 extension String {
@@ -77,7 +71,7 @@ extension String {
     /// skeleton.
     ///
     /// Made byte by byte: it is asked for twice a statement, and by characters it took most of a script's time.
-    var skeleton: String {
+    package var skeleton: String {
         let bytes = Array(utf8)
         var kept: [UInt8] = []
         var depth = 0
@@ -111,11 +105,18 @@ extension String {
         return String(decoding: kept, as: UTF8.self).uppercased().split { $0.isWhitespace }.joined(separator: " ")
     }
 
+    /// The statement without the comments before it, cut where it is long.
+    package var shownStatement: String {
+        let lines = split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.drop { $0.hasPrefix("--") || $0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+        return text.count <= 400 ? text : text.prefix(400) + "..."
+    }
+
     /// Whether the order of the statement's rows is promised.
-    var asksForOrder: Bool { skeleton.contains("ORDER BY") || skeleton.hasPrefix("PRAGMA") }
+    package var asksForOrder: Bool { skeleton.contains("ORDER BY") || skeleton.hasPrefix("PRAGMA") }
 
     /// Whether the statement is one after which changes() and last_insert_rowid() mean something.
-    var changesData: Bool {
+    package var changesData: Bool {
         let words = skeleton.split(separator: " ")
         guard let first = words.first else { return false }
         if ["INSERT", "REPLACE", "UPDATE", "DELETE"].contains(first) { return true }

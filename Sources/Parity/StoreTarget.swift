@@ -3,33 +3,49 @@
 import CSQLite
 import Foundation
 import Rootstock
-import RootstockTableInternals
+import RootstockEngine
 
-final class StoreTarget: Target {
-    let name: String
+package final class StoreTarget: Target {
+    package let name: String
+    package let givesSpaceBack: Bool
     private let folder: URL
     private let engine: Engine
+    private let options: StoreOptions
     private let setup: String
+    private let objection: Objection
+    private let livesInMemory: Bool
     private var connection: Connection?
     /// On an engine whose stores live as long as a connection to them: holds the store while the other one is reopened.
     private var keeper: Connection?
     private var other: Connection?
 
-    /// setup: SQL to run whenever the store has been opened.
-    init(engine: Engine, setup: String = "") throws {
+    /// What is wrong with a statement that is about to run; nil where nothing is.
+    package typealias Objection = (_ db: OpaquePointer, _ sql: String) -> String?
+
+    /// - Parameters:
+    ///   - folder: A new one that goes with `close`, unless one is named.
+    ///   - options: Of the store. The data is thrown away: waiting for the disk would buy nothing.
+    ///   - setup: SQL to run whenever the store has been opened.
+    ///   - objection: Asked before each statement.
+    package init(
+        engine: Engine, folder: URL? = nil, options: StoreOptions = StoreOptions(durability: .off), setup: String = "",
+        objection: @escaping Objection = { _, _ in nil }
+    ) throws {
         self.engine = engine
+        self.options = options
         self.setup = setup
+        self.objection = objection
         name = engine.name
-        folder = try temporaryFolder()
+        let table = rootstock_engine_find(engine.name)?.pointee
+        givesSpaceBack = engine.isNative || table?.compact != nil
+        let can = EngineCapabilities(rawValue: table?.capabilities ?? 0)
+        livesInMemory = !engine.isNative && can.isDisjoint(with: [.file, .directory, .durable])
+        self.folder = try folder ?? temporaryFolder()
         connection = try open()
-        if engine == .memory { keeper = try open() }
+        if livesInMemory { keeper = try open() }
     }
 
     private func open() throws -> Connection {
-        // The data is thrown away: waiting for the disk would buy nothing.
-        var options = StoreOptions(durability: .off)
-        // ROOTSTOCK_PARITY_CHECKSUM: the same scripts on stores that keep checksums.
-        options.checksum = engine != .sqlite && ProcessInfo.processInfo.environment["ROOTSTOCK_PARITY_CHECKSUM"] != nil
         let connection = try Connection(
             path: folder.appendingPathComponent("parity.store").path, engine: engine, options: options)
         registerApplicationFunctions(on: connection.handle)
@@ -37,7 +53,7 @@ final class StoreTarget: Target {
         return connection
     }
 
-    func reopen() throws {
+    package func reopen() throws {
         other?.close()
         other = nil
         connection?.close()
@@ -45,7 +61,7 @@ final class StoreTarget: Target {
         connection = try open()
     }
 
-    func close() {
+    package func close() {
         other?.close()
         other = nil
         connection?.close()
@@ -55,21 +71,17 @@ final class StoreTarget: Target {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func runOnOther(_ sql: String) throws -> Outcome {
+    package func runOnOther(_ sql: String) throws -> Outcome {
         if other == nil { other = try open() }
         return run(sql, on: other)
     }
 
-    func run(_ sql: String) -> Outcome { run(sql, on: connection) }
+    package func run(_ sql: String) -> Outcome { run(sql, on: connection) }
 
     private func run(_ sql: String, on connection: Connection?) -> Outcome {
         guard let connection else { return Outcome(failure: Failure(code: SQLITE_MISUSE, message: "closed")) }
-        // A statement that has to be rewritten must never slip by the look that spares the others the full parse.
-        if let missed = rootstock_test_rewrite_cache_missed(connection.handle, sql) {
-            defer { sqlite3_free(missed) }
-            return Outcome(
-                failure: Failure(
-                    code: SQLITE_INTERNAL, message: "the glance let through what becomes \(String(cString: missed))"))
+        if let words = objection(connection.handle, sql) {
+            return Outcome(failure: Failure(code: SQLITE_INTERNAL, message: words))
         }
         var outcome = Outcome()
         do {
@@ -90,13 +102,3 @@ final class StoreTarget: Target {
         return outcome
     }
 }
-
-/// The engines that the parity tests run on: ROOTSTOCK_PARITY_ENGINES, separated by commas, or every one that there is.
-let parityEngines: [Engine] = {
-    let asked = ProcessInfo.processInfo.environment["ROOTSTOCK_PARITY_ENGINES"]
-    let names =
-        asked?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? [
-            "sqlite", "lmdb", "lmdb:plain", "memory", "sqlite-btree",
-        ]
-    return names.map { Engine(name: $0) }
-}()

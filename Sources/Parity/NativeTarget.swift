@@ -1,47 +1,21 @@
-// Target.swift - where a script runs: plain SQLite, linked directly so that nothing of Rootstock takes part in the judgement,
-// or a store on one of the engines.
+// NativeTarget.swift - plain SQLite on a file, called directly so that nothing of Rootstock takes part in the judgement.
 
 import CSQLite
 import Foundation
 
-/// One open database that runs one statement at a time.
-protocol Target: AnyObject {
-    var name: String { get }
-    /// Runs one statement to its end. A failure is part of the outcome, not an error of the harness.
-    func run(_ sql: String) -> Outcome
-    /// Runs it on a second connection to the same database.
-    func runOnOther(_ sql: String) throws -> Outcome
-    /// Closes the database and opens it again from its file.
-    func reopen() throws
-    func close()
-}
-
-extension Target {
-    func runOnOther(_ sql: String) throws -> Outcome { throw HarnessError(description: "\(name) has one connection") }
-}
-
-struct HarnessError: Error, CustomStringConvertible {
-    var description: String
-}
-
-/// Makes a fresh folder for one database and returns its path.
-func temporaryFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-parity-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
-}
-
 /// Plain SQLite on a file.
-final class NativeTarget: Target {
-    let name = "sqlite"
+package final class NativeTarget: Target {
+    package let name = "sqlite"
     private let folder: URL
     private let setup: String
     private var db: OpaquePointer?
     private var other: OpaquePointer?
 
-    /// setup: SQL to run whenever the file has been opened.
-    init(setup: String = "") throws {
-        folder = try temporaryFolder()
+    /// - Parameters:
+    ///   - folder: A new one that goes with `close`, unless one is named.
+    ///   - setup: SQL to run whenever the file has been opened.
+    package init(folder: URL? = nil, setup: String = "") throws {
+        self.folder = try folder ?? temporaryFolder()
         self.setup = setup
         try open()
     }
@@ -60,12 +34,12 @@ final class NativeTarget: Target {
         return db
     }
 
-    func runOnOther(_ sql: String) throws -> Outcome {
+    package func runOnOther(_ sql: String) throws -> Outcome {
         if other == nil { other = try connect() }
         return outcome(of: sql, on: other)
     }
 
-    func reopen() throws {
+    package func reopen() throws {
         closeOther()
         guard sqlite3_close(db) == SQLITE_OK else {
             throw HarnessError(description: "native: a statement is still open")
@@ -78,14 +52,14 @@ final class NativeTarget: Target {
         other = nil
     }
 
-    func close() {
+    package func close() {
         closeOther()
         sqlite3_close_v2(db)
         db = nil
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func run(_ sql: String) -> Outcome { outcome(of: sql, on: db) }
+    package func run(_ sql: String) -> Outcome { outcome(of: sql, on: db) }
 }
 
 /// Runs SQL text that holds one statement on a SQLite handle.

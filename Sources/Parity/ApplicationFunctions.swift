@@ -1,4 +1,4 @@
-// ApplicationFunctions.swift - functions and collations that an application registers, on every target of the parity tests.
+// ApplicationFunctions.swift - functions and collations that an application registers, on every target of a script.
 //
 // They are registered after the database was opened, as a program does; a script that reopens finds them again.
 

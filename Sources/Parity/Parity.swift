@@ -1,31 +1,45 @@
 // Parity.swift - runs the same statements on two targets and collects where they part.
 
 /// Where two targets differ, with the statement that shows it.
-struct Difference: CustomStringConvertible, Sendable {
-    var statement: String
-    var what: [String]
+package struct Difference: CustomStringConvertible, Sendable {
+    package var statement: String
+    package var what: [Disagreement]
 
-    var description: String {
-        let shown = statement.count <= 400 ? statement : statement.prefix(400) + "..."
-        return "\(shown)\n    " + what.joined(separator: "\n    ")
+    package init(statement: String, what: [Disagreement]) {
+        self.statement = statement
+        self.what = what
     }
+
+    package var description: String {
+        "\(shownStatement)\n    " + what.map(\.description).joined(separator: "\n    ")
+    }
+
+    package var shownStatement: String { statement.shownStatement }
 }
 
-final class Parity {
-    let expected: any Target
-    let actual: any Target
+package final class Parity {
+    package let expected: any Target
+    package let actual: any Target
+    /// How many statements were compared, and which were not because the engine claims nothing that they ask about.
+    package private(set) var statements = 0
+    package private(set) var leftOut: [String] = []
     /// Whether last_insert_rowid() is nobody's promise at the moment.
     private var rowIDIsOpen = false
 
-    init(expected: any Target, actual: any Target) {
+    package init(expected: any Target, actual: any Target) {
         self.expected = expected
         self.actual = actual
     }
 
     /// Runs one statement on both.
-    func run(_ statement: String) -> Difference? {
+    package func run(_ statement: String) -> Difference? {
         var expectedOutcome = expected.run(statement)
         let actualOutcome = actual.run(statement)
+        statements += 1
+        if !actual.givesSpaceBack, statement.hasPrefix("PRAGMA freelist_count"), actualOutcome.failure == nil {
+            leftOut.append(statement)
+            return nil
+        }
         // SQLite promises that a failed INSERT leaves last_insert_rowid() alone, and does not keep it when a foreign key fails
         // at the statement's end: after a failure it is nobody's promise until the next INSERT that succeeds.
         if expectedOutcome.failure != nil {
@@ -45,7 +59,7 @@ final class Parity {
     }
 
     /// Compares every table of the database, whole: with its rowids where it has them.
-    func compareContent() -> [Difference] {
+    package func compareContent() -> [Difference] {
         let tables = expected.run(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%' ORDER BY 1")
         return tables.rows.compactMap { row in
@@ -59,11 +73,14 @@ final class Parity {
     }
 
     /// Runs the script to its end and compares the content that it leaves.
-    func run(_ script: Script) throws -> [Difference] {
+    ///
+    /// - Parameter beginning: Told of each statement before it runs.
+    package func run(_ script: Script, beginning: (String) -> Void = { _ in }) throws -> [Difference] {
         var differences: [Difference] = []
         for step in script.steps {
             switch step {
             case .statement(let sql):
+                beginning(sql)
                 if let difference = run(sql) { differences.append(difference) }
             case .reopen:
                 try expected.reopen()

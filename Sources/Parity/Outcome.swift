@@ -4,14 +4,14 @@
 // columns, changes(), last_insert_rowid() and whether a transaction is open. Order counts where the statement asks for one.
 
 /// One value with its storage class. Reals compare by bit pattern.
-enum Cell: Hashable, Sendable, CustomStringConvertible {
+package enum Cell: Hashable, Sendable, CustomStringConvertible {
     case null
     case integer(Int64)
     case real(UInt64)
     case text([UInt8])
     case blob([UInt8])
 
-    var description: String {
+    package var description: String {
         switch self {
         case .null: "NULL"
         case .integer(let integer): "\(integer)"
@@ -28,45 +28,73 @@ enum Cell: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-struct Failure: Equatable, Sendable, CustomStringConvertible {
+package struct Failure: Equatable, Sendable, CustomStringConvertible {
     /// SQLite's extended result code.
-    var code: Int32
-    var message: String
+    package var code: Int32
+    package var message: String
 
-    var description: String { "error \(code): \(message)" }
+    package init(code: Int32, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { "error \(code): \(message)" }
 }
 
-struct Outcome: Equatable, Sendable {
-    var columns: [String] = []
-    var rows: [[Cell]] = []
-    var failure: Failure?
-    var changes: Int64 = 0
-    var lastInsertRowID: Int64 = 0
+/// One thing in which two outcomes of a statement part.
+package struct Disagreement: Equatable, Sendable, CustomStringConvertible {
+    /// "rows", "columns", "result", "changes()"
+    package var what: String
+    package var expected: String
+    package var actual: String
+
+    package init(_ what: String, expected: String, actual: String) {
+        self.what = what
+        self.expected = expected
+        self.actual = actual
+    }
+
+    package var description: String { "\(what): expected \(expected), got \(actual)" }
+}
+
+package struct Outcome: Equatable, Sendable {
+    package var columns: [String] = []
+    package var rows: [[Cell]] = []
+    package var failure: Failure?
+    package var changes: Int64 = 0
+    package var lastInsertRowID: Int64 = 0
     /// Whether a transaction is open afterwards.
-    var inTransaction = false
+    package var inTransaction = false
+
+    package init() {}
+
+    package init(failure: Failure) { self.failure = failure }
 
     /// What differs from the outcome of the same statement elsewhere; empty where nothing does.
-    func differences(from expected: Outcome, ordered: Bool, changesData: Bool) -> [String] {
-        var differences: [String] = []
+    package func differences(from expected: Outcome, ordered: Bool, changesData: Bool) -> [Disagreement] {
+        var differences: [Disagreement] = []
+        func differ(_ what: String, _ expected: String, _ actual: String) {
+            differences.append(Disagreement(what, expected: expected, actual: actual))
+        }
         if failure != expected.failure {
-            differences.append(
-                "expected \(expected.failure?.description ?? "success"), got \(failure?.description ?? "success")")
+            differ("result", expected.failure?.description ?? "success", failure?.description ?? "success")
         }
         if inTransaction != expected.inTransaction {
-            differences.append("expected a transaction to be \(expected.inTransaction ? "open" : "closed"), it is not")
+            differ("transaction", expected.inTransaction ? "open" : "none", inTransaction ? "open" : "none")
         }
         // What a failing statement had answered before is nobody's promise.
         guard failure == nil, expected.failure == nil else { return differences }
-        if !sameColumns(as: expected) { differences.append("expected columns \(expected.columns), got \(columns)") }
+        if !sameColumns(as: expected) { differ("columns", "\(expected.columns)", "\(columns)") }
         let (mine, theirs) =
             ordered ? (rows, expected.rows) : (rows.sorted(by: precedes), expected.rows.sorted(by: precedes))
-        if mine != theirs { differences.append(Self.describe(rows: mine, expected: theirs)) }
+        if mine != theirs {
+            let at = zip(mine, theirs).enumerated().first { $1.0 != $1.1 }?.offset ?? min(mine.count, theirs.count)
+            differ("rows", Self.shown(theirs, at: at), Self.shown(mine, at: at))
+        }
         if changesData {
-            if changes != expected.changes {
-                differences.append("expected changes() \(expected.changes), got \(changes)")
-            }
+            if changes != expected.changes { differ("changes()", "\(expected.changes)", "\(changes)") }
             if lastInsertRowID != expected.lastInsertRowID {
-                differences.append("expected last_insert_rowid() \(expected.lastInsertRowID), got \(lastInsertRowID)")
+                differ("last_insert_rowid()", "\(expected.lastInsertRowID)", "\(lastInsertRowID)")
             }
         }
         return differences
@@ -79,11 +107,9 @@ struct Outcome: Equatable, Sendable {
         return zip(columns, expected.columns).allSatisfy { $0 == $1 }
     }
 
-    private static func describe(rows: [[Cell]], expected: [[Cell]]) -> String {
-        let at = zip(rows, expected).enumerated().first { $1.0 != $1.1 }?.offset ?? min(rows.count, expected.count)
-        func row(_ rows: [[Cell]]) -> String { at < rows.count ? "\(rows[at])" : "no row" }
-        return
-            "expected \(expected.count) rows, got \(rows.count); at \(at) expected \(row(expected)), got \(row(rows))"
+    private static func shown(_ rows: [[Cell]], at place: Int) -> String {
+        let row = place < rows.count ? "row \(place + 1) \(rows[place])" : "no row \(place + 1)"
+        return "\(rows.count) \(rows.count == 1 ? "row" : "rows"), \(row)"
     }
 }
 
