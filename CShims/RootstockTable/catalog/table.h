@@ -120,6 +120,10 @@ typedef struct rst_plan {
     int rejecting;
     rst_rejecting_term rejects[REJECTING_TERMS];
     int top; /* leading columns of an ORDER BY that SQLite sorts by for as many rows as a LIMIT says; or 0 */
+    /* Leading columns of the index of which the walk has the order that SQLite sorts by first, so that it may end once
+    ** as many rows as a LIMIT says are given (scan_enough.c); or 0. */
+    int enough;
+    bool enough_behind_first;  /* rows that have what the first row has there may be none for SQLite */
     int top_limit, top_offset; /* the arguments of xFilter, from 1, that say how many; or 0 */
     rst_top_term top_terms[TOP_TERMS];
     char *description;

@@ -127,6 +127,9 @@ typedef struct rst_cursor {
     struct rst_cursor *open_next, **open_link; /* of the connection's */
     int top_limit, top_count;  /* rows that the heap has room for, and has; 0: all are SQLite's to sort (scan_topn.c) */
     rootstock_buffer top_heap; /* rst_top_words */
+    bool may_have_enough;      /* scan_enough.c looks at each row */
+    int64_t enough_left;       /* rows until there are enough */
+    rootstock_buffer enough;   /* what the key of the first row begins with, or of the one that was the last needed */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
     unsigned char usual_header; /* first byte of a row of the usual shape ... */
     int usual_count;            /* ... its columns, ... */
@@ -205,6 +208,13 @@ static inline int rst_cursor_reach_row(rst_cursor *k) {
 bool rst_cursor_is_behind(const rst_cursor *k);
 /* The row under the cursor is given to SQLite. */
 void rst_cursor_note_top(rst_cursor *k);
+
+/* ---- scan_enough.c ---- */
+/* The walk has the order of the first column that SQLite sorts by: from its first row on, it is under the cursor, the
+** rows are counted. */
+void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values);
+/* A row was stepped to; it is the end where there were enough before. */
+void rst_cursor_count_row(rst_cursor *k);
 
 /* ---- scan_memo.c ---- */
 enum { REPEAT_MISSES = 16 };

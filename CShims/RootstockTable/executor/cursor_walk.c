@@ -200,7 +200,12 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
 
 int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
-    return (k->rejecting | k->top_limit) == 0 ? step(k) : rst_cursor_next_kept(k);
+    int code;
+    if ((k->rejecting | k->top_limit | k->may_have_enough) == 0) return step(k);
+    if (!k->may_have_enough) return rst_cursor_next_kept(k);
+    code = step(k);
+    if (code == SQLITE_OK && !k->eof) rst_cursor_count_row(k);
+    return code;
 }
 
 /*

@@ -105,6 +105,10 @@ int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
         reject->place = k->plan->source == PLAN_INDEX ? k->places[term->column] : k->reaches[term->column];
         if (reject->place >= 0 && read_value(k, term, values[term->argument], reject)) k->rejecting++;
     }
+    if (k->plan->enough > 0) {
+        rst_cursor_count_from(k, values); /* there is nothing to reject */
+        return SQLITE_OK;
+    }
     k->looked_at = k->rejected = k->unlooked = k->rest = 0;
     if (k->plan->top > 0 && k->rejecting == k->plan->rejecting) rst_cursor_top_from(k, values);
     if (k->rejecting > 0 && rst_cursor_is_rejected(k)) return rst_cursor_next_kept(k);

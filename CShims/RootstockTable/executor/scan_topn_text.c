@@ -28,7 +28,7 @@ static bool is_table(const rst_table *table, const char **position, const char *
 }
 
 /* A literal or parameter at *position; moves it behind that. */
-static bool skip_constant(const char **position, const char *end) {
+static bool skip_one(const char **position, const char *end) {
     rst_token token = rst_token_next(position, end);
     if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
         token = rst_token_next(position, end);
@@ -36,6 +36,19 @@ static bool skip_constant(const char **position, const char *end) {
     }
     return token.type == TOKEN_NUMBER || token.type == TOKEN_STRING || token.type == TOKEN_BLOB ||
            token.type == TOKEN_VARIABLE || rst_token_is(&token, "NULL");
+}
+
+/* The same, or a row of such. */
+static bool skip_constant(const char **position, const char *end) {
+    const char *p = *position;
+    rst_token token = rst_token_next(&p, end);
+    if (!rst_token_mark(&token, "(")) return skip_one(position, end);
+    do {
+        if (!skip_one(&p, end)) return false;
+        token = rst_token_next(&p, end);
+    } while (rst_token_mark(&token, ","));
+    *position = p;
+    return rst_token_mark(&token, ")");
 }
 
 /* Whether the expression is over behind what was read. */

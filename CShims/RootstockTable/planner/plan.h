@@ -83,6 +83,9 @@ void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_ca
                   int *argument);
 
 /* plan_match.c */
+/* Whether the candidate's walk has the order of the first term of ORDER BY, of the column behind those held equal;
+** *descending: walked backwards. */
+bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending);
 /* The affinity by which a constraint on the column compares. */
 char rst_plan_affinity_at(const rst_table *table, int column);
 /* Whether the candidate looks the constraint up. */

@@ -11,6 +11,7 @@
 **     for >: such a one is as good as none where the columns are equal, unless its value is a literal.
 **  2. Of an index each entry's row is looked at, so it has to be one that SQLite would ask for anyway.
 **  3. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
+** Where an index has the order of the first term, the walk ends when there are enough rows instead (scan_enough.c).
 */
 #include "planner/planner.h"
 #include "planner/plan.h"
@@ -40,10 +41,36 @@ static bool is_orderly(const rst_table *table, int column) {
             sqlite3_stricmp(table->columns[column].collation_name, "BINARY") == 0);
 }
 
+/* LIMIT and OFFSET become arguments. */
+static void take_limit(sqlite3_index_info *info, rst_plan *plan, int limit, int offset, int *argument) {
+    plan->top_limit = *argument;
+    info->aConstraintUsage[limit].argvIndex = (*argument)++;
+    if (offset < 0) return;
+    plan->top_offset = *argument;
+    info->aConstraintUsage[offset].argvIndex = (*argument)++;
+}
+
+/* Whether an index walked in the order of the first term may end when the LIMIT's rows are given (scan_enough.c).
+** undecided: the one constraint that the plan alone does not decide, or -1. */
+static bool may_end(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
+                    int undecided) {
+    bool descending;
+    if (k->source != PLAN_INDEX || plan->rejecting > 0 || !rst_plan_leads(table, info, k, &descending)) return false;
+    if (undecided >= 0) {
+        /* The bound that the walk begins at: rows behind it are let through, of those at it a row's other values may
+        ** say no. */
+        if (undecided != (info->aOrderBy[0].desc ? k->upper : k->lower) || !info->aConstraintUsage[undecided].omit)
+            return false;
+        plan->enough_behind_first = true;
+    }
+    plan->enough = k->equals + 1;
+    plan->descending = descending;
+    return true;
+}
+
 void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                   int *argument) {
-    int limit = -1, offset = -1;
-    if (k->source == PLAN_INDEX && (k->covering || plan->rejecting > 0 || table->without_rowid)) return;
+    int limit = -1, offset = -1, undecided = -1;
     if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || k->in > 0 ||
         k->automatic > 0 || k->rests > 0 || plan->count_only || plan->skips > 0 || info->nOrderBy == 0 || k->ordered)
         return;
@@ -53,20 +80,23 @@ void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_ca
             limit = i;
         else if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET && info->aConstraint[i].usable)
             offset = i;
-        else if (!is_decided(info, plan, i))
-            return;
+        else if (!is_decided(info, plan, i)) {
+            if (undecided >= 0) return;
+            undecided = i;
+        }
     }
     if (limit < 0) return;
+    if (may_end(table, info, k, plan, undecided)) {
+        take_limit(info, plan, limit, offset, argument);
+        return;
+    }
+    if (undecided >= 0) return;
+    if (k->source == PLAN_INDEX && (k->covering || plan->rejecting > 0 || table->without_rowid)) return;
     while (plan->top < TOP_TERMS && plan->top < info->nOrderBy &&
            is_orderly(table, info->aOrderBy[plan->top].iColumn)) {
         plan->top_terms[plan->top].column = (int16_t)info->aOrderBy[plan->top].iColumn;
         plan->top_terms[plan->top].descending = info->aOrderBy[plan->top].desc;
         plan->top++;
     }
-    if (plan->top == 0) return;
-    plan->top_limit = *argument;
-    info->aConstraintUsage[limit].argvIndex = (*argument)++;
-    if (offset < 0) return;
-    plan->top_offset = *argument;
-    info->aConstraintUsage[offset].argvIndex = (*argument)++;
+    if (plan->top > 0) take_limit(info, plan, limit, offset, argument);
 }
