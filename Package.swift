@@ -157,7 +157,8 @@ let package = Package(
             name: "rootstock-sample-app", dependencies: ["Rootstock"],
             path: "Tests/Fixtures/SampleApp/Sources/SampleApp"),
         .testTarget(
-            name: "RootstockTests", dependencies: ["Rootstock", "RootstockTable", "TestSupport", "CSQLite"],
+            name: "RootstockTests",
+            dependencies: ["Rootstock", "RootstockMemory", "RootstockTable", "TestSupport", "CSQLite"],
             path: "Tests/Unit/Rootstock"),
         .testTarget(
             name: "RootstockObjectsTests", dependencies: ["Rootstock", "RootstockObjects"], path: "Tests/Unit/Objects"),

@@ -77,7 +77,9 @@ public struct SQLFunction: Sendable {
     /// ```swift
     /// SQLFunction(aggregate: "product", arguments: 1, initial: 1.0) { product, row in
     ///     product *= Double(databaseValue: row[0]) ?? 1
-    /// } result: { $0 }
+    /// } result: {
+    ///     $0
+    /// }
     /// ```
     ///
     /// - Parameters:
@@ -104,7 +106,7 @@ public struct SQLFunction: Sendable {
 ///
 /// ```swift
 /// options.collations = [SQLCollation("german") { $0.localizedStandardCompare($1) }]
-/// try connection.query("SELECT name FROM person ORDER BY name COLLATE german")
+/// let people = try connection.query("SELECT name FROM person ORDER BY name COLLATE german")
 /// ```
 ///
 /// On engines other than ``Engine/sqlite`` it serves queries and is refused in keys and indexes.

@@ -5,7 +5,7 @@ import CSQLite
 /// Who is told of statements that take long.
 ///
 /// ```swift
-/// options.slowStatement = SlowStatementHook(over: .milliseconds(50)) { sql, time in log.warning("\\(time): \\(sql)") }
+/// options.slowStatement = SlowStatementHook(over: .milliseconds(50)) { sql, time in log.warning("\(time): \(sql)") }
 /// ```
 ///
 /// The closure is called at the statement's end, on its thread, with SQLite's text of it: on engines other than `sqlite` that is what the front door made

@@ -30,7 +30,7 @@ extension Store {
     /// What `body` reads, now and after each commit that changed a table that it read.
     ///
     /// ```swift
-    /// for try await titles in store.observe({ try $0.query("SELECT title FROM book ORDER BY title", as: String.self) }) {
+    /// for try await titles in store.observe({ try $0.query("SELECT title FROM book", as: String.self) }) {
     ///     print(titles)
     /// }
     /// ```

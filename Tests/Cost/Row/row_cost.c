@@ -1,6 +1,6 @@
 /*
-** row_cost.c - statements of the suites `queries` and `engine`, run so often that instructions a row can be counted by
-** run.sh.
+** row_cost.c - statements of the suites `queries`, `engine` and `objects`, run so often that instructions a row can be
+** counted by run.sh.
 **
 ** row_cost ENGINE FILE CASE COUNT: on native SQLite (ENGINE `native`: WAL, unsynced, mapped) or a store's engine,
 **   fill     makes the tables, COUNT sales
@@ -17,7 +17,12 @@
 
 enum { SALES = 20000, RANGE = 100 };
 /* What fill_table binds: a key and a value, a number and a name, or a sale. */
-enum { KEYED = 0, NAMED = 2, SALE = 7 };
+enum { KEYED = 0, NAMED = 2, SALE = 7, OBJECT = 9 };
+
+#define TEN_MARKS "?,?,?,?,?,?,?,?,?,?"
+#define HUNDRED_MARKS                                                                                                  \
+    TEN_MARKS "," TEN_MARKS "," TEN_MARKS "," TEN_MARKS "," TEN_MARKS "," TEN_MARKS "," TEN_MARKS "," TEN_MARKS        \
+              "," TEN_MARKS "," TEN_MARKS
 
 static sqlite3 *db;
 static bool native;
@@ -36,6 +41,8 @@ static const struct {
     {"order-by-limit", "SELECT day, id, amount, note FROM sale WHERE product = ? ORDER BY day DESC, id DESC LIMIT 20"},
     {"readrandom", "SELECT * FROM test WHERE key = ?"},
     {"readrandom-transaction", "SELECT * FROM test WHERE key = ?"},
+    {"objects-joined", "SELECT * FROM object ORDER BY id"},
+    {"objects-batched", "SELECT * FROM object WHERE id IN (" HUNDRED_MARKS ") ORDER BY id"},
     {"readseq", "SELECT * FROM test ORDER BY key"},
 };
 
@@ -109,6 +116,16 @@ static void fill_table(const char *sql, int rows, int columns) {
             sqlite3_bind_int64(statement, 1, i + 1);
             sqlite3_bind_text(statement, columns, "Some title of four", -1, SQLITE_STATIC);
         }
+        if (columns == OBJECT) {
+            sqlite3_bind_int64(statement, 2, 18 + random % 70);
+            sqlite3_bind_double(statement, 3, random % 2000000000 - 1e9);
+            sqlite3_bind_text(statement, 4, "Reykjavik", -1, SQLITE_STATIC);
+            sqlite3_bind_text(statement, 5, "Iceland", -1, SQLITE_STATIC);
+            sqlite3_bind_text(statement, 6, "somebody@example.org", -1, SQLITE_STATIC);
+            sqlite3_bind_double(statement, 7, random % 10000000 / 100.0);
+            sqlite3_bind_text(statement, 8, "Some Body", -1, SQLITE_STATIC);
+            sqlite3_bind_int64(statement, 9, 1);
+        }
         if (columns == SALE) {
             sqlite3_bind_int64(statement, 2, 1 + (i * 7919L) % rows);
             sqlite3_bind_int64(statement, 3, 1 + random % (SALES / 10));
@@ -137,6 +154,10 @@ static void fill(void) {
     fill_table("INSERT INTO product VALUES (?, ?)", SALES / 100, NAMED);
     fill_table("INSERT INTO sale VALUES (?, ?, ?, ?, ?, ?, ?)", SALES, SALE);
     fill_table("REPLACE INTO test VALUES (?, ?)", SALES, KEYED);
+    run("CREATE TABLE object (id INTEGER PRIMARY KEY, age INTEGER, birthDate REAL, city TEXT, country TEXT, email "
+        "TEXT, "
+        "income REAL, name TEXT, version INTEGER)");
+    fill_table("INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", SALES, OBJECT);
     if (native) run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
@@ -186,6 +207,8 @@ int main(int count, char **arguments) {
             sqlite3_bind_int64(statement, 2, first + RANGE - 1);
         } else if (strncmp(name, "order", 5) == 0) {
             sqlite3_bind_int64(statement, 1, 1 + random % (SALES / 100));
+        } else if (strcmp(name, "objects-batched") == 0) {
+            for (int mark = 1; mark <= RANGE; mark++) sqlite3_bind_int64(statement, mark, i * RANGE % SALES + mark);
         } else if (strncmp(name, "readrandom", 10) == 0) {
             key_of(key, random % SALES);
             sqlite3_bind_blob(statement, 1, key, 16, SQLITE_STATIC);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Counts instructions a row (callgrind) of what the suites `queries` and `engine` ask: native SQLite's, a store's, and whose they are.
+# Counts instructions a row (callgrind) of what the suites `queries`, `engine` and `objects` ask: native SQLite's, a store's, and
+# whose they are.
 # A row of readrandom is a statement. Usage: Tests/Cost/Row/run.sh [CASE ...]
 set -eu
 top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -58,5 +59,7 @@ order-by-limit 100 400 20
 readrandom 500 1500 1
 readrandom-transaction 500 1500 1
 readseq 1 2 20000
+objects-joined 1 2 20000
+objects-batched 20 60 100
 insert 2000 6000 1
 CASES

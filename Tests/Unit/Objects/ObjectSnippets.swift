@@ -36,6 +36,19 @@ private enum Article {
             for book in books { print(try book.values.title) }
         }
         do {
+            let context = ObjectContext(store)
+            let books = try context.fetch(Book.self, where: "title LIKE \("S%")", orderBy: "title", limit: 20)
+            try context.prefetch(books, \.author)
+            for book in books { print(try book.values.title, try context.related(book, \.author)?.values.name ?? "") }
+            try books.first?.change { $0.title = "Sea" }
+            try context.save()
+        }
+        do {
+            let book = try context.fetch(Book.self, where: "title = \("Sea")").first
+            try book?.change { $0.title = "The Sea" }
+            try context.save()
+        }
+        do {
             let everything = try context.faults(Book.self, orderBy: "title", batch: 100)
             print(everything.count, try everything[500].values.title)
         }
@@ -70,16 +83,25 @@ private enum Article {
 }
 
 @Suite struct ObjectSnippetTests {
-    @Test func theArticlesCodeIsCompiled() throws {
-        /// Without indentation and empty lines, which the article and the source have their own of.
-        func lines(_ text: String) -> String {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-                .joined(separator: "\n")
-        }
+    /// Without indentation, empty lines and comments, which the documents and the source have their own of.
+    private func lines(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("//") }.joined(separator: "\n")
+    }
+
+    @Test(arguments: [
+        "RootstockObjects.docc/RootstockObjects.md", "Entity.swift", "Object.swift", "ObjectContext.swift",
+    ])
+    func everyBlockIsCompiled(document: String) throws {
         let source = lines(try String(contentsOfFile: #filePath, encoding: .utf8))
-        let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/RootstockObjects/RootstockObjects.docc/RootstockObjects.md")
-        let blocks = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/RootstockObjects/\(document)")
+        var text = try String(contentsOf: path, encoding: .utf8)
+        if document.hasSuffix(".swift") {
+            text = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { $0.hasPrefix("///") }.map { String($0.dropFirst(3)) }.joined(separator: "\n")
+        }
+        let blocks = text.components(separatedBy: "```swift\n").dropFirst()
         #expect(!blocks.isEmpty)
         for block in blocks {
             let code = try #require(block.components(separatedBy: "```").first)

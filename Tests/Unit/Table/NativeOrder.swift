@@ -47,11 +47,12 @@ func nativeRanks(_ tuples: [[Sample]], _ orders: [ColumnOrder]) throws -> [Int64
             case .integer(let integer): try check(sqlite3_bind_int64(insert, index, integer))
             case .real(let real): try check(sqlite3_bind_double(insert, index, real))
             case .text(let bytes):
-                try bytes.withUnsafeBytes { raw in
+                // With a NUL behind it, so that empty text has an address: none would bind NULL.
+                try (bytes + [0]).withUnsafeBytes { raw in
                     let start = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
                     try check(
                         sqlite3_bind_text64(
-                            insert, index, start ?? emptyText, UInt64(raw.count), transient, UInt8(SQLITE_UTF8)))
+                            insert, index, start, UInt64(raw.count - 1), transient, UInt8(SQLITE_UTF8)))
                 }
             case .blob(let bytes):
                 if bytes.isEmpty {
@@ -80,10 +81,3 @@ func nativeRanks(_ tuples: [[Sample]], _ orders: [ColumnOrder]) throws -> [Int64
     }
     return ranks
 }
-
-/// A non-null pointer for empty text: a null one would bind NULL.
-nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
-    let pointer = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-    pointer.initialize(to: 0)
-    return UnsafePointer(pointer)
-}()
