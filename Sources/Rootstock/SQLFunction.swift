@@ -105,7 +105,7 @@ public struct SQLFunction: Sendable {
 /// An order of texts that SQL names after COLLATE.
 ///
 /// ```swift
-/// options.collations = [SQLCollation("german") { $0.localizedStandardCompare($1) }]
+/// options.collations = [SQLCollation("german") { $0.localizedStandardCompare($1).rawValue }]
 /// let people = try connection.query("SELECT name FROM person ORDER BY name COLLATE german")
 /// ```
 ///

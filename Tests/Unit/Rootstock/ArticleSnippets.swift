@@ -83,6 +83,9 @@ private func runningSQL(_ connection: Connection, _ title: String, _ ids: [Int64
             print(id, size)
         }
     }
+}
+
+private func refusals(_ connection: Connection) throws {
     do {
         try connection.execute("INSERT INTO note (id, title) VALUES (1, 'again')")
     } catch let error where error.extendedCode == .primaryKeyConstraint {

@@ -61,6 +61,10 @@ private func queries(_ connection: Connection) throws {
         let info = try connection.storeInfo()
         for table in info.tables { print(table.name, table.rows) }
     }
+}
+
+/// Apart, as in ArticleSnippets: a catch that lets errors through crashes swift 6.3.1 in a function with much else.
+private func refusals(_ connection: Connection) throws {
     do {
         try connection.execute("INSERT INTO note (title) VALUES (?)", ["Groceries"])
     } catch let error where error.extendedCode == .uniqueConstraint {
@@ -81,7 +85,7 @@ private func literals(_ connection: Connection, isbn: String, book: Book) throws
     try connection.update("book", set: book, where: "id = \(book.id)")
 }
 
-private func engines() throws {
+private func enginesOf() throws {
     do {
         let native = try Store(path: "notes.sqlite", engine: .sqlite)
         let mapped = try Store(path: "notes.store", engine: .lmdb)
@@ -133,7 +137,7 @@ private func functions(_ connection: Connection, _ log: Log) throws {
         } result: {
             $0
         }
-    options.collations = [SQLCollation("german") { $0.localizedStandardCompare($1) }]
+    options.collations = [SQLCollation("german") { $0.localizedStandardCompare($1).rawValue }]
     let people = try connection.query("SELECT name FROM person ORDER BY name COLLATE german")
     options.log = LogHook { entry in print(entry.level, entry.message, entry.metadata) }
     options.slowStatement = SlowStatementHook(over: .milliseconds(50)) { sql, time in log.warning("\(time): \(sql)") }
