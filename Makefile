@@ -43,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -211,6 +211,10 @@ compare: deps ## the microbenchmark and a case or two of each other suite, in BU
 results: ## every suite into Vendor-notes/results, in MINUTES=45; wants a quiet machine
 	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
 	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/run.sh
+
+engines-table: engines ## the page of all engines over suites engine, queries and ycsb, in MINUTES=30; wants a quiet machine
+	$(SWIFT) build $(SWIFTFLAGS) -c release --product rootstock
+	ROOTSTOCK=$$($(SWIFT) build $(SWIFTFLAGS) -c release --show-bin-path)/rootstock Vendor-notes/results/engines.sh
 
 # The newest of each name.
 RESULTS = $(foreach name,engine-full engine queries objects,$(lastword $(sort $(wildcard Vendor-notes/results/????-??-??-$(name).json))))

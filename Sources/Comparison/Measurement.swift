@@ -200,7 +200,7 @@ public enum Turn {
         guard let path = request.fixturePath, FileManager.default.fileExists(atPath: path) else { return false }
         if case .shared = workload.starting { return true }
         let engine = Engine.descriptions.first { $0.engine.name == request.contender.engine }
-        return engine?.place != .memory
+        return engine?.keepsFiles ?? true
     }
 
     private static func body(of workload: Workload, _ layer: Layer) throws -> @Sendable (Session, Meter) throws -> Void

@@ -20,7 +20,7 @@ struct ReportCommand: ParsableCommand {
 
             rootstock report --table results/*.json
 
-            --chart draws the same ratios as one SVG.
+            --chart draws the same ratios as one SVG. --engines-table prints each case with all engines that were measured.
             """)
 
     @Argument(help: "What compare --json wrote.", completion: .file())
@@ -32,6 +32,9 @@ struct ReportCommand: ParsableCommand {
     @Flag(help: "Print the headline ratios of all as one drawing, in SVG.")
     var chart = false
 
+    @Flag(help: "Print the cases of all as one Markdown table, with a column for each engine.")
+    var enginesTable = false
+
     @Option(help: "With --table or --chart: the engine that native SQLite is held against.")
     var engine = "lmdb"
 
@@ -41,9 +44,10 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var files: ReportFiles
 
     func validate() throws {
-        if table && chart { throw ValidationError("--table and --chart exclude each other.") }
-        if (table || chart) && !files.isEmpty {
-            throw ValidationError("--table and --chart print; they write no files.")
+        let tables = [table, chart, enginesTable].filter { $0 }.count
+        if tables > 1 { throw ValidationError("--table, --chart and --engines-table exclude each other.") }
+        if tables > 0 && !files.isEmpty {
+            throw ValidationError("--table, --chart and --engines-table print; they write no files.")
         }
         if !files.isEmpty && reports.count > 1 { throw ValidationError("A file is written from one report.") }
     }
@@ -53,6 +57,10 @@ struct ReportCommand: ParsableCommand {
             let reports = try reports.map { try ComparisonReport.read($0) }
             if table {
                 print(ComparisonReport.headlineTable(reports, engine: engine), terminator: "")
+                return
+            }
+            if enginesTable {
+                print(ComparisonReport.engineTable(reports), terminator: "")
                 return
             }
             if chart {

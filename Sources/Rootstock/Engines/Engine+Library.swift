@@ -46,9 +46,14 @@ extension Engine {
         /// Where an engine keeps a store.
         public enum Place: String, Sendable {
             case file, directory
-            /// In no file: in memory, or elsewhere.
+            /// In this process's memory.
             case memory
+            /// In a server, or elsewhere behind the engine: what is at the path names a store at most.
+            case server
         }
+
+        /// Whether the store's bytes are at its path.
+        package var keepsFiles: Bool { place == .file || place == .directory }
     }
 
     /// Every engine that stores can be opened with, ``sqlite`` first, in the order in which they were made known.
@@ -64,7 +69,8 @@ extension Engine {
             result.append(
                 Description(
                     engine: engine, version: String(cString: table.version),
-                    place: can.contains(.file) ? .file : can.contains(.directory) ? .directory : .memory,
+                    place: can.contains(.file)
+                        ? .file : can.contains(.directory) ? .directory : can.contains(.durable) ? .server : .memory,
                     isDurable: can.contains(.durable), copies: table.copy != nil, compacts: table.compact != nil,
                     sharesProcesses: !can.isDisjoint(with: [.file, .directory, .durable]) && !can.contains(.oneProcess))
             )

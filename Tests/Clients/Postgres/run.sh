@@ -27,6 +27,7 @@ refuses() {
     grep -q -- "$wanted" "$folder/words" || fail "wanted '$wanted', it says: $(cat "$folder/words")"
 }
 
+rootstock engines | grep -q '^postgres  *libpq [0-9.]*  *server  *durable' || fail "it is listed as: $(rootstock engines | grep postgres)"
 rootstock engine-test postgres --rounds 1 > "$folder/words" || fail "$(grep -A9 broken "$folder/words")"
 
 # A URI, and a schema of it.

@@ -228,6 +228,26 @@ private func sample() -> ComparisonReport {
         #expect(report.markdown().contains("### Costs"))
     }
 
+    /// Every case once, every engine with a column; what is no verdict says so, and what failed is told below.
+    @Test func theEngineTableHasEachEngine() {
+        var report = sample()
+        report.failures.append(
+            Failure(suite: "engine", case: "readseq", contender: "granite", message: "granite keeps no trees"))
+        let text = ComparisonReport.engineTable([report, report])
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("|") }
+        #expect(lines.first == "| suite | case | native us/op | lmdb |", "\(text)")
+        #expect(lines.count == 2 + 2 * report.summaries.count)
+        #expect(lines.contains { $0.hasPrefix("| engine | readrandom | 4.00 (leveldb) | 2.00, 2.00x |") }, "\(text)")
+        #expect(lines.contains { $0.contains("readseq") && $0.contains("no difference") }, "\(text)")
+        #expect(text.contains("- engine readseq, granite: granite keeps no trees"))
+        #expect(text.contains("$ \(report.environment.command)"))
+        for index in report.ratios.indices {
+            report.ratios[index].isUndecided = true
+            report.ratios[index].isDifferent = false
+        }
+        #expect(ComparisonReport.engineTable([report]).contains("2.00, 2.00x too few turns"))
+    }
+
     /// Losses first, then what is alike, then gains; several reports in one table.
     @Test func theHeadlineTableBeginsWithLosses() {
         var report = sample()
