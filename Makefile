@@ -194,7 +194,7 @@ row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts
 
 scan-memory: extension engines ## a table of SCAN_MEGABYTES scanned on each engine in 200 MB of private memory: 2048 takes 20 minutes
 	Tests/Cost/Scan/run.py --megabytes $(SCAN_MEGABYTES) $(EXTENSION) lmdb lmdb:plain sqlite-btree \
-		$(foreach engine,reference log rocksdb,$(patsubst %,%=$(engine),$(wildcard build/engines/librootstock_$(engine).so)))
+		$(foreach engine,reference log rocksdb wiredtiger,$(patsubst %,%=$(engine),$(wildcard build/engines/librootstock_$(engine).so)))
 
 api-cost: ## the layer table: instructions of the Swift API over SQLite's C calls, and decoding beside GRDB (callgrind)
 	Tests/Cost/API/run.sh
@@ -254,6 +254,8 @@ engines: ## build/engines: engines as shared libraries, for --load-engine
 	@$(MAKE) --no-print-directory -s -C CShims/Engines/Log BUILD=$(CURDIR)/build/engines
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(MAKE) --no-print-directory -s -C CShims/Engines/RocksDB BUILD=$(CURDIR)/build/engines; \
 		else echo "engines: no rocksdb: install librocksdb-dev"; fi
+	@if [ -e /usr/include/wiredtiger.h ]; then $(MAKE) --no-print-directory -s -C CShims/Engines/WiredTiger BUILD=$(CURDIR)/build/engines; \
+		else echo "engines: no wiredtiger: install libwiredtiger-dev"; fi
 	@if command -v pg_config > /dev/null; then $(MAKE) --no-print-directory -s -C CShims/Engines/Postgres BUILD=$(CURDIR)/build/engines; \
 		else echo "engines: no postgres: install libpq-dev"; fi
 

@@ -56,24 +56,30 @@ PYTHON
 # The contract, then SQL beside native SQLite.
 "$command" --load-engine "$library" engine-test granite --rounds 1 > "$folder/words" || fail "$(grep -A9 broken "$folder/words")"
 
-# An engine whose store is a directory, where librocksdb-dev is installed.
-if [ -e /usr/include/rocksdb/c.h ]; then
-    make -s -C "$root/CShims/Engines/RocksDB" BUILD="$folder"
-    rocksdb() { verb=$1; shift; "$command" --load-engine "$folder/librootstock_rocksdb.so" "$verb" "$@"; }
-    rocksdb engines | grep -q '^rocksdb  *[0-9.]*  *directory' || fail "rocksdb is not listed as a directory store"
-    rocksdb engine-test rocksdb --rounds 1 > "$folder/words" || fail "rocksdb: $(grep -A9 broken "$folder/words")"
-    rocksdb sql --engine rocksdb "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT);
+# Engines whose stores are directories, where their libraries are installed: FOLDER NAME HEADER PACKAGE
+directory_engine() {
+    if [ ! -e "$3" ]; then
+        echo "engine: no $4 here: $2 was not tested"
+        return 0
+    fi
+    name=$2
+    rm -rf "$folder/shelf" "$folder/copy"
+    make -s -C "$root/CShims/Engines/$1" BUILD="$folder"
+    loaded() { verb=$1; shift; "$command" --load-engine "$folder/librootstock_$name.so" "$verb" "$@"; }
+    loaded engines | grep -q "^$name  *[0-9.]*  *directory" || fail "$name is not listed as a directory store"
+    loaded engine-test "$name" --rounds 1 > "$folder/words" || fail "$name: $(grep -A9 broken "$folder/words")"
+    loaded sql --engine "$name" "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT);
         INSERT INTO book VALUES ('Solaris', 1), ('Eden', 2); CREATE INDEX by_lent ON book (lent)"
-    rocksdb backup --engine rocksdb "$folder/shelf" "$folder/copy" > "$folder/words" || fail "rocksdb's backup: $(cat "$folder/words")"
-    rocksdb sql --engine rocksdb "$folder/shelf" "DELETE FROM book; VACUUM"
-    [ "$(rocksdb check --engine rocksdb "$folder/copy")" = ok ] || fail "rocksdb's copy is unsound"
-    [ "$(rocksdb sql --engine rocksdb "$folder/copy" "SELECT sum(lent) FROM book")" = 3 ] || fail "rocksdb's copy has other rows"
-    rocksdb backup --engine rocksdb "$folder/shelf" "$folder/copy" 2> "$folder/words" && fail "a backup replaced a store"
+    loaded backup --engine "$name" "$folder/shelf" "$folder/copy" > "$folder/words" || fail "$name's backup: $(cat "$folder/words")"
+    loaded sql --engine "$name" "$folder/shelf" "DELETE FROM book; VACUUM"
+    [ "$(loaded check --engine "$name" "$folder/copy")" = ok ] || fail "$name's copy is unsound"
+    [ "$(loaded sql --engine "$name" "$folder/copy" "SELECT sum(lent) FROM book")" = 3 ] || fail "$name's copy has other rows"
+    loaded backup --engine "$name" "$folder/shelf" "$folder/copy" 2> "$folder/words" && fail "a backup replaced a store"
     [ -z "$(find "$folder" -name '*.partial-*')" ] || fail "a backup left a part behind"
-    echo "engine: rocksdb keeps the contract, and its directories are stores"
-else
-    echo "engine: no librocksdb-dev here: rocksdb was not tested"
-fi
+    echo "engine: $name keeps the contract, and its directories are stores"
+}
+directory_engine RocksDB rocksdb /usr/include/rocksdb/c.h librocksdb-dev
+directory_engine WiredTiger wiredtiger /usr/include/wiredtiger.h libwiredtiger-dev
 
 # The log-structured engine of the article: the contract under sanitizers, then SQL, a kill's half commit, a damaged record.
 shims=$root/CShims
