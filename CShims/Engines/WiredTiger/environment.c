@@ -26,16 +26,17 @@ static int is_full(int error) {
     return error == ENOSPC || error == EFBIG || error == EDQUOT;
 }
 
-/* What is wrong comes first, and then that WiredTiger gives up: the first is kept. */
+/* What is wrong comes first, and then that WiredTiger gives up, and what it leaves behind, with error 0: the first is
+** kept, without the time, process and thread that it begins with. */
 static int handle_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int error, const char *words) {
     rootstock_environment *e = (rootstock_environment *)(void *)handler;
     (void)session;
     if (is_full(error)) e->disk_full = 1;
     if (strstr(words, "checksum") != NULL || strstr(words, "corrupt") != NULL) e->damaged = 1;
-    if (error == WT_PANIC)
-        e->must_reopen = 1;
-    else
-        tiger_say(0, words);
+    if (error == WT_PANIC) e->must_reopen = 1;
+    if (error == WT_PANIC || error == 0) return 0;
+    const char *start = words[0] == '[' ? strstr(words, "], ") : NULL;
+    tiger_say(0, start == NULL ? words : start + 3);
     return 0;
 }
 
