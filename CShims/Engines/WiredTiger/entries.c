@@ -128,16 +128,16 @@ int tiger_tree_statistics(rootstock_transaction *t, rootstock_tree tree, rootsto
     return ROOTSTOCK_OK;
 }
 
-/* After a change: what was returned may go. What it holds in memory must not come near the cache's size: WiredTiger
-** rolls a transaction back that leaves it no room. */
+/* After a change: what was returned may go. Now and then the cache is given room: WiredTiger rolls a transaction back
+** that leaves it none, as what is not committed stays in memory. */
 static int changed(rootstock_transaction *t, size_t size) {
-    enum { UPDATE = 150 }; /* what WiredTiger keeps beside the bytes */
+    enum { PAGE = 32 << 10, BETWEEN = 4 << 20 };
     t->changes++;
     tiger_forget(t);
-    t->dirty += size + UPDATE;
-    if (t->dirty <= tiger_dirty_limit(t->room)) return ROOTSTOCK_OK;
-    t->room = t->dirty * 40;
-    return tiger_size_cache(t->environment, t->room);
+    t->recent += PAGE + size; /* each may be in a page of its own */
+    if (t->recent < BETWEEN) return ROOTSTOCK_OK;
+    t->recent = 0;
+    return tiger_fit_cache(t->environment, t->session->session);
 }
 
 int tiger_tree_clear(rootstock_transaction *t, rootstock_tree tree) {

@@ -72,16 +72,39 @@ int tiger_child(const rootstock_environment *environment) {
     return 1;
 }
 
-int tiger_size_cache(rootstock_environment *e, uint64_t bytes) {
-    char text[60];
-    uint64_t megabytes = bytes >> 20;
-    if (megabytes < CACHE_MEGABYTES) megabytes = CACHE_MEGABYTES;
-    snprintf(text, sizeof text, "cache_size=%lluMB", (unsigned long long)megabytes);
-    return tiger_failure(e, e->connection->reconfigure(e->connection, text));
+/*
+** THE CACHE
+*/
+
+int tiger_cache_is_large(const rootstock_environment *e) {
+    return e->cache > (uint64_t)CACHE_MEGABYTES << 20;
 }
 
-uint64_t tiger_dirty_limit(uint64_t cache) {
-    return (cache == 0 ? (uint64_t)CACHE_MEGABYTES << 20 : cache) / 10;
+static int read_dirty(WT_SESSION *session, uint64_t *bytes) {
+    WT_CURSOR *numbers;
+    const char *name, *text;
+    int result = session->open_cursor(session, "statistics:", NULL, "statistics=(fast)", &numbers);
+    if (result != 0) return result;
+    numbers->set_key(numbers, WT_STAT_CONN_CACHE_BYTES_DIRTY);
+    result = numbers->search(numbers);
+    if (result == 0) result = numbers->get_value(numbers, &name, &text, bytes);
+    numbers->close(numbers);
+    return result;
+}
+
+/* Dirty is what is not committed, and what an old snapshot may still ask for: neither can go. It may be two fifths of
+** the cache; a cache that grows becomes four times as large, so that it seldom does. */
+int tiger_fit_cache(rootstock_environment *e, WT_SESSION *session) {
+    char text[60];
+    uint64_t dirty = 0, least = (uint64_t)CACHE_MEGABYTES << 20, size = e->cache;
+    int result = read_dirty(session, &dirty);
+    if (result != 0) return tiger_failure(e, result);
+    if (dirty > size / 5 * 2 || dirty < size / 40) size = dirty * 10;
+    if (size < least) size = least;
+    if (size == e->cache) return ROOTSTOCK_OK;
+    e->cache = size;
+    snprintf(text, sizeof text, "cache_size=%lluMB", (unsigned long long)(size >> 20));
+    return tiger_failure(e, e->connection->reconfigure(e->connection, text));
 }
 
 /*
@@ -161,15 +184,17 @@ static int find_table(rootstock_environment *e) {
 }
 
 static int open_database(rootstock_environment *e) {
-    char text[500];
+    char text[600];
     const rootstock_options *options = &e->options;
     uint32_t readers = options->maximum_readers > SESSIONS ? options->maximum_readers : SESSIONS;
     snprintf(text, sizeof text,
-             "%s,use_environment=false,config_base=false,cache_size=%dMB,session_max=%u,"
+             "%s,use_environment=false,config_base=false,cache_size=%dMB,session_max=%u,statistics=(fast),"
+             "eviction=(threads_min=1,threads_max=1),eviction_dirty_target=10,eviction_dirty_trigger=50,"
              "log=(enabled,file_max=16MB,prealloc=false),transaction_sync=(enabled,method=%s)",
              options->read_only ? "readonly" : "create,checkpoint=(log_size=64MB,wait=0)", CACHE_MEGABYTES,
              readers + SPARE_SESSIONS, options->durability == ROOTSTOCK_DURABILITY_FULL ? "fsync" : "none");
     e->disk_full = e->damaged = 0;
+    e->cache = (uint64_t)CACHE_MEGABYTES << 20;
     int code = tiger_failure(e, wiredtiger_open(e->path, &e->handler, text, &e->connection));
     if (code != ROOTSTOCK_OK) {
         e->connection = NULL;

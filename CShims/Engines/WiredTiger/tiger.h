@@ -60,6 +60,8 @@ struct rootstock_environment {
     _Atomic uint64_t last_commit, settled;
     atomic_int disk_full, damaged; /* what WiredTiger said before it gave up */
     atomic_int must_reopen;        /* it has given up, or a commit failed */
+    _Atomic uint64_t cache;        /* how large WiredTiger's cache may grow, bytes */
+    _Atomic uint32_t ended;        /* transactions */
     pthread_mutex_t mutex;         /* guards what follows, and connection while nothing is live */
     rootstock_transaction *live;   /* those that have a snapshot, or write */
     tiger_session *idle;
@@ -87,8 +89,8 @@ struct rootstock_transaction {
     int broken; /* fit for abort only */
     tiger_session *session;
     uint64_t identifier;
-    uint64_t changes;     /* calls that changed something: cursors compare it */
-    uint64_t dirty, room; /* about what it holds in memory; how large the cache was made for it, 0: as ever */
+    uint64_t changes; /* calls that changed something: cursors compare it */
+    uint64_t recent;  /* about what they have made dirty since the cache was looked at */
     count_change *counts;
     size_t count_size;
     /* The tree whose highest key is known, after an append. */
@@ -126,10 +128,10 @@ int tiger_failure(rootstock_environment *environment, int result);
 int tiger_child(const rootstock_environment *environment);
 /* Closes and opens, after WiredTiger gave up. The caller holds the mutex, and nothing is live. */
 int tiger_reopen(rootstock_environment *environment);
-/* How large the cache may grow; 0: as ever. */
-int tiger_size_cache(rootstock_environment *environment, uint64_t bytes);
-/* How much a write transaction may change before its cache has to grow. */
-uint64_t tiger_dirty_limit(uint64_t cache);
+/* Gives WiredTiger's cache the size that what is dirty in it asks for. */
+int tiger_fit_cache(rootstock_environment *environment, WT_SESSION *session);
+/* Whether it is larger than it is without a large transaction. */
+int tiger_cache_is_large(const rootstock_environment *environment);
 
 /* copy.c */
 /* Makes an empty table, in a database that has none. */

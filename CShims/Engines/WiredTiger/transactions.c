@@ -200,9 +200,12 @@ static void leave(rootstock_transaction *t) {
     if (t->begun) t->session->session->rollback_transaction(t->session->session, NULL);
     t->begun = 0;
     for (rootstock_cursor *c = t->cursors; c != NULL; c = c->next) c->positioned = 0;
-    if (t->room != 0 && !e->must_reopen) tiger_size_cache(e, 0);
-    t->room = 0;
     if (!t->is_live) return;
+    /* A large cache becomes small again by and by. It does not matter here whether that worked. */
+    enum { BETWEEN = 64 };
+    if (tiger_cache_is_large(e) && !e->must_reopen && t->session != NULL && (t->write || ++e->ended % BETWEEN == 0))
+        (void)tiger_fit_cache(e, t->session->session);
+    t->recent = 0;
     pthread_mutex_lock(&e->mutex);
     for (rootstock_transaction **link = &e->live; *link != NULL; link = &(*link)->next) {
         if (*link != t) continue;
