@@ -363,6 +363,18 @@ void rootstock_shared_unlock(rootstock_shared *shared) {
     pthread_mutex_unlock(&((shared_environment *)shared)->attachment_mutex);
 }
 
+uint64_t rootstock_round_trips(void) {
+    rootstock_environment_statistics statistics;
+    uint64_t sum = 0;
+    pthread_mutex_lock(&registry_mutex);
+    for (shared_environment *open = environments; open != NULL; open = open->next)
+        if (!open->is_file &&
+            open->shared.engine->environment_statistics(open->shared.environment, &statistics) == ROOTSTOCK_OK)
+            sum += statistics.round_trips;
+    pthread_mutex_unlock(&registry_mutex);
+    return sum;
+}
+
 int rootstock_shared_check_process(const rootstock_shared *shared) {
     /* Known since the environment was opened. */
     long process = atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);

@@ -274,6 +274,7 @@ public enum Turn {
 final class MeasuredStretch {
     private final class Readings {
         var before = UsageReading.now()
+        var roundTrips = 0
         var cost: Cost?
     }
 
@@ -287,12 +288,15 @@ final class MeasuredStretch {
         meter = Meter(
             operations: operations, lapOperations: workload.lapOperations,
             onBegin: {
+                readings.roundTrips = RoundTrips.waited
                 PeakMemory.reset()
                 readings.before = UsageReading.now()
             },
             onEnd: {
                 var cost = readings.before.cost(until: UsageReading.now())
                 cost.peakResidentBytes = PeakMemory.bytes()
+                let roundTrips = RoundTrips.waited
+                if roundTrips > 0 { cost.roundTrips = roundTrips - readings.roundTrips }
                 readings.cost = cost
             })
     }

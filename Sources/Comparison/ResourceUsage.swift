@@ -22,6 +22,8 @@ public struct Cost: Codable, Sendable, Equatable {
     public var storageBytesWritten: Int?
     /// Calls that ask for data on storage: fsync, fdatasync, msync. Null where the program cannot count them.
     public var syncCalls: Int?
+    /// Answers of a server that were waited for. Null where no store is on one.
+    public var roundTrips: Int? = nil
     /// Peak of resident memory within the stretch, mapped file pages included.
     public var peakResidentBytes: Int?
     /// Space that the store's files take on disk afterwards.

@@ -32,6 +32,8 @@ public struct MeasuredResult: Codable, Sendable {
     public var writeAmplification: Double?
 
     public var microsecondsPerOperation: Double { seconds * 1e6 / Double(operations) }
+    /// Null where the store is on no server.
+    public var roundTripsPerOperation: Double? { cost.roundTrips.map { Double($0) / Double(operations) } }
     public var operationsPerSecond: Double { Double(operations) / seconds }
     public var megabytesPerSecond: Double? { userBytes.map { Double($0) / 1e6 / seconds } }
     public var contender: Contender {

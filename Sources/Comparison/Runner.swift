@@ -295,7 +295,7 @@ extension Cost {
             contextSwitches: count(\.contextSwitches), bytesRead: known(\.bytesRead),
             bytesWritten: known(\.bytesWritten), readCalls: known(\.readCalls), writeCalls: known(\.writeCalls),
             storageBytesRead: known(\.storageBytesRead), storageBytesWritten: known(\.storageBytesWritten),
-            syncCalls: known(\.syncCalls),
+            syncCalls: known(\.syncCalls), roundTrips: known(\.roundTrips),
             peakResidentBytes: known(\.peakResidentBytes), storeBytes: known(\.storeBytes))
     }
 }

@@ -72,6 +72,10 @@ extension ComparisonReport {
             name != Contender.control
                 || summaries.contains { $0.rivals.contains { Self.name($0) == name && $0.ratio.interval != nil } }
         }
+        // Of an engine on a server: there they are what time is spent on.
+        func hasRoundTrips(_ name: String) -> Bool {
+            summaries.contains { $0.rivals.contains { Self.name($0) == name && $0.result.cost.roundTrips != nil } }
+        }
         var columns = [Table.Column(title: "case", alignment: .left)]
         columns.append(.init(title: "\(native) us/op", alignment: .right))
         if severalConfigurations { columns.append(.init(title: "best of", alignment: .left)) }
@@ -79,6 +83,7 @@ extension ComparisonReport {
             columns.append(.init(title: "\(rival) us/op", alignment: .right))
             columns.append(.init(title: "\(native) / \(rival)", alignment: .right))
             if hasInterval(rival) { columns.append(.init(title: "95% interval", alignment: .left)) }
+            if hasRoundTrips(rival) { columns.append(.init(title: "\(rival) round trips/op", alignment: .right)) }
         }
         if hasFloor { columns.append(.init(title: "floor us/op", alignment: .right)) }
         if hasPublished { columns.append(.init(title: "published", alignment: .right)) }
@@ -86,12 +91,16 @@ extension ComparisonReport {
             var row = [summary.name, Format.microseconds(summary.baseline.microsecondsPerOperation)]
             if severalConfigurations { row.append(summary.baseline.configuration) }
             for name in rivals {
-                if let rival = summary.rivals.first(where: { Self.name($0) == name }) {
+                let rival = summary.rivals.first { Self.name($0) == name }
+                if let rival {
                     row.append(Format.microseconds(rival.result.microsecondsPerOperation))
                     row.append(Format.ratio(rival.ratio.ratio))
                     if hasInterval(name) { row.append(Format.interval(rival.ratio)) }
                 } else {
                     row += hasInterval(name) ? ["-", "-", "-"] : ["-", "-"]
+                }
+                if hasRoundTrips(name) {
+                    row.append(rival?.result.roundTripsPerOperation.map(Format.significant) ?? "-")
                 }
             }
             if hasFloor { row.append(summary.floor.map { Format.microseconds($0.microsecondsPerOperation) } ?? "-") }

@@ -188,7 +188,7 @@ extension ComparisonReport {
             "us_per_op",
             "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "mean_us", "user_s", "system_s", "peak_resident_bytes",
             "bytes_read", "bytes_written", "storage_bytes_written", "sync_calls", "minor_faults", "major_faults",
-            "store_bytes",
+            "store_bytes", "round_trips",
             "checksum", "turns", "best_native_over_this", "interval_low", "interval_high", "verdict",
         ]
         func text(_ value: Int?) -> String { value.map(String.init) ?? "" }
@@ -202,7 +202,7 @@ extension ComparisonReport {
                 "\(latency.p999)", "\(latency.max)", "\(latency.mean)", "\(cost.userSeconds)", "\(cost.systemSeconds)",
                 text(cost.peakResidentBytes), text(cost.bytesRead), text(cost.bytesWritten),
                 text(cost.storageBytesWritten), text(cost.syncCalls), "\(cost.minorFaults)", "\(cost.majorFaults)",
-                text(cost.storeBytes),
+                text(cost.storeBytes), text(cost.roundTrips),
                 result.checksum, "\(result.samples.count)",
             ] + ratioFields(result)
         }

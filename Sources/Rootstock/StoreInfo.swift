@@ -64,6 +64,9 @@ public struct StoreInfo: Codable, Hashable, Sendable {
     /// When it was undone: seconds since 1970.
     public var undoneSeconds: Int?
 
+    /// How often this process has waited for an answer of the server that keeps the store; `nil` where none does.
+    public var roundTrips: Int?
+
     /// The tables, SQLite's own (`sqlite_sequence`, `sqlite_stat1`) among them.
     public var tables: [Table]
 

@@ -77,6 +77,7 @@ struct InfoText {
             facts.append(
                 ("readers", readers == 0 ? "0\(slots)" : "\(readers)\(slots), the oldest \(lag) commits behind"))
         }
+        if let roundTrips = info.roundTrips { facts.append(("round trips", "\(roundTrips)")) }
         if let undone = info.undone { facts.append(("undone", undone)) }
         var lines = facts.map { name, value in name.padding(toLength: 13, withPad: " ", startingAt: 0) + value }
         var rows = [["tree", "rows", "pages", "bytes", "depth"]]

@@ -106,9 +106,14 @@ static int lost(const connection *c) {
     return postgres_say(ROOTSTOCK_IO, "the connection to the server is lost: %s", PQerrorMessage(c->link));
 }
 
+static void count_one(rootstock_environment *environment, connection *c) {
+    environment->round_trips++;
+    c->round_trips++;
+}
+
 int postgres_receive(rootstock_environment *environment, connection *c, PGresult **results, int count) {
     int code = ROOTSTOCK_OK, given = 0, silence = 0;
-    environment->round_trips++;
+    count_one(environment, c);
     while (c->unread > 0) {
         PGresult *result = PQgetResult(c->link);
         if (result == NULL) {
@@ -237,7 +242,7 @@ int postgres_connect(rootstock_environment *environment, connection **result) {
     connection *c = calloc(1, sizeof *c);
     if (c == NULL) return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
     c->link = PQconnectdbParams(names, values, 1);
-    environment->round_trips++;
+    count_one(environment, c);
     int code = c->link == NULL ? postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory") : ROOTSTOCK_OK;
     if (code == ROOTSTOCK_OK && PQstatus(c->link) != CONNECTION_OK) code = say_connect(c->link);
     if (code == ROOTSTOCK_OK) {
@@ -273,6 +278,7 @@ void postgres_give(rootstock_environment *environment, connection *c) {
         postgres_disconnect(c);
         return;
     }
+    c->round_trips = 0;
     pthread_mutex_lock(&environment->mutex);
     c->next = environment->pool;
     environment->pool = c;

@@ -193,6 +193,8 @@ static int postgres_statistics(rootstock_environment *e, rootstock_environment_s
     if (code != ROOTSTOCK_OK) return code;
     code =
         run(e, c, "SELECT pg_total_relation_size('%1$s'), value FROM %1$s WHERE tree = 0 AND key = '\\x43'", &result);
+    /* Asking is not what the store's users have waited for. */
+    e->round_trips -= c->round_trips;
     if (code != ROOTSTOCK_OK) {
         postgres_disconnect(c);
         return code;

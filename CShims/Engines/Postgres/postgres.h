@@ -71,8 +71,9 @@ typedef struct address {
 
 typedef struct connection {
     PGconn *link;
-    int unread;  /* marks sent whose answers are not read */
-    int nobodys; /* of these: those from the start on whose answers nobody waits for */
+    int unread;           /* marks sent whose answers are not read */
+    int nobodys;          /* of these: those from the start on whose answers nobody waits for */
+    uint64_t round_trips; /* since it was made, or in the pool */
     struct connection *next;
 } connection;
 

@@ -229,7 +229,8 @@ typedef struct rootstock_environment_statistics {
     uint64_t oldest_reader_lag; /* commits since the oldest live snapshot; 0 without readers */
     /* The commit that was undone last, because a power loss had broken it, and when (seconds since 1970); 0: none. */
     uint64_t undone_commit, undone_seconds;
-    /* How often this process has waited for an answer of the server that keeps the store; 0 where there is none. */
+    /* How often this process has waited for an answer of the server that keeps the store, what this very call waits for
+    ** not among it; 0 where there is none. */
     uint64_t round_trips;
 } rootstock_environment_statistics;
 
@@ -470,6 +471,9 @@ int rootstock_writer_shares(rootstock_shared *shared, rootstock_turn *turn);
 /* The commit is durable, or that has failed. Where nobody came who was hoped for, nobody is hoped for in the next
 ** flushes. */
 void rootstock_writer_settled(rootstock_shared *shared, const rootstock_turn *turn);
+
+/* How often this process has waited for servers, of all stores that it has open now; 0 where none is on a server. */
+uint64_t rootstock_round_trips(void);
 
 /* Name of a code in lower case ("read only"), for messages. Never null. */
 const char *rootstock_code_name(int code);

@@ -3,11 +3,19 @@
 // Invariant: between `begin` and `end` a lap costs one clock reading and one store into memory that was touched before;
 // no allocation, no lock, no histogram. What is made of the laps is made after the clock has stopped.
 
+import RootstockEngine
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
 #endif
+
+/// What the stores on servers that this process has open have waited for.
+public enum RoundTrips {
+    /// Answers waited for so far; 0 where no store is on a server. Asking is not counted, and takes a round trip's time.
+    public static var waited: Int { Int(rootstock_round_trips()) }
+}
 
 public final class Meter {
     /// Duration of each lap in nanoseconds; a lap covers `lapOperations` operations.

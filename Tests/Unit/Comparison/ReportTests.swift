@@ -228,6 +228,22 @@ private func sample() -> ComparisonReport {
         #expect(report.markdown().contains("### Costs"))
     }
 
+    /// An engine on a server has its round trips beside its times; nobody else has a column for them.
+    @Test func roundTripsStandBesideTheTimesOfAnEngineOnAServer() throws {
+        var report = sample()
+        #expect(!report.table(suite: "engine").columns.contains { $0.title.contains("round trips") })
+        #expect(!report.costTable(suite: "engine").columns.contains { $0.title.contains("round trips") })
+        let index = try #require(report.results.firstIndex { $0.engine == "lmdb" && $0.case == "readrandom" })
+        report.results[index].cost.roundTrips = report.results[index].operations * 3
+        let table = report.table(suite: "engine")
+        let column = try #require(table.columns.firstIndex { $0.title == "lmdb round trips/op" })
+        #expect(Set(table.rows.map { "\($0[0]) \($0[column])" }).isSuperset(of: ["readrandom 3.00"]))
+        #expect(table.rows.allSatisfy { $0.count == table.columns.count })
+        #expect(table.rows.allSatisfy { $0[0] == "readrandom" || $0[column] == "-" })
+        #expect(report.costTable(suite: "engine").rows[index].last == "\(report.results[index].operations * 3)")
+        #expect(report.csv().contains(",\(report.results[index].operations * 3),"))
+    }
+
     /// Every case once, every engine with a column; what is no verdict says so, and what failed is told below.
     @Test func theEngineTableHasEachEngine() {
         var report = sample()
