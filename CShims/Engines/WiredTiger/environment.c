@@ -33,6 +33,7 @@ static int handle_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int erro
     (void)session;
     if (is_full(error)) e->disk_full = 1;
     if (strstr(words, "checksum") != NULL || strstr(words, "corrupt") != NULL) e->damaged = 1;
+    if (strstr(words, "WT_RUN_RECOVERY") != NULL) e->unrecovered = 1;
     if (error == WT_PANIC) e->must_reopen = 1;
     if (error == WT_PANIC || error == 0) return 0;
     const char *start = words[0] == '[' ? strstr(words, "], ") : NULL;
@@ -52,8 +53,6 @@ int tiger_failure(rootstock_environment *e, int result) {
     case WT_DUPLICATE_KEY: return ROOTSTOCK_EXISTS;
     case WT_ROLLBACK:
     case WT_CACHE_FULL: return tiger_say(ROOTSTOCK_FULL, "WiredTiger's cache has no room for what is not committed");
-    case WT_RUN_RECOVERY:
-        return tiger_say(ROOTSTOCK_CANNOT_OPEN, "its log was not read after a crash: open it for writing once");
     case WT_TRY_SALVAGE: return ROOTSTOCK_CORRUPT;
     case EBUSY: return ROOTSTOCK_BUSY;
     case ENOMEM: return tiger_say(ROOTSTOCK_NO_MEMORY, "out of memory");
@@ -62,7 +61,9 @@ int tiger_failure(rootstock_environment *e, int result) {
     default: break;
     }
     if (result == WT_PANIC) e->must_reopen = 1;
-    if (e->damaged) return ROOTSTOCK_CORRUPT;
+    if (e->unrecovered && e->options.read_only)
+        return tiger_say(ROOTSTOCK_CANNOT_OPEN, "its log was not read after a crash: open it for writing once");
+    if (e->damaged || e->unrecovered) return ROOTSTOCK_CORRUPT;
     return is_full(result) || e->disk_full ? ROOTSTOCK_FULL : ROOTSTOCK_IO;
 }
 
@@ -193,7 +194,7 @@ static int open_database(rootstock_environment *e) {
              "log=(enabled,file_max=16MB,prealloc=false),transaction_sync=(enabled,method=%s)",
              options->read_only ? "readonly" : "create,checkpoint=(log_size=64MB,wait=0)", CACHE_MEGABYTES,
              readers + SPARE_SESSIONS, options->durability == ROOTSTOCK_DURABILITY_FULL ? "fsync" : "none");
-    e->disk_full = e->damaged = 0;
+    e->disk_full = e->damaged = e->unrecovered = 0;
     e->cache = (uint64_t)CACHE_MEGABYTES << 20;
     int code = tiger_failure(e, wiredtiger_open(e->path, &e->handler, text, &e->connection));
     if (code != ROOTSTOCK_OK) {

@@ -58,12 +58,12 @@ struct rootstock_environment {
     pid_t process;
     /* Raised before a commit, and after it. Equal: no commit is under way. */
     _Atomic uint64_t last_commit, settled;
-    atomic_int disk_full, damaged; /* what WiredTiger said before it gave up */
-    atomic_int must_reopen;        /* it has given up, or a commit failed */
-    _Atomic uint64_t cache;        /* how large WiredTiger's cache may grow, bytes */
-    _Atomic uint32_t ended;        /* transactions */
-    pthread_mutex_t mutex;         /* guards what follows, and connection while nothing is live */
-    rootstock_transaction *live;   /* those that have a snapshot, or write */
+    atomic_int disk_full, damaged, unrecovered; /* what WiredTiger said before it gave up */
+    atomic_int must_reopen;                     /* it has given up, or a commit failed */
+    _Atomic uint64_t cache;                     /* how large WiredTiger's cache may grow, bytes */
+    _Atomic uint32_t ended;                     /* transactions */
+    pthread_mutex_t mutex;                      /* guards what follows, and connection while nothing is live */
+    rootstock_transaction *live;                /* those that have a snapshot, or write */
     tiger_session *idle;
     uint64_t generation; /* connections before this one */
     uint32_t readers;
