@@ -24,6 +24,7 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->seek);
     rootstock_buffer_free(&k->repeat_text);
     sqlite3_free(k->list.rowids);
+    sqlite3_free(k->ahead.far);
     sqlite3_free(k);
 }
 
@@ -74,6 +75,7 @@ static rst_cursor *cursor_make(rst_table *table) {
     memset(k, 0, sizeof *k);
     k->table = table;
     k->connection = table->connection;
+    rst_ahead_make(&k->ahead);
     k->places = k->reaches + columns;
     k->raw_key = table->key_count == 1 && table->key[0].key.final && !table->key[0].key.descending;
     for (int i = 0; i < (int)columns; i++) {

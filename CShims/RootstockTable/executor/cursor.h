@@ -18,20 +18,25 @@ typedef struct rst_candidate {
 } rst_candidate;
 
 /* Rows found ahead of the walk through an index (scan_prefetch.c). */
-enum { AHEAD_LIMIT = 16 };
+enum { AHEAD_LIMIT = 16, AHEAD_LIMIT_FAR = 1024 };
 typedef struct rst_ahead {
     uint32_t count, at; /* keys[at], the next one's: its rowid, where it stands in the index entry */
     uint32_t used;      /* of keys, as far as they went */
     uint32_t wait;      /* rows that are still looked up one by one before several are */
     uint32_t last;      /* how many were looked up at once last time */
-    rootstock_slice keys[AHEAD_LIMIT], values[AHEAD_LIMIT];
+    uint32_t fitting;   /* of a store on a server: how many rows of this size make a megabyte */
+    uint32_t room;      /* of what follows: their own, or of `far` */
+    rootstock_slice *keys, *values;
+    unsigned char (*rowids)[8]; /* that the keys of a list lie in */
+    rootstock_slice near_keys[AHEAD_LIMIT], near_values[AHEAD_LIMIT];
+    unsigned char near_rowids[AHEAD_LIMIT][8];
+    void *far; /* AHEAD_LIMIT_FAR of each, or null */
 } rst_ahead;
 
 /* The rowids of an IN list, in the order in which their rows are given (cursor_list.c). */
 typedef struct rst_rowid_list {
     int64_t *rowids;
     int count, room, at;
-    unsigned char keys[AHEAD_LIMIT][8]; /* of those looked up ahead */
 } rst_rowid_list;
 
 /* What leaves a row out of the walk: its value beside one of xFilter's (scan_filter.c). */
@@ -276,12 +281,9 @@ static inline bool rst_ahead_can(const rst_cursor *k) {
     return !k->on_writer && store_of(k->connection)->engine->get_several != NULL &&
            store_of(k->connection)->second_look > 0;
 }
-/* How many are due next. */
-static inline uint32_t rst_ahead_step(rst_ahead *ahead) {
-    enum { FIRST = 4 };
-    ahead->last = ahead->last == 0 ? FIRST : 2 * ahead->last < AHEAD_LIMIT ? 2 * ahead->last : AHEAD_LIMIT;
-    return ahead->last;
-}
+/* How many are due next; those before are used up. */
+uint32_t rst_ahead_step(rst_cursor *k);
+void rst_ahead_make(rst_ahead *ahead);
 /* ahead.keys[0 to count) are looked up, and the first is due. SQLITE_OK or a code. */
 int rst_ahead_fetch(rst_cursor *k, uint32_t count);
 

@@ -72,12 +72,12 @@ int rst_cursor_list(rst_cursor *k, sqlite3_value *whole) {
 /* Looks the next rowids up, as many as are due. */
 static int look_ahead(rst_cursor *k) {
     rst_rowid_list *list = &k->list;
-    uint32_t count = rst_ahead_step(&k->ahead), left = (uint32_t)(list->count - list->at);
+    uint32_t count = rst_ahead_step(k), left = (uint32_t)(list->count - list->at);
     if (count > left) count = left;
     for (uint32_t i = 0; i < count; i++) {
-        rootstock_rowid_encode(list->rowids[list->at + (int)i], list->keys[i]);
+        rootstock_rowid_encode(list->rowids[list->at + (int)i], k->ahead.rowids[i]);
         k->ahead.keys[i].size = 8;
-        k->ahead.keys[i].data = list->keys[i];
+        k->ahead.keys[i].data = k->ahead.rowids[i];
     }
     return rst_ahead_fetch(k, count);
 }

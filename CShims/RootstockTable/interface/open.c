@@ -89,6 +89,8 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
     limit = engine->maximum_key_size(store->shared->environment);
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
+    const uint32_t places = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DIRECTORY | ROOTSTOCK_CAPABILITY_DURABLE;
+    store->far = (store->engine->capabilities & places) == ROOTSTOCK_CAPABILITY_DURABLE;
     rst_checksums_keep(c, false); /* until the catalog is read */
     code = store->checks_pages ? may_check_pages(c, message) : SQLITE_OK;
     if (code == SQLITE_OK && store->verifies) code = verify_pages(c, message);

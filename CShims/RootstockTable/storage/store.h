@@ -28,6 +28,7 @@ typedef struct rst_store {
     size_t
         /* keys of this many bytes and more are not given as they came: long_key_limit, or 0 with checksums */
         second_look;
+    bool far;             /* kept elsewhere than in files, and not in memory: on a server */
     rootstock_crc crc;    /* null: the store keeps no checksums */
     bool wants_checksums; /* option checksum */
     bool checks_pages;    /* option checkPages: pages are looked at before they are changed; as with checksums */
