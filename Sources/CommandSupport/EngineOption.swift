@@ -28,9 +28,7 @@ package struct EngineOption: ParsableArguments {
     /// The engine of a file that has to be a store, made by Rootstock.
     package func storeEngine(for path: String) throws -> Engine {
         let engine = try engine(for: path)
-        guard FileManager.default.fileExists(atPath: path) || Engine.recognized(at: path) != nil else {
-            throw CommandFailure("there is no file \(path)")
-        }
+        guard Engine.isSomething(at: path) else { throw CommandFailure("there is no file \(path)") }
         guard !engine.isNative || self.engine != nil else {
             throw CommandFailure(Self.mismatch(path, engine, wanted: nil))
         }

@@ -1,3 +1,4 @@
+import Foundation
 import RootstockTable
 
 extension Engine {
@@ -8,6 +9,11 @@ extension Engine {
     public static func recognized(at path: String) -> Engine? {
         guard let name = rootstock_recognize(path), name.pointee != 0 else { return nil }
         return Engine(name: String(cString: name))
+    }
+
+    /// Whether there is something at the path to be read: a file, or a server's URI.
+    package static func isSomething(at path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path) || recognized(at: path) != nil
     }
 
     /// The engine of a file that is to be made, by its name: ``sqlite`` for `.sqlite`, `.sqlite3`, `.db` and `.db3`, and

@@ -95,7 +95,8 @@ static int check_target(rst_connection *c, const char *path, char **message) {
         return SQLITE_CANTOPEN;
     }
     if (store->engine->copy == NULL) {
-        rst_set_message(message, "engine %s has no files, and so no copies of them", store->engine->name);
+        rst_set_message(message, "engine %s has no files, and so no copies of them%s", store->engine->name,
+                        store->far ? ": 'rootstock import' copies a store of it into a file of another engine" : "");
         return SQLITE_ERROR;
     }
     code = vfs->xAccess(vfs, path, SQLITE_ACCESS_EXISTS, &exists);

@@ -21,7 +21,8 @@ public final class SourceDatabase {
     /// In a read transaction. A SQLite file is opened by a URI of its own, a store as any store.
     package let connection: Connection
     private let copy: String?
-    private let fingerprint: Fingerprint
+    /// Null of a store on a server, which is read in its snapshot.
+    private let fingerprint: Fingerprint?
 
     private struct Fingerprint: Equatable {
         var size: Int64
@@ -48,12 +49,13 @@ public final class SourceDatabase {
     ///   - engine: whose file it is, or `nil` where its first bytes are to decide between `sqlite` and `lmdb`.
     ///   - scratch: a directory for a copy, where reading in place would leave files beside the original.
     public init(path: String, engine: Engine? = nil, scratch: URL) throws {
-        guard let fingerprint = Fingerprint(path) else { throw OwnDataError("there is no file \(path)") }
+        let fingerprint = Fingerprint(path)
+        guard Engine.isSomething(at: path) else { throw OwnDataError("there is no file \(path)") }
         self.path = path
         self.fingerprint = fingerprint
         // An empty file is an empty database.
-        let kept = engine ?? Engine.recognized(at: path) ?? (fingerprint.size == 0 ? .sqlite : .lmdb)
-        guard kept.isNative else {
+        let kept = engine ?? Engine.recognized(at: path) ?? (fingerprint?.size == 0 ? .sqlite : .lmdb)
+        guard kept.isNative, let fingerprint else {
             var options = StoreOptions()
             options.readOnly = true
             do {
@@ -118,7 +120,7 @@ public final class SourceDatabase {
     /// Throws if another program changed the file while it was read without a lock.
     public func checkUnchanged() throws {
         // A store's snapshot stands still whatever others do.
-        if !connection.engine.isNative || fingerprint.hasLog && copy == nil { return }
+        if !connection.engine.isNative || fingerprint?.hasLog == true && copy == nil { return }
         if Fingerprint(path) != fingerprint {
             throw OwnDataError("\(path) was changed by another program while it was read: run this again")
         }

@@ -25,7 +25,7 @@ struct DumpCommand: ParsableCommand {
 
     func run() throws {
         let engine = try engineOption.engine(for: path)
-        guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("there is no file \(path)") }
+        guard Engine.isSomething(at: path) else { throw CommandFailure("there is no file \(path)") }
         var options = StoreOptions()
         options.readOnly = true
         do {

@@ -41,7 +41,7 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let engine = try engineOption.engine(for: store)
-        guard FileManager.default.fileExists(atPath: store) else { throw CommandFailure("there is no file \(store)") }
+        guard Engine.isSomething(at: store) else { throw CommandFailure("there is no file \(store)") }
         guard let sql = query ?? table.map({ "SELECT * FROM \(SQL.quoted($0))" }) else {
             let options = StoreOptions(durability: .full)
             return try DatabaseCopy(from: store, fromEngine: engine, to: to, engine: .sqlite, options: options).run()

@@ -38,6 +38,13 @@ rootstock sql "$uri&rootstock_schema=other" "CREATE TABLE book (title TEXT); INS
 [ "$(rootstock sql "$uri" "SELECT sum(lent) FROM book")" = 3 ] || fail "other rows by the URI"
 [ "$(rootstock sql "$uri&rootstock_schema=other" "SELECT title FROM book")" = Fiasco ] || fail "other rows in the schema"
 [ "$(rootstock check "$uri")" = ok ] || fail "the check found something"
+# A store on a server is copied into a file of another engine, written out, and dumped; there is no backup of files that are not there.
+rootstock import "$uri" "$folder/copy.lmdb" > "$folder/words" || fail "import of a store on a server: $(cat "$folder/words")"
+[ "$(rootstock sql "$folder/copy.lmdb" "SELECT title, lent FROM book ORDER BY title")" = "$(printf 'Eden|2\nSolaris|1')" ] ||
+    fail "the copy has other rows"
+rootstock export "$uri" "$folder/copy.sqlite" > "$folder/words" || fail "export of a store on a server: $(cat "$folder/words")"
+rootstock dump "$uri" | grep -q "INSERT INTO .*'Solaris',1" || fail "the dump lacks a row: $(rootstock dump "$uri")"
+refuses "no files, and so no copies of them: 'rootstock import' copies" backup "$uri" "$folder/backup"
 # A file that names a new schema, and is known by its first bytes.
 rootstock sql --engine postgres "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT)"
 [ "$(head -n 1 "$folder/shelf")" = "Rootstock store on PostgreSQL 1" ] || fail "the file is another: $(cat "$folder/shelf")"
