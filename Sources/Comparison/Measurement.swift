@@ -303,7 +303,8 @@ final class MeasuredStretch {
 
     func report(touched: AnswerHash, checksum: String, storeBytes: Int) -> TurnReport {
         guard var cost = readings.cost else { preconditionFailure("a workload never ended its measured time") }
-        cost.storeBytes = storeBytes
+        // Of a store on a server the file here holds the name alone.
+        cost.storeBytes = cost.roundTrips == nil ? storeBytes : nil
         var histogram = LatencyHistogram()
         histogram.record(meter.lapNanoseconds, operationsPerLap: meter.lapOperations)
         // Fewer operations than a lap has: their mean is all that is known.

@@ -114,7 +114,8 @@ extension Cost {
     /// Bytes on their way to the device for each byte that the user wrote; what is in the page cache when the clock stops is on
     /// its way. Where the system counts none for the device, those of the write calls.
     func writeAmplification(_ userBytes: Int) -> Double? {
-        guard userBytes > 0 else { return nil }
+        // What a server writes is not this process's to count.
+        guard userBytes > 0, roundTrips == nil else { return nil }
         let device = storageBytesWritten.flatMap { $0 > 0 ? $0 : nil }
         return (device ?? bytesWritten).map { Double($0) / Double(userBytes) }
     }
