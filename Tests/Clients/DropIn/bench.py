@@ -110,6 +110,8 @@ def main():
     parser.add_argument('--entries', default='300000')
     parser.add_argument('--source')
     arguments = parser.parse_args()
+    if not os.path.exists(arguments.interposer):
+        sys.exit(f'bench: there is no {arguments.interposer}: without it both sides are native')
     store = dict(os.environ, LD_PRELOAD=os.path.realpath(arguments.interposer), ROOTSTOCK_ENGINE='lmdb', ROOTSTOCK_DURABILITY='off')
     with tempfile.TemporaryDirectory() as folder:
         if not arguments.source:

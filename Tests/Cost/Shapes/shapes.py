@@ -99,6 +99,9 @@ def main():
         for statement in SETUP:
             native.execute(statement)
             store.execute(statement)
+        with open(f"{folder}/store.db", "rb") as file:
+            if file.read(15) == b"SQLite format 3":
+                sys.exit(f"shapes: {interposer} is not loaded, both sides are native")
         print("| shape | native ms | store ms | times |\n|---|---|---|---|")
         for name, text, values in SHAPES:
             (one, rows), (other, found) = best(native, text, values), best(store, text, values)

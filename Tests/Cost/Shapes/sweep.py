@@ -299,6 +299,8 @@ def main():
     if not arguments:
         sys.exit(__doc__)
     interposer = os.path.abspath(arguments.pop(0))
+    if not os.path.exists(interposer):
+        sys.exit(f"sweep: there is no {interposer}: without it both sides are native")
     if os.environ.get("LD_PRELOAD") != interposer:
         os.environ["LD_PRELOAD"] = interposer
         os.execv("/usr/bin/python3", ["/usr/bin/python3", os.path.abspath(__file__), interposer] + arguments)
