@@ -43,10 +43,10 @@ typedef struct rst_attached {
     unsigned long long number;   /* of its declarations so far */
     bool declaring;              /* the in-memory database is written, not the store */
     bool read_only;
-    bool writing;    /* inner's transaction is one that writes, or is to */
-    bool moved;      /* declared inside a transaction, which may be rolled back */
-    int *savepoints; /* SQLite's numbers, each one on inner, too */
-    int savepoint_count, savepoint_capacity;
+    bool writing;        /* inner's transaction is one that writes, or is to */
+    bool lost;           /* another connection wrote while the transaction was begun anew: only ROLLBACK helps */
+    bool moved;          /* declared inside a transaction, which may be rolled back */
+    int savepoint_count; /* of SQLite's savepoints, each one on inner, too: s0, s1, ... */
     rst_kept *kept;
     int kept_count;
 } rst_attached;

@@ -3,7 +3,7 @@
 **
 ** SQLite's transaction is the one that counts: inner's begins with the first read or write under SQLite's lock,
 ** commits when SQLite asks its virtual tables to (xSync), and ends with the lock. Invariant: the numbers of the
-** savepoints on inner are the last ones that SQLite announced, in their order.
+** savepoints on inner are all those of SQLite's that are open, from 0 on.
 */
 #include "interface/attached.h"
 
@@ -21,7 +21,6 @@ void rst_attached_release(rst_attached *a) {
         sqlite3_free(kept);
     }
     sqlite3_close_v2(a->inner);
-    sqlite3_free(a->savepoints);
     sqlite3_free(a->schema);
     sqlite3_free(a->path);
     sqlite3_free(a);
@@ -110,7 +109,13 @@ int rst_inner_run(rst_attached *a, const char *text, char **message) {
     return code;
 }
 
+static int lost(char **message) {
+    rst_set_message(message, "database is locked");
+    return SQLITE_BUSY_SNAPSHOT;
+}
+
 int rst_inner_read(rst_attached *a, char **message) {
+    if (a->lost) return lost(message);
     if (a->level == SQLITE_LOCK_NONE || !sqlite3_get_autocommit(a->inner)) return SQLITE_OK;
     return rst_inner_run(a, "BEGIN", message);
 }
@@ -136,18 +141,20 @@ static int mark(rst_attached *a, int number, char **message) {
 
 int rst_inner_write(rst_attached *a, char **message) {
     int code;
+    if (a->lost) return lost(message);
     if (a->writing || a->read_only) return SQLITE_OK;
     code = follow_settings(a);
     /* A transaction that has read becomes one that writes with its first change, if its snapshot is still the
     ** newest. */
     if (code == SQLITE_OK && sqlite3_get_autocommit(a->inner)) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
-    for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, a->savepoints[i], message);
+    for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, i, message);
     a->writing = code == SQLITE_OK;
     return code;
 }
 
 int rst_inner_commit(rst_attached *a, char **message) {
     int code;
+    if (a->lost) return lost(message);
     if (!a->writing) return SQLITE_OK;
     code = sqlite3_get_autocommit(a->inner) ? SQLITE_OK : rst_inner_run(a, "COMMIT", message);
     if (code != SQLITE_OK) return code;
@@ -158,7 +165,7 @@ int rst_inner_commit(rst_attached *a, char **message) {
 
 void rst_inner_rollback(rst_attached *a) {
     if (!sqlite3_get_autocommit(a->inner)) (void)rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", NULL);
-    a->writing = false;
+    a->writing = a->lost = false;
     a->savepoint_count = 0;
     if (a->moved) a->declared = 0;
     a->moved = false;
@@ -168,45 +175,60 @@ void rst_inner_ended(rst_attached *a) {
     rst_inner_rollback(a);
 }
 
+/* SQLite announces the innermost savepoint alone to a table that joins the transaction. Those below it were opened
+** before the store's first write: they stand here too. */
 int rst_inner_savepoint(rst_attached *a, int number, char **message) {
     int code = SQLITE_OK;
-    if (a->savepoint_count > 0 && a->savepoints[a->savepoint_count - 1] >= number) return SQLITE_OK;
-    if (a->savepoint_count == a->savepoint_capacity) {
-        int capacity = a->savepoint_capacity == 0 ? 16 : 2 * a->savepoint_capacity;
-        int *more = sqlite3_realloc64(a->savepoints, (sqlite3_uint64)capacity * sizeof *more);
-        if (more == NULL) return SQLITE_NOMEM;
-        a->savepoints = more;
-        a->savepoint_capacity = capacity;
+    while (a->savepoint_count <= number && code == SQLITE_OK) {
+        if (a->writing) code = mark(a, a->savepoint_count, message); /* otherwise when it begins to write */
+        if (code == SQLITE_OK) a->savepoint_count++;
     }
-    if (a->writing) code = mark(a, number, message); /* otherwise when it begins to write */
-    if (code == SQLITE_OK) a->savepoints[a->savepoint_count++] = number;
     return code;
-}
-
-/* The place of the first savepoint of that number or a higher one; savepoint_count: there is none. */
-static int place_of(const rst_attached *a, int number) {
-    int place = 0;
-    while (place < a->savepoint_count && a->savepoints[place] < number) place++;
-    return place;
 }
 
 int rst_inner_savepoint_release(rst_attached *a, int number, char **message) {
-    int place = place_of(a, number), code = SQLITE_OK;
+    int code = SQLITE_OK;
     char text[32];
-    if (place == a->savepoint_count) return SQLITE_OK;
-    sqlite3_snprintf(sizeof text, text, "RELEASE s%d", a->savepoints[place]);
+    if (number < 0) number = 0;
+    if (number >= a->savepoint_count) return SQLITE_OK;
+    sqlite3_snprintf(sizeof text, text, "RELEASE s%d", number);
     if (a->writing) code = rst_inner_run(a, text, message);
-    if (code == SQLITE_OK) a->savepoint_count = place;
+    if (code == SQLITE_OK) a->savepoint_count = number;
     return code;
 }
 
+static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
+    rst_kept *kept;
+    int code = rst_kept_get(a, "PRAGMA data_version", &kept, message);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_step(kept->statement);
+    *out = sqlite3_column_int64(kept->statement, 0);
+    code = code == SQLITE_ROW ? SQLITE_OK : rst_inner_failed(a, code, message);
+    rst_kept_done(kept);
+    return code;
+}
+
+/* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */
+static int restart(rst_attached *a, char **message) {
+    sqlite3_int64 before = 0, after = 0;
+    int code = version(a, &before, message);
+    if (code == SQLITE_OK) code = rst_inner_run(a, "ROLLBACK", message);
+    if (code == SQLITE_OK) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
+    if (code == SQLITE_OK) code = version(a, &after, message);
+    a->savepoint_count = 0;
+    a->lost = code != SQLITE_OK || before != after;
+    return code == SQLITE_OK && a->lost ? lost(message) : code;
+}
+
 int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message) {
-    int place = place_of(a, number), code = SQLITE_OK;
+    int code = SQLITE_OK;
     char text[32];
     if (a->moved) a->declared = 0;
-    if (place == a->savepoint_count) return SQLITE_OK;
-    sqlite3_snprintf(sizeof text, text, "ROLLBACK TO s%d", a->savepoints[place]);
+    if (a->lost) return SQLITE_OK; /* nothing but ROLLBACK helps, and every use says so */
+    if (number < 0) return a->writing ? restart(a, message) : SQLITE_OK;
+    if (number >= a->savepoint_count) return SQLITE_OK;
+    sqlite3_snprintf(sizeof text, text, "ROLLBACK TO s%d", number);
     if (a->writing) code = rst_inner_run(a, text, message);
-    if (code == SQLITE_OK) a->savepoint_count = place + 1;
+    if (code == SQLITE_OK) a->savepoint_count = number + 1;
     return code;
 }

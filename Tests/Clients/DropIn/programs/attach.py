@@ -85,6 +85,26 @@ def story(main, other):
     sql("COMMIT")
     sql("SELECT * FROM x.pair")
     sql("SELECT count(*) FROM person")
+    # the first write to x lies behind one savepoint or several, which may be the transaction itself
+    for begin in "BEGIN", "SAVEPOINT one", "SAVEPOINT one; SAVEPOINT two", "BEGIN; INSERT INTO person VALUES (6, 'fay'); SAVEPOINT one":
+        for statement in begin.split("; "):
+            sql(statement)
+        sql("SAVEPOINT three")
+        sql("INSERT INTO x.pair(a, b) VALUES ('r', 1), ('s', 2)")
+        sql("ROLLBACK TO three")
+        sql("SELECT a FROM x.pair")
+        sql("INSERT INTO x.pair(a, b) VALUES ('t', 1)")
+        sql("CREATE TABLE x.gone(a)")
+        sql("ROLLBACK TO one")
+        sql("SELECT a FROM x.pair")
+        sql("SELECT * FROM x.gone")
+        sql("ROLLBACK")
+    sql("SAVEPOINT one")
+    sql("DELETE FROM x.pair")
+    sql("ROLLBACK TO one")
+    sql("INSERT INTO x.pair(a, b) VALUES ('u', 1)")
+    sql("RELEASE one")
+    sql("SELECT a FROM x.pair")
     # the schema
     sql("CREATE INDEX x.sized ON city(size)")
     sql("ALTER TABLE x.city ADD COLUMN note TEXT DEFAULT 'n'")
