@@ -4,9 +4,12 @@
 ** What a store makes of a statement reads and writes other things than the statement does. So the program's text is
 ** prepared on a row validator too: a native database in memory with the store's tables, views, triggers and temp
 ** objects and no rows, whose authorizer is the program's. What it denies fails with the row validator's code and words.
-** What it ignores (a column that reads as NULL) is ignored in the store's statement. What the row validator cannot
-** prepare (an attached file) is judged by the store's statement. Functions that the row validator has not are made for
-** it as their names come up; no statement of the row validator is ever run.
+** What the row validator cannot prepare (an attached file) is judged by the store's statement. Functions that the row
+** validator has not are made for it as their names come up; no statement of the row validator is ever run.
+**
+** What the authorizer ignores is ignored in the store's statement: a column that reads as NULL or is not set, a function
+** that gives NULL. Where all of a statement is ignored (CREATE, INSERT, BEGIN) it does nothing. Invariant: what the
+** store's statement cannot ignore is refused.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -14,12 +17,21 @@
 
 #include "interpose.h"
 
+/* What the authorizer was asked about in this statement, and ignored. */
+typedef struct ignored {
+    struct ignored *next;
+    int action;
+    bool met;    /* the store's statement asked, too */
+    char *a, *b; /* within the same allocation; null: none */
+} ignored;
+
 struct rsti_twin {
     sqlite3 *db;
     unsigned long long state; /* of the store's schema */
     uint64_t definitions;
-    char *ignored; /* "table\ncolumn\n" for each column that reads as NULL in this statement, or null */
+    ignored *ignored;
     bool clears_singly;
+    bool skips; /* a step of the statement is not to happen */
 };
 
 static void no_function(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -100,10 +112,19 @@ static void drop(rsti_twin *twin) {
     twin->db = NULL;
 }
 
+static void forget(rsti_twin *twin) {
+    while (twin->ignored != NULL) {
+        ignored *next = twin->ignored->next;
+        free(twin->ignored);
+        twin->ignored = next;
+    }
+    twin->clears_singly = twin->skips = false;
+}
+
 void rsti_twin_free(rsti_twin *twin) {
     if (twin == NULL) return;
     drop(twin);
-    sqlite3_free(twin->ignored);
+    forget(twin);
     free(twin);
 }
 
@@ -132,64 +153,78 @@ static int refresh(rsti_database *d) {
     return code;
 }
 
+static bool keep(rsti_twin *twin, int action, const char *a, const char *b) {
+    const size_t a_room = a == NULL ? 0 : strlen(a) + 1, b_room = b == NULL ? 0 : strlen(b) + 1;
+    ignored *one = malloc(sizeof *one + a_room + b_room);
+    if (one == NULL) return false;
+    *one = (ignored){.next = twin->ignored, .action = action};
+    if (a != NULL) one->a = memcpy((char *)(one + 1), a, a_room);
+    if (b != NULL) one->b = memcpy((char *)(one + 1) + a_room, b, b_room);
+    twin->ignored = one;
+    return true;
+}
+
 /* The program's callback, and what it ignores. */
 static int ask(void *context, int action, const char *a, const char *b, const char *schema, const char *trigger) {
     rsti_database *d = context;
     rsti_twin *twin = d->twin;
     int verdict = d->authorize(d->authorize_context, action, a, b, schema, trigger);
-    if (verdict == SQLITE_IGNORE && action == SQLITE_READ) {
-        char *more = sqlite3_mprintf("%z%s\n%s\n", twin->ignored, a, b);
-        if (more == NULL) return SQLITE_DENY;
-        twin->ignored = more;
-    }
-    if (verdict == SQLITE_IGNORE && action == SQLITE_DELETE) twin->clears_singly = true;
+    if (verdict != SQLITE_IGNORE) return verdict;
+    if (action == SQLITE_READ || action == SQLITE_UPDATE || action == SQLITE_FUNCTION)
+        return keep(twin, action, a, b) ? verdict : SQLITE_DENY;
+    if (action == SQLITE_DELETE)
+        twin->clears_singly = true; /* of DELETE; a DROP does nothing */
+    else
+        twin->skips = true;
     return verdict;
 }
 
-int rsti_authorize(rsti_database *d, const char *text, int length) {
+int rsti_authorize(rsti_database *d, const char *text, int length, const char **nothing_to) {
     sqlite3_stmt *statement = NULL;
     rsti_twin *twin = d->twin;
+    const char *tail = NULL;
+    bool nothing;
     int code;
+    *nothing_to = NULL;
     if (twin == NULL || d->authorize == NULL || d->own > 0) return SQLITE_OK;
     code = refresh(d);
     if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
-    sqlite3_free(twin->ignored);
-    twin->ignored = NULL;
-    twin->clears_singly = false;
+    forget(twin);
     /* Without the authorizer first: nothing is to be told twice for a function that has to be made. */
     (void)prepare_on(twin->db, text, length, &statement);
     (void)sqlite3_finalize(statement);
     (void)sqlite3_set_authorizer(twin->db, ask, d);
-    code = sqlite3_prepare_v2(twin->db, text, length, &statement, NULL);
+    code = sqlite3_prepare_v2(twin->db, text, length, &statement, &tail);
     (void)sqlite3_set_authorizer(twin->db, NULL, NULL);
+    nothing = statement != NULL && sqlite3_stmt_readonly(statement) != 0 && sqlite3_column_count(statement) == 0;
     (void)sqlite3_finalize(statement);
     d->authorized = code == SQLITE_OK;
     if (code == SQLITE_AUTH ||
         (code == SQLITE_ERROR && strcmp(sqlite3_errmsg(twin->db), "authorizer malfunction") == 0))
         return rsti_fail(d, code, sqlite3_errmsg(twin->db));
+    if (code == SQLITE_OK && twin->skips && !nothing)
+        return rsti_fail(d, SQLITE_AUTH, "not authorized: on a store a part of a statement cannot be ignored");
+    if (code == SQLITE_OK && nothing && (twin->skips || twin->clears_singly)) *nothing_to = tail;
     rsti_clear_error(d);
     return SQLITE_OK;
 }
 
-static bool is_ignored(const char *ignored, const char *table, const char *column) {
-    while (ignored != NULL && *ignored != '\0') {
-        const char *behind = strchr(ignored, '\n'), *end = strchr(behind + 1, '\n');
-        if ((size_t)(behind - ignored) == strlen(table) && (size_t)(end - behind - 1) == strlen(column) &&
-            sqlite3_strnicmp(ignored, table, behind - ignored) == 0 &&
-            sqlite3_strnicmp(behind + 1, column, end - behind - 1) == 0)
-            return true;
-        ignored = end + 1;
+static bool same(const char *a, const char *b) {
+    return a == NULL || b == NULL ? a == b : sqlite3_stricmp(a, b) == 0;
+}
+
+static bool is_ignored(rsti_twin *twin, int action, const char *a, const char *b) {
+    bool found = false;
+    for (ignored *one = twin->ignored; one != NULL; one = one->next) {
+        if (one->action == action && same(one->a, a) && same(one->b, b)) found = one->met = true;
     }
-    return false;
+    return found;
 }
 
 /* While the store's statement is prepared. */
 static int apply(void *context, int action, const char *a, const char *b, const char *schema, const char *trigger) {
     rsti_database *d = context;
-    if (d->authorized) {
-        const bool ignored = action == SQLITE_READ && a != NULL && b != NULL && is_ignored(d->twin->ignored, a, b);
-        return ignored ? SQLITE_IGNORE : SQLITE_OK;
-    }
+    if (d->authorized) return is_ignored(d->twin, action, a, b) ? SQLITE_IGNORE : SQLITE_OK;
     /* Not what the store does for itself. */
     if ((a != NULL && sqlite3_strnicmp(a, "rootstock", 9) == 0) ||
         (b != NULL && sqlite3_strnicmp(b, "rootstock", 9) == 0))
@@ -197,14 +232,23 @@ static int apply(void *context, int action, const char *a, const char *b, const 
     return d->authorize(d->authorize_context, action, a, b, schema, trigger);
 }
 
-void rsti_authorize_begin(rsti_database *d) {
-    if (d->authorize != NULL && d->own == 0 && (!d->authorized || d->twin->ignored != NULL))
-        (void)sqlite3_set_authorizer(d->db, apply, d);
+static bool applies(const rsti_database *d) {
+    return d->authorize != NULL && d->own == 0 && (!d->authorized || d->twin->ignored != NULL);
 }
 
-void rsti_authorize_end(rsti_database *d) {
-    if (d->authorize != NULL && d->own == 0 && (!d->authorized || d->twin->ignored != NULL))
-        (void)sqlite3_set_authorizer(d->db, NULL, NULL);
+void rsti_authorize_begin(rsti_database *d) {
+    if (applies(d)) (void)sqlite3_set_authorizer(d->db, apply, d);
+}
+
+int rsti_authorize_end(rsti_database *d, int code) {
+    if (!applies(d)) return code;
+    (void)sqlite3_set_authorizer(d->db, NULL, NULL);
+    for (ignored *one = d->twin->ignored; one != NULL && code == SQLITE_OK && d->authorized; one = one->next) {
+        if (!one->met)
+            code = rsti_fail(d, SQLITE_AUTH,
+                             "not authorized: on a store this statement cannot ignore a column or a function");
+    }
+    return code;
 }
 
 bool rsti_clears_singly(const rsti_database *d) {

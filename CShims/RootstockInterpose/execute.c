@@ -13,10 +13,13 @@ typedef int (*row_function)(void *, int, char **, char **);
 /* Gives the row, or with no row the names alone. SQLITE_ABORT: the callback wants no more. */
 static int give(rsti_statement *s, row_function row, void *context, char **cells, int columns, bool has_row) {
     char **names = cells + columns + 1;
+    bool is_null;
     for (int i = 0; i < columns; i++) {
         names[i] = (char *)(uintptr_t)sqlite3_column_name(s->real, i);
-        cells[i] = has_row ? (char *)(uintptr_t)sqlite3_column_text(s->real, i) : NULL;
-        if (has_row && cells[i] == NULL && sqlite3_column_type(s->real, i) != SQLITE_NULL) return SQLITE_NOMEM;
+        /* Asked first: a number whose text found no memory is NULL from then on. */
+        is_null = !has_row || sqlite3_column_type(s->real, i) == SQLITE_NULL;
+        cells[i] = is_null ? NULL : (char *)(uintptr_t)sqlite3_column_text(s->real, i);
+        if (cells[i] == NULL && !is_null) return SQLITE_NOMEM;
     }
     names[columns] = NULL;
     cells[columns] = NULL;

@@ -327,11 +327,13 @@ int rsti_image_of(rsti_database *d, sqlite3 **image);
 int rsti_image_into(sqlite3 *image, rsti_database *d);
 
 /* ---- authorizer.c ---- */
-/* Asks the program's authorizer about the statement at text. SQLITE_OK, or the error as the connection shows it. */
-int rsti_authorize(rsti_database *d, const char *text, int length);
+/* Asks the program's authorizer about the statement at text. SQLITE_OK, or the error as the connection shows it.
+** *nothing_to: behind a statement that is ignored as a whole, else null. */
+int rsti_authorize(rsti_database *d, const char *text, int length, const char **nothing_to);
 /* Around the preparing of what the store makes of that statement. */
 void rsti_authorize_begin(rsti_database *d);
-void rsti_authorize_end(rsti_database *d);
+/* The code that preparing came to, or the failure to ignore what the authorizer ignores. */
+int rsti_authorize_end(rsti_database *d, int code);
 /* Whether the authorizer wants the rows of a DELETE of all rows one by one: it ignored SQLITE_DELETE. */
 bool rsti_clears_singly(const rsti_database *d);
 void rsti_twin_free(rsti_twin *twin);

@@ -38,9 +38,13 @@ static int compile(rsti_database *d, const char *text, int length, bool ends_wit
     (void)rootstock_schema_state(d->db, &out->state);
     do {
         char *rewritten = NULL, *message = NULL;
-        const char *end = stop;
-        code = d->authorize == NULL ? SQLITE_OK : rsti_authorize(d, start, (int)(stop - start));
+        const char *end = stop, *nothing_to = NULL;
+        code = d->authorize == NULL ? SQLITE_OK : rsti_authorize(d, start, (int)(stop - start), &nothing_to);
         if (code != SQLITE_OK) return code;
+        if (nothing_to != NULL) { /* no PRAGMA of SQLite's: it does nothing, without a column */
+            out->used = (int)(nothing_to - text);
+            return sqlite3_prepare_v3(d->db, "PRAGMA rootstock_ignored", -1, flags, &out->real, NULL);
+        }
         if (!(start < stop && (*start | 0x20) == 's')) rewritten = rsti_pragma(d, start, stop, &end);
         code = rewritten != NULL ? SQLITE_OK
                                  : rootstock_rewrite(d->db, start, (int)(stop - start), &rewritten, &end, &message);
@@ -55,11 +59,15 @@ static int compile(rsti_database *d, const char *text, int length, bool ends_wit
             code = sqlite3_prepare_v3(d->db, text, ends_with_nul && end == stop ? -1 : (int)(end - text), flags,
                                       &out->real, NULL);
         }
-        rsti_authorize_end(d);
+        code = rsti_authorize_end(d, code);
         out->rewritten = rewritten != NULL;
         if (rewritten != NULL) sqlite3_free(rewritten);
         if (message != NULL) sqlite3_free(message);
         if (end == start) break; /* a NUL ends the text */
+        if (code != SQLITE_OK) {
+            (void)sqlite3_finalize(out->real);
+            out->real = NULL;
+        }
         start = end;
     } while (code == SQLITE_OK && out->real == NULL && start < stop);
     out->used = (int)(start - text);

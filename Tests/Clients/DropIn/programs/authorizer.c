@@ -20,6 +20,17 @@ static int authorize(void *context, int action, const char *a, const char *b, co
     return SQLITE_OK;
 }
 
+static int ignore_most(void *context, int action, const char *a, const char *b, const char *schema,
+                       const char *trigger) {
+    (void)context;
+    (void)a;
+    (void)schema;
+    (void)trigger;
+    if (action == SQLITE_READ || action == SQLITE_SELECT) return SQLITE_OK;
+    if (action == SQLITE_FUNCTION) return strcmp(b, "abs") == 0 ? SQLITE_IGNORE : SQLITE_OK;
+    return SQLITE_IGNORE;
+}
+
 static void updated(void *context, int operation, char const *schema, char const *table, sqlite3_int64 rowid) {
     (void)context;
     printf("  event %d %s.%s %lld\n", operation, schema, table, rowid);
@@ -89,6 +100,26 @@ int main(void) {
     run("INSERT INTO log VALUES(1),(2)");
     run("DELETE FROM log");
     sqlite3_set_authorizer(db, NULL, NULL);
+    run("INSERT INTO secret VALUES('s')");
+    sqlite3_set_authorizer(db, ignore_most, NULL);
+    run("CREATE TABLE ignored(x)");
+    run("CREATE TEMP TABLE ignored(x)");
+    run("CREATE VIEW ignored AS SELECT 1");
+    run("CREATE INDEX ignored ON log(m)");
+    run("CREATE TRIGGER ignored AFTER INSERT ON log BEGIN SELECT 1; END");
+    run("ALTER TABLE log ADD COLUMN n");
+    run("DROP TABLE secret");
+    run("DROP VIEW v");
+    run("DROP TRIGGER tr");
+    run("INSERT INTO log VALUES(1)");
+    run("INSERT INTO log SELECT x FROM secret");
+    run("BEGIN; SAVEPOINT s");
+    run("PRAGMA user_version=7");
+    run("PRAGMA user_version");
+    run("SELECT 1; SELECT abs(-1), upper(x) FROM secret");
+    sqlite3_set_authorizer(db, NULL, NULL);
+    run("SELECT name FROM sqlite_schema ORDER BY name; SELECT * FROM log; PRAGMA user_version");
+    printf("autocommit: %d\n", sqlite3_get_autocommit(db));
     run("SELECT * FROM secret");
     printf("close: %d\n", sqlite3_close(db));
     return 0;
