@@ -3,7 +3,7 @@
 **
 ** SQLite copies pages, which a store has not. Between the two stands a native image in memory: a store is copied into
 ** it by SQL, and SQLite's own backup goes on from there, or SQLite's backup ends in it and it is copied into the store
-** when the last page is there. The source's change by its own connection, while the backup runs, begins it anew.
+** when the last page is there. A change of the source while the backup runs begins it anew.
 */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -21,6 +21,7 @@ struct rsti_backup {
     char *schema;             /* of it */
     rsti_database *from, *to; /* the stores; one may be null */
     sqlite3_int64 changes;    /* of `from` when its image was made */
+    sqlite3_int64 version;    /* PRAGMA data_version, then: it counts the commits of others */
     uint64_t definitions;
     int code; /* of the last step */
     bool done;
@@ -49,13 +50,26 @@ static int start(rsti_backup *b, sqlite3 *source, const char *source_schema) {
     return b->real == NULL ? sqlite3_extended_errcode(b->destination) : SQLITE_OK;
 }
 
+static int read_number(void *number, int count, char **values, char **names) {
+    (void)count, (void)names;
+    *(sqlite3_int64 *)number = values[0] == NULL ? 0 : strtoll(values[0], NULL, 10);
+    return 0;
+}
+
+static int read_version(rsti_database *d, sqlite3_int64 *version) {
+    *version = 0;
+    return rsti_execute_own(d, "PRAGMA data_version", read_number, version);
+}
+
 /* The source as it is now, from the beginning. */
 static int take_image(rsti_backup *b) {
     int code;
     if (b->real != NULL) (void)sqlite3_backup_finish(b->real);
     if (b->image != NULL) (void)sqlite3_close(b->image);
     b->real = NULL;
-    code = rsti_image_of(b->from, &b->image);
+    b->image = NULL;
+    code = read_version(b->from, &b->version); /* before: what is committed meanwhile begins it anew once more */
+    if (code == SQLITE_OK) code = rsti_image_of(b->from, &b->image);
     b->changes = sqlite3_total_changes64(b->from->db);
     b->definitions = b->from->definitions;
     return code == SQLITE_OK ? start(b, b->image, "main") : code;
@@ -130,9 +144,12 @@ INTERPOSED(sqlite3_backup *, backup_init,
 
 static int step(rsti_backup *b, int pages) {
     int code = SQLITE_OK;
+    sqlite3_int64 version = 0;
     if (b->done) return SQLITE_DONE;
-    if (b->from != NULL &&
-        (sqlite3_total_changes64(b->from->db) != b->changes || b->from->definitions != b->definitions))
+    if (b->from != NULL) code = read_version(b->from, &version);
+    if (code == SQLITE_OK && b->from != NULL &&
+        (sqlite3_total_changes64(b->from->db) != b->changes || b->from->definitions != b->definitions ||
+         version != b->version))
         code = take_image(b);
     if (code != SQLITE_OK) return code;
     if (b->real == NULL) return SQLITE_ERROR; /* it could not be begun anew */

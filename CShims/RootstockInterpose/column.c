@@ -13,19 +13,6 @@ INTERPOSED(int, column_count, (sqlite3_stmt * statement)) {
     return hides(statement) ? 0 : sqlite3_column_count(rsti_real(statement));
 }
 
-INTERPOSED(const char *, column_decltype, (sqlite3_stmt * statement, int n)) {
-    rsti_statement *s = rsti_alias(statement);
-    RSTI_START();
-    if (s == NULL) return sqlite3_column_decltype(statement, n);
-    if (s->hides_column) return NULL;
-    return s->rewritten ? rootstock_column_decltype(s->real, n) : sqlite3_column_decltype(s->real, n);
-}
-
-INTERPOSED(const void *, column_decltype16, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_decltype16(rsti_real(statement), n);
-}
-
 INTERPOSED(const char *, column_name, (sqlite3_stmt * statement, int n)) {
     if (hides(statement)) return NULL;
     return sqlite3_column_name(rsti_real(statement), n);
@@ -36,35 +23,24 @@ INTERPOSED(const void *, column_name16, (sqlite3_stmt * statement, int n)) {
     return sqlite3_column_name16(rsti_real(statement), n);
 }
 
-INTERPOSED(const char *, column_database_name, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_database_name(rsti_real(statement), n);
-}
+/* Where a column comes from: of RETURNING, the table layer knows. */
+#define FACT(type, name, fact)                                                                                         \
+    INTERPOSED(type, name, (sqlite3_stmt * statement, int n)) {                                                        \
+        rsti_statement *s = rsti_alias(statement);                                                                     \
+        RSTI_START();                                                                                                  \
+        if (s == NULL) return sqlite3_##name(statement, n);                                                            \
+        if (s->hides_column) return NULL;                                                                              \
+        return s->rewritten ? rootstock_column_fact_of(s->real, n, fact) : sqlite3_##name(s->real, n);                 \
+    }
 
-INTERPOSED(const void *, column_database_name16, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_database_name16(rsti_real(statement), n);
-}
-
-INTERPOSED(const char *, column_table_name, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_table_name(rsti_real(statement), n);
-}
-
-INTERPOSED(const void *, column_table_name16, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_table_name16(rsti_real(statement), n);
-}
-
-INTERPOSED(const char *, column_origin_name, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_origin_name(rsti_real(statement), n);
-}
-
-INTERPOSED(const void *, column_origin_name16, (sqlite3_stmt * statement, int n)) {
-    if (hides(statement)) return NULL;
-    return sqlite3_column_origin_name16(rsti_real(statement), n);
-}
+FACT(const char *, column_decltype, ROOTSTOCK_DECLTYPE)
+FACT(const void *, column_decltype16, ROOTSTOCK_DECLTYPE16)
+FACT(const char *, column_database_name, ROOTSTOCK_DATABASE_NAME)
+FACT(const void *, column_database_name16, ROOTSTOCK_DATABASE_NAME16)
+FACT(const char *, column_table_name, ROOTSTOCK_TABLE_NAME)
+FACT(const void *, column_table_name16, ROOTSTOCK_TABLE_NAME16)
+FACT(const char *, column_origin_name, ROOTSTOCK_ORIGIN_NAME)
+FACT(const void *, column_origin_name16, ROOTSTOCK_ORIGIN_NAME16)
 
 INTERPOSED(int, data_count, (sqlite3_stmt * statement)) {
     return sqlite3_data_count(rsti_real(statement));

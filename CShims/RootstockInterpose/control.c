@@ -1,10 +1,13 @@
 /*
-** control.c - sqlite3_file_control and the checkpoints: what a program asks of its file's write-ahead log.
+** control.c - sqlite3_file_control, the checkpoints and sqlite3_txn_state: what a program asks of its file, its
+** write-ahead log and its locks.
 **
 ** A store has none. What may be switched on natively is kept and told again, and changes nothing; a checkpoint finds
 ** nothing to do. Each answers as it does for a database in WAL mode where the program has asked for that mode.
 */
 #include "interpose.h"
+
+#include <string.h>
 
 static bool is_main(const char *schema) {
     return schema == NULL || sqlite3_stricmp(schema, "main") == 0;
@@ -41,4 +44,42 @@ INTERPOSED(int, wal_checkpoint_v2, (sqlite3 * db, const char *schema, int mode, 
     if (frames != NULL) *frames = 0;
     if (copied != NULL) *copied = 0;
     return SQLITE_OK;
+}
+
+/* Of main the answer is the store's: a statement that was refused the write lock has begun to write to the database in
+** memory. */
+static int state_of(sqlite3 *db, const char *schema) {
+    int state = sqlite3_txn_state(db, schema);
+    return state == SQLITE_TXN_WRITE && sqlite3_stricmp(schema, "main") == 0 && !rootstock_writes(db) ? SQLITE_TXN_READ
+                                                                                                      : state;
+}
+
+INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
+    rsti_database *d;
+    int state = SQLITE_TXN_NONE;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    if (d == NULL) return sqlite3_txn_state(db, schema);
+    rsti_enter(d);
+    if (schema != NULL) {
+        state = state_of(db, schema);
+    } else {
+        for (int i = 0; (schema = sqlite3_db_name(db, i)) != NULL; i++) {
+            int one = state_of(db, schema);
+            if (one > state && strcmp(schema, "rootstock") != 0) state = one;
+        }
+    }
+    rsti_leave(d);
+    return state;
+}
+
+/* The store counts its deferred violations itself. */
+INTERPOSED(int, db_status, (sqlite3 * db, int what, int *now, int *highest, int reset)) {
+    rsti_database *d;
+    int code;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    code = sqlite3_db_status(db, what, now, highest, reset);
+    if (d != NULL && code == SQLITE_OK && what == SQLITE_DBSTATUS_DEFERRED_FKS && rootstock_violates(db)) *now = 1;
+    return code;
 }

@@ -123,6 +123,8 @@ enum rsti_kind {
     RSTI_SCHEMA   /* everything else: what may change a schema */
 };
 
+enum { RSTI_COUNTERS = SQLITE_STMTSTATUS_FILTER_HIT + 1 };
+
 /* What the program holds as a sqlite3_stmt* of a store. */
 struct rsti_statement {
     const void *mark; /* &rsti_alias_mark */
@@ -143,6 +145,7 @@ struct rsti_statement {
     bool running;       /* stepped, and neither at its end nor reset */
     int read_only;
     int failed;                   /* what the last step failed with where real does not know; 0: it knows */
+    int *counted;                 /* by those that were real before, see sqlite3_stmt_status; null: none was */
     unsigned long long state;     /* rootstock_schema_state when the text was rewritten */
     uint64_t serial, definitions; /* the database's, then */
     sqlite3_int64 began;          /* of this run, for profile: milliseconds */

@@ -175,6 +175,8 @@ int rsti_prepare_again(rsti_statement *s) {
     if (code != SQLITE_OK) return code;
     if (c.real == NULL) return rsti_fail(d, SQLITE_ERROR, "the statement is none any more");
     (void)sqlite3_transfer_bindings(s->real, c.real);
+    if (s->counted == NULL) s->counted = calloc(RSTI_COUNTERS, sizeof *s->counted);
+    for (int i = 0; s->counted != NULL && i < RSTI_COUNTERS; i++) s->counted[i] += sqlite3_stmt_status(s->real, i, 1);
     (void)sqlite3_finalize(s->real);
     take(s, &c);
     return SQLITE_OK;

@@ -24,6 +24,8 @@ static int renew(rsti_statement *s) {
     } else if (outdated) {
         (void)sqlite3_reset(s->real);
         code = rsti_prepare_again(s);
+        if (s->counted != NULL && (s->kind == RSTI_QUERY || s->kind == RSTI_CHANGE))
+            s->counted[SQLITE_STMTSTATUS_REPREPARE]++;
     }
     rsti_leave(d);
     return code;
@@ -173,6 +175,7 @@ int rsti_run_finalize(rsti_statement *s) {
         d->statements = s->older;
     if (s->older != NULL) s->older->newer = s->newer;
     s->mark = NULL;
+    if (s->counted != NULL) free(s->counted);
     if (d->spare == NULL && s->room <= SPARE_ROOM) {
         d->spare = s;
         d->spare_room = s->room;
@@ -262,8 +265,14 @@ INTERPOSED(int, stmt_busy, (sqlite3_stmt * statement)) {
 }
 
 INTERPOSED(int, stmt_status, (sqlite3_stmt * statement, int counter, int reset)) {
+    rsti_statement *s = rsti_alias(statement);
+    int count;
     RSTI_START();
-    return sqlite3_stmt_status(rsti_real(statement), counter, reset);
+    count = sqlite3_stmt_status(rsti_real(statement), counter, reset);
+    if (s == NULL || s->counted == NULL || counter < 0 || counter >= RSTI_COUNTERS) return count;
+    count += s->counted[counter];
+    if (reset) s->counted[counter] = 0;
+    return count;
 }
 
 INTERPOSED(int, expired, (sqlite3_stmt * statement)) {

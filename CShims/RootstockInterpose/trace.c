@@ -12,10 +12,15 @@ static sqlite3_int64 now(rsti_database *d) {
     return time;
 }
 
+static bool explains(const rsti_statement *s) {
+    return s->kind == RSTI_CONTROL && rootstock_stmt_isexplain(s->real) != 0;
+}
+
 void rsti_trace_begin(rsti_statement *s) {
     rsti_database *d = s->database;
     if (s->own) return;
     if (d->profile != NULL || (d->trace_mask & SQLITE_TRACE_PROFILE) != 0) s->began = now(d);
+    if (explains(s)) return; /* SQLite tells of no EXPLAIN either, but for its end */
     if (d->trace_text != NULL && (d->trace_mask & SQLITE_TRACE_STMT) != 0) {
         char *text = rsti_expanded(s);
         d->trace_text(d->trace_context, text);
@@ -27,7 +32,8 @@ void rsti_trace_begin(rsti_statement *s) {
 
 void rsti_trace_row(rsti_statement *s) {
     rsti_database *d = s->database;
-    if (!s->own && (d->trace_mask & SQLITE_TRACE_ROW) != 0) (void)d->trace(SQLITE_TRACE_ROW, d->trace_context, s, NULL);
+    if (!s->own && (d->trace_mask & SQLITE_TRACE_ROW) != 0 && !explains(s))
+        (void)d->trace(SQLITE_TRACE_ROW, d->trace_context, s, NULL);
 }
 
 void rsti_trace_end(rsti_statement *s) {
@@ -53,6 +59,7 @@ INTERPOSED(int, trace_v2,
     if (d == NULL) return sqlite3_trace_v2(db, mask, trace, context);
     rsti_enter(d);
     d->trace_mask = trace == NULL ? 0 : mask;
+    d->profile = NULL; /* as with SQLite, each of the three takes the place of the others */
     rsti_look(d);
     d->trace = trace;
     d->trace_text = NULL;
@@ -68,6 +75,7 @@ INTERPOSED(void *, trace, (sqlite3 * db, void (*trace)(void *, const char *), vo
     rsti_enter(d);
     before = d->trace_context;
     d->trace_mask = trace == NULL ? 0 : SQLITE_TRACE_STMT;
+    d->profile = NULL;
     rsti_look(d);
     d->trace = NULL;
     d->trace_text = trace;
@@ -83,6 +91,7 @@ INTERPOSED(void *, profile, (sqlite3 * db, void (*profile)(void *, const char *,
     rsti_enter(d);
     before = d->profile_context;
     d->profile = profile;
+    if (d->trace_text != NULL) d->trace_mask = 0;
     rsti_look(d);
     d->profile_context = context;
     rsti_leave(d);

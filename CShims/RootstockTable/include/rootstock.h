@@ -183,16 +183,33 @@ rootstock_token rootstock_token_next(const char **position, const char *end, con
 ** next rootstock_rewrite. */
 int rootstock_last_error(sqlite3 *db);
 
+/* Whether the connection's transaction has the store's write lock. One that was refused it has not, though
+** sqlite3_txn_state, which sees the database in memory, says SQLITE_TXN_WRITE. */
+int rootstock_writes(sqlite3 *db);
+/* Whether a deferred foreign key is violated now: its COMMIT would be refused. */
+int rootstock_violates(sqlite3 *db);
+
 /* What SQLite's functions of these names say of the statement that the application wrote, for the one that was prepared
 ** from what rootstock_rewrite made of it. To SQLite a statement that the store runs itself (UPSERT, RETURNING,
 ** triggers, foreign keys, CREATE ...) is a SELECT: it reads only, has one column "1", and the columns of its RETURNING
-** have no declared type. Of any other statement, and on any other connection, they answer as SQLite's do, and they take
+** have no declared type and are another table's. Of any other statement, and on any other connection, they answer as SQLite's do, and they take
 ** what these take. */
 int rootstock_stmt_readonly(sqlite3_stmt *statement);
 int rootstock_stmt_isexplain(sqlite3_stmt *statement);
 int rootstock_column_count(sqlite3_stmt *statement);
-/* The text is valid until the next call of a function of this header on the connection, and as long as SQLite's. */
 const char *rootstock_column_decltype(sqlite3_stmt *statement, int column);
+/* What sqlite3_column_decltype, _database_name, _table_name and _origin_name say, in UTF-8 or in UTF-16. */
+typedef enum rootstock_column_fact {
+    ROOTSTOCK_DECLTYPE,
+    ROOTSTOCK_DATABASE_NAME,
+    ROOTSTOCK_TABLE_NAME,
+    ROOTSTOCK_ORIGIN_NAME,
+    ROOTSTOCK_DECLTYPE16,
+    ROOTSTOCK_DATABASE_NAME16,
+    ROOTSTOCK_TABLE_NAME16,
+    ROOTSTOCK_ORIGIN_NAME16
+} rootstock_column_fact;
+const void *rootstock_column_fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact);
 /* Of a store's table SQLite's function knows neither the primary key nor AUTOINCREMENT; all else is its answer. */
 int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char *table, const char *column,
                                     const char **type, const char **collation, int *not_null, int *primary_key,

@@ -79,7 +79,7 @@ static void connection_free(rst_connection *c) {
     rootstock_buffer_free(&executor->retired_key);
     rst_paths_free(c);
     sqlite3_free(executor->nested_message);
-    sqlite3_free(front_of(c)->declared_type);
+    rst_told_free(c);
     sqlite3_free(executor->schema);
     rst_expressions_free(c);
     rst_expression_column_free(c);

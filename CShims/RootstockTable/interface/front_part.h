@@ -8,7 +8,7 @@
 
 typedef struct rst_front {
     rst_definitions definitions; /* must be first */
-    char *declared_type;         /* what rootstock_column_decltype gave last, or null */
+    struct rst_told *told;       /* what rootstock_column_fact_of gave, see statement_info.c */
     /* texts that need no rewriting, see rewrite_cache.c; or null */
     struct rst_rewrite_cache *rewrite_cache;
     int (*choose)(const char *name, char **path, char **engine, char **options, char **message); /* see hosting.h */

@@ -48,6 +48,9 @@ void rst_store_close(rst_connection *c);
 /* Of a store's tables, and of tables beside a native file: those have the names of their native foreign-key tables. */
 extern const sqlite3_module rst_table_module, rst_sidecar_module;
 
+/* ---- statement_info.c ---- */
+void rst_told_free(rst_connection *c);
+
 /* ---- functions.c, pragma.c ---- */
 int rst_functions_register(rst_connection *c);
 int rst_rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);

@@ -80,6 +80,16 @@ int rootstock_stmt_readonly(sqlite3_stmt *statement) {
     return reads;
 }
 
+int rootstock_writes(sqlite3 *db) {
+    const rst_connection *c = rst_connection_of(db);
+    return c != NULL && store_of(c)->writer != NULL;
+}
+
+int rootstock_violates(sqlite3 *db) {
+    rst_connection *c = rst_connection_of(db);
+    return c != NULL && store_of(c)->writer != NULL && rst_foreign_deferred(c) > 0;
+}
+
 int rootstock_stmt_isexplain(sqlite3_stmt *statement) {
     const char *function = NULL, *argument = NULL;
     int mode = sqlite3_stmt_isexplain(statement);
@@ -93,34 +103,85 @@ int rootstock_column_count(sqlite3_stmt *statement) {
     return kind_of(statement, &function, &argument) == A_CALL ? 0 : count;
 }
 
-/* The declared type of a column of RETURNING, kept with the connection. */
-static const char *returning_type(rst_connection *c, const char *argument, int column) {
+static const void *fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact) {
+    switch (fact) {
+    case ROOTSTOCK_DECLTYPE: return sqlite3_column_decltype(statement, column);
+    case ROOTSTOCK_DECLTYPE16: return sqlite3_column_decltype16(statement, column);
+    case ROOTSTOCK_DATABASE_NAME: return sqlite3_column_database_name(statement, column);
+    case ROOTSTOCK_DATABASE_NAME16: return sqlite3_column_database_name16(statement, column);
+    case ROOTSTOCK_TABLE_NAME: return sqlite3_column_table_name(statement, column);
+    case ROOTSTOCK_TABLE_NAME16: return sqlite3_column_table_name16(statement, column);
+    case ROOTSTOCK_ORIGIN_NAME: return sqlite3_column_origin_name(statement, column);
+    case ROOTSTOCK_ORIGIN_NAME16: return sqlite3_column_origin_name16(statement, column);
+    }
+    return NULL;
+}
+
+/* A fact that was told stays where it is: SQLite's texts are valid as long as their statement. */
+struct rst_told {
+    struct rst_told *next;
+    size_t size;
+    char bytes[];
+};
+
+static const void *tell(rst_front *front, const void *text, bool wide) {
+    size_t size = 0;
+    struct rst_told *told;
+    if (wide)
+        for (const uint16_t *p = text; *p != 0; p++) size += sizeof *p;
+    else
+        size = strlen(text);
+    size += wide ? 2 : 1;
+    for (told = front->told; told != NULL; told = told->next)
+        if (told->size == size && memcmp(told->bytes, text, size) == 0) return told->bytes;
+    told = sqlite3_malloc64(sizeof *told + size);
+    if (told == NULL) return NULL;
+    *told = (struct rst_told){front->told, size};
+    memcpy(told->bytes, text, size);
+    front->told = told;
+    return told->bytes;
+}
+
+void rst_told_free(rst_connection *c) {
     rst_front *front = front_of(c);
+    while (front->told != NULL) {
+        struct rst_told *told = front->told;
+        front->told = told->next;
+        sqlite3_free(told);
+    }
+}
+
+/* Of a column of RETURNING: the program's list is a SELECT of the table. */
+static const void *returning_fact(rst_connection *c, const char *argument, int column, rootstock_column_fact fact) {
     rst_code *code = NULL;
     sqlite3_stmt *list = NULL;
+    const void *told = NULL;
     char *text = literal(argument);
-    sqlite3_free(front->declared_type);
-    front->declared_type = NULL;
     if (text != NULL && rst_code_get(c, text, &code, NULL) == SQLITE_OK && code->returning != NULL &&
         rst_statement_get(c, code->names != NULL ? code->names : code->returning, &list) == SQLITE_OK) {
-        const char *type = sqlite3_column_decltype(list, column);
-        if (type != NULL) front->declared_type = sqlite3_mprintf("%s", type);
+        const void *found = fact_of(list, column, fact);
+        if (found != NULL) told = tell(front_of(c), found, fact >= ROOTSTOCK_DECLTYPE16);
         rst_statement_done(c, list);
     }
     sqlite3_free(text);
-    return front->declared_type;
+    return told;
 }
 
-const char *rootstock_column_decltype(sqlite3_stmt *statement, int column) {
-    const char *function = NULL, *argument = NULL, *type;
+const void *rootstock_column_fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact) {
+    const char *function = NULL, *argument = NULL;
+    const void *told;
     rst_connection *c = statement == NULL ? NULL : rst_connection_of(sqlite3_db_handle(statement));
     if (c == NULL || store_of(c)->shared == NULL || sqlite3_stmt_isexplain(statement) != 0 ||
         kind_of(statement, &function, &argument) != A_RETURNING)
-        return sqlite3_column_decltype(statement, column);
+        return fact_of(statement, column, fact);
     rst_call_enter();
-    type = returning_type(c, argument, column);
+    told = returning_fact(c, argument, column, fact);
     (void)rst_leave(c, SQLITE_OK);
-    return type;
+    return told;
+}
+
+const char *rootstock_column_decltype(sqlite3_stmt *statement, int column) {
+    return rootstock_column_fact_of(statement, column, ROOTSTOCK_DECLTYPE);
 }
 
 /* SQLite knows a virtual table's columns once a statement has named it. */

@@ -1,0 +1,129 @@
+/*
+** threads.c - threads that share one connection in serialized mode, and threads with a connection each: the sums are printed.
+*/
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 4, ROUNDS = 150 };
+
+static sqlite3 *shared;
+static int errors;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void failed(const char *what, int code) {
+    pthread_mutex_lock(&mutex);
+    if (errors++ < 5) printf("%s: %d %s\n", what, code, sqlite3_errmsg(shared));
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Each of them prepares, steps, and finalizes on the same connection, beside the others. */
+static void *on_the_shared_one(void *argument) {
+    const int me = (int)(size_t)argument;
+    sqlite3_stmt *insert = NULL, *kept = NULL;
+    sqlite3_prepare_v2(shared, "INSERT INTO t(thread, n) VALUES (?1, ?2)", -1, &insert, NULL);
+    sqlite3_prepare_v2(shared, "SELECT count(*), sum(n) FROM t WHERE thread = ?1", -1, &kept, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        sqlite3_stmt *s = NULL;
+        sqlite3_bind_int(insert, 1, me);
+        sqlite3_bind_int(insert, 2, i);
+        int code = sqlite3_step(insert);
+        if (code != SQLITE_DONE) failed("insert", code);
+        sqlite3_reset(insert);
+        sqlite3_bind_int(kept, 1, me);
+        code = sqlite3_step(kept);
+        if (code != SQLITE_ROW || sqlite3_column_int(kept, 0) != i + 1 ||
+            sqlite3_column_int(kept, 1) != i * (i + 1) / 2)
+            failed("kept", code);
+        sqlite3_reset(kept);
+        code =
+            sqlite3_prepare_v2(shared, "UPDATE t SET m = m + 1 WHERE thread = ?1 AND n = ?2 RETURNING m", -1, &s, NULL);
+        if (code != SQLITE_OK) failed("prepare", code);
+        sqlite3_bind_int(s, 1, me);
+        sqlite3_bind_int(s, 2, i);
+        code = sqlite3_step(s);
+        if (code != SQLITE_ROW || sqlite3_column_int(s, 0) != 1) failed("update", code);
+        sqlite3_finalize(s);
+        if (i % 50 == 7) {
+            char *sql =
+                sqlite3_mprintf("CREATE TABLE made_%d_%d(a); INSERT INTO made_%d_%d VALUES (1); DROP TABLE made_%d_%d",
+                                me, i, me, i, me, i);
+            code = sqlite3_exec(shared, sql, NULL, NULL, NULL);
+            if (code != SQLITE_OK && code != SQLITE_LOCKED) failed("schema", code); /* others read meanwhile */
+            sqlite3_free(sql);
+        }
+        if (i % 10 == 3)
+            code = sqlite3_exec(shared, "INSERT INTO t(thread, n) VALUES (99, 99); DELETE FROM t WHERE thread = 99",
+                                NULL, NULL, NULL);
+        if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_LOCKED) failed("exec", code);
+    }
+    sqlite3_finalize(insert);
+    sqlite3_finalize(kept);
+    return NULL;
+}
+
+static void *on_its_own(void *argument) {
+    const int me = (int)(size_t)argument;
+    sqlite3 *db;
+    sqlite3_open_v2("data.db", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_busy_timeout(db, 30000);
+    for (int i = 0; i < ROUNDS; i++) {
+        char *sql = sqlite3_mprintf("BEGIN IMMEDIATE; INSERT INTO u(thread, n) SELECT %d, count(*) FROM u; COMMIT", me);
+        int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+        if (code != SQLITE_OK) failed("own", code);
+        sqlite3_free(sql);
+    }
+    if (sqlite3_close(db) != SQLITE_OK) failed("close", 0);
+    return NULL;
+}
+
+static int row(void *context, int count, char **values, char **names) {
+    (void)context, (void)names;
+    for (int i = 0; i < count; i++) printf(i == 0 ? "  %s" : "|%s", values[i] == NULL ? "NULL" : values[i]);
+    printf("\n");
+    return 0;
+}
+
+static void run(const char *sql) {
+    int code = sqlite3_exec(shared, sql, row, NULL, NULL);
+    printf("%s: %d\n", sql, code);
+}
+
+static void all(void *(*body)(void *)) {
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, body, (void *)i);
+    for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    printf("errors %d\n", errors);
+}
+
+/* Another thread interrupts what this one runs. */
+static void *interrupter(void *argument) {
+    while (*(volatile int *)argument == 0) {
+        sqlite3_sleep(20);
+        sqlite3_interrupt(shared);
+    }
+    return NULL;
+}
+
+int main(void) {
+    volatile int over = 0;
+    pthread_t thread;
+    sqlite3_open_v2("data.db", &shared, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
+    run("PRAGMA journal_mode = wal; PRAGMA synchronous = off");
+    run("CREATE TABLE t(id INTEGER PRIMARY KEY, thread INT, n INT, m INT DEFAULT 0); CREATE INDEX i ON t(thread, n)");
+    run("CREATE TABLE u(id INTEGER PRIMARY KEY, thread INT, n INT)");
+    all(on_the_shared_one);
+    run("SELECT thread, count(*), sum(n), sum(m) FROM t GROUP BY 1; PRAGMA integrity_check");
+    all(on_its_own);
+    run("SELECT thread, count(*) FROM u GROUP BY 1");
+    run("SELECT count(*), count(DISTINCT n), max(n) FROM u; PRAGMA integrity_check");
+    pthread_create(&thread, NULL, interrupter, (void *)&over);
+    run("SELECT count(*) FROM t a, t b, t c WHERE a.n + b.n = c.n + 1000");
+    run("CREATE TABLE big AS SELECT a.n, b.n FROM t a, t b, t c");
+    over = 1;
+    pthread_join(thread, NULL);
+    run("SELECT count(*) FROM t; PRAGMA integrity_check");
+    printf("close %d\n", sqlite3_close(shared));
+    return 0;
+}
