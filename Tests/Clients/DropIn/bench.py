@@ -19,25 +19,11 @@ import subprocess
 import sys
 import tempfile
 
+from debian import fetch
+
 WAL = {'default': ['--nosync'], 'wal': ['--nosync', '--journal', 'wal', '--mmap', '268435456', '--cachesize', '65536']}
 ROWS = 'fillseq,fillseqbatch,fillrandom,fillrandbatch,overwrite,overwritebatch,readrandom,readseq'
 UTIL = ['histogram', 'testutil', 'env', 'env_posix', 'status', 'logging', 'coding', 'hash', 'arena']
-
-
-def fetch(folder, *packages):
-    """Fetches Debian's source packages, with a list of sources of its own: most machines' lists name no sources."""
-    release = subprocess.run(['sh', '-c', '. /etc/os-release; echo $VERSION_CODENAME'], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
-    for inner in ('lists/partial', 'cache/archives/partial'):
-        os.makedirs(os.path.join(folder, 'apt', inner))
-    with open(folder + '/apt/sources.list', 'w') as sources:
-        sources.write('deb-src http://deb.debian.org/debian %s main\n' % release)
-    apt = ['apt-get', '-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Dir::Etc::sourceparts=/dev/null']
-    apt += ['-o', 'Dir::Etc::sourcelist=%s/apt/sources.list' % folder, '-o', 'Dir::State::lists=%s/apt/lists' % folder]
-    apt += ['-o', 'Dir::Cache=%s/apt/cache' % folder]
-    subprocess.run(apt + ['update'], check=True)
-    subprocess.run(apt + ['source', '--download-only', *packages], cwd=folder, check=True)
-    for archive in glob.glob(folder + '/*.orig.tar.*'):
-        subprocess.run(['tar', 'xf', archive], cwd=folder, check=True)
 
 
 def found(folder, pattern):
