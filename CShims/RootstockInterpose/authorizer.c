@@ -7,9 +7,9 @@
 ** What the row validator cannot prepare (an attached file) is judged by the store's statement. Functions that the row
 ** validator has not are made for it as their names come up; no statement of the row validator is ever run.
 **
-** What the authorizer ignores is ignored in the store's statement: a column that reads as NULL or is not set, a function
-** that gives NULL. Where all of a statement is ignored (CREATE, INSERT, BEGIN) it does nothing. Invariant: what the
-** store's statement cannot ignore is refused.
+** What the authorizer ignores is ignored in the store's statement: a column that reads as NULL or is not set, a
+** function that gives NULL. Where all of a statement is ignored (CREATE, INSERT, BEGIN) it does nothing. Invariant:
+** what the store's statement cannot ignore is refused.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -245,8 +245,7 @@ int rsti_authorize_end(rsti_database *d, int code) {
     (void)sqlite3_set_authorizer(d->db, NULL, NULL);
     for (ignored *one = d->twin->ignored; one != NULL && code == SQLITE_OK && d->authorized; one = one->next) {
         if (!one->met)
-            code = rsti_fail(d, SQLITE_AUTH,
-                             "not authorized: on a store this statement cannot ignore a column or a function");
+            code = rsti_fail(d, SQLITE_AUTH, "not authorized: here a store cannot ignore a column or a function");
     }
     return code;
 }

@@ -134,6 +134,8 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 int rst_attached_register(rst_connection *c);
 /* The attached store of that schema name, or null. */
 rst_attached *rst_attached_find(rst_connection *c, const char *schema);
+/* The store whose table, view, index or trigger a name without a schema means; null: none. */
+rst_attached *rst_attached_holding(rst_connection *c, const char *name);
 /* The store that a file name means: its path and engine, and options as rootstock_open takes them, all from
 ** sqlite3_malloc. SQLITE_NOTFOUND: it means no store. */
 int rst_attached_choose(rst_connection *c, const char *name, char **path, char **engine, char **options,

@@ -86,6 +86,18 @@ static rst_attached *attached_of(rst_connection *c, const rst_token *schema, con
     return found;
 }
 
+rst_attached *rst_attached_holding(rst_connection *c, const char *name) {
+    char *quoted = sqlite3_mprintf("\"%w\"", name);
+    const char *p = quoted;
+    rst_token schema = {TOKEN_END, quoted, 0}, token;
+    rst_attached *a;
+    if (quoted == NULL) return NULL;
+    token = rst_token_next(&p, quoted + strlen(quoted));
+    a = attached_of(c, &schema, &token);
+    sqlite3_free(quoted);
+    return a;
+}
+
 /* ---- what inner runs as a whole ---- */
 
 /* The text without the schema's name, its parameters numbered. */

@@ -6,6 +6,7 @@
 ** table-valued function (rootstock_schema, rootstock_pragma_table_info(name) ...), to which the front door turns the
 ** names a user writes.
 */
+#include "interface/attached.h"
 #include "interface/interface.h"
 #include "common/eponymous.h"
 #include "ddl/temporary.h"
@@ -177,14 +178,21 @@ static const char *place_of(rst_connection *c, const char *name, const char *sch
     return in_store(c, name) ? NULL : "";
 }
 
-/* The statement that answers: of the store on the schema database (rows are the store's own), of temp and attached
-** files SQLite's. */
+/* The attached store that is asked about the name: SQLite knows neither its indexes nor its keys. */
+static rst_attached *attached_of(rst_connection *c, const char *name, const char *place) {
+    if (place == NULL || name == NULL) return NULL;
+    return place[0] != '\0' ? rst_attached_find(c, place) : rst_attached_holding(c, name);
+}
+
+/* The statement that answers: of the store on the schema database (rows are the store's own), of an attached store its
+** own, of temp and attached files SQLite's. */
 static int prepare(rst_connection *c, const pragma_definition *definition, pragma_cursor *cursor, const char *name,
                    const char *schema) {
     static const char prefix[] = "rootstock_";
     const char *place = definition->argument ? place_of(c, name, schema) : NULL;
     bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
     bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
+    rst_attached *a = definition->plain ? attached_of(c, name, place) : NULL;
     char *sql;
     int code;
     if (definition->sql == NULL) {
@@ -200,6 +208,12 @@ static int prepare(rst_connection *c, const pragma_definition *definition, pragm
         sql = sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name);
         if (sql == NULL) return SQLITE_NOMEM;
         code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &cursor->statement, NULL);
+        sqlite3_free(sql);
+        return code;
+    }
+    if (a != NULL) {
+        sql = sqlite3_mprintf("SELECT * FROM %s(?1)", definition->name);
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->inner, sql, -1, &cursor->statement, NULL);
         sqlite3_free(sql);
         return code;
     }

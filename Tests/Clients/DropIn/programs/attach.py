@@ -116,6 +116,10 @@ def story(main, other):
     sql("SELECT type, name, tbl_name, sql FROM x.sqlite_master ORDER BY name")
     sql("PRAGMA x.table_info(city)")
     sql("PRAGMA x.index_list('city')")
+    if "plain" not in main:  # a native main has SQLite's own functions
+        for function in "table_info('city')", "table_xinfo('city', 'x')", "index_list('city')", "index_info('sized')", "index_xinfo('sized', 'x')":
+            sql("SELECT * FROM pragma_" + function)
+        sql("SELECT * FROM pragma_foreign_key_list('pair', 'x')")
     sql("BEGIN")
     sql("CREATE TABLE x.passing(a)")
     sql("INSERT INTO x.passing VALUES (1)")
