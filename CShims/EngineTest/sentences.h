@@ -21,7 +21,7 @@
     X(S_THREADS, "The engine must never let two threads' snapshots disturb each other.")                               \
     X(S_SNAPSHOT, "A read transaction sees the last commit before its begin (or renew), whole, and nothing later.")    \
     X(S_OWN_WRITES, "A write transaction sees its own writes.")                                                        \
-    X(S_ABORT, "Abort leaves no trace, commit is atomic and as durable as the options ask.")                           \
+    X(S_ABORT, "Abort leaves no trace. Commit is atomic, and as durable as the options ask.")                          \
     X(S_DESCRIBE, "describe() gives the text of the calling thread's last failure in that environment.")               \
     X(S_HANDLE, "valid for the life of the environment in every transaction in which the tree exists.")                \
     X(S_NO_TREE, "no such key, or the cursor ran off its end, or no such tree")                                        \
@@ -34,7 +34,7 @@
                "with it.")                                                                                             \
     X(S_IDENTIFIER, "Of a read transaction: identifier of the commit it sees. Of a write transaction: that commit's "  \
                     "plus one.")                                                                                       \
-    X(S_CURSOR_RENEW, "Attaches a cursor of a reset-and-renewed (or another) read transaction anew; it is "            \
+    X(S_CURSOR_RENEW, "Attaches a cursor of a reset and renewed (or another) read transaction again. It is "           \
                       "unpositioned afterwards.")                                                                      \
     X(S_NEXT_NOWHERE, "from an unpositioned cursor: as FIRST")                                                         \
     X(S_PREVIOUS_NOWHERE, "from an unpositioned cursor: as LAST")                                                      \
@@ -43,37 +43,37 @@
     X(S_SEEK, "to the first key >= *key")                                                                              \
     X(S_EXACT, "to *key, or ROOTSTOCK_NOT_FOUND")                                                                      \
     X(S_UNPOSITIONED, "After ROOTSTOCK_NOT_FOUND the cursor is unpositioned.")                                         \
-    X(S_UNDISTURBED, "NEXT gives the first key above the one last returned, PREVIOUS the last below it, even if that " \
-                     "one was removed.")                                                                               \
+    X(S_UNDISTURBED, "NEXT gives the first key above the one last returned, and PREVIOUS the last below it, even if"   \
+                     " that one was removed.")                                                                         \
     X(S_READERS, "live read transactions, of all processes")                                                           \
     X(S_LAST_TRANSACTION, "identifier of the last commit")                                                             \
     X(S_LAG, "commits since the oldest live snapshot; 0 without readers")                                              \
     X(S_CHECK_READERS, "Clears the slots of readers whose process died; *cleared may be null.")                        \
     X(S_COPY, "Writes a consistent copy of the last commit to a new file, compacted, and syncs it.")                   \
     X(S_COPY_EXISTS, "A file that exists is never touched: ROOTSTOCK_CANNOT_OPEN.")                                    \
-    X(S_COPY_STOP, "On failure the new file is gone again; stop is a failure, too.")                                   \
-    X(S_COMPACT, "Entries, trees and handles stay what they are.")                                                     \
-    X(S_LAST_COMMIT, "Identifier of the newest commit, of whichever process, without a transaction: what "             \
-                     "transaction_identifier gives for a read transaction begun now.")                                 \
-    X(S_PUBLISH, "Everybody sees the commit then, and it is atomic as ever")                                           \
-    X(S_PEEK, "sets keys[0], keys[1], ... to those that as many moves in that direction (ROOTSTOCK_NEXT or "           \
-              "ROOTSTOCK_PREVIOUS) would come to")                                                                     \
-    X(S_PEEK_STAYS, "The cursor stays where it is; what a move gives later are the same bytes at the same addresses.") \
-    X(S_SEVERAL, "As get for each of the keys, in a read transaction: values[i] is set, its data is null where the "   \
+    X(S_COPY_STOP, "On failure the new file is gone again. stop is a failure, too.")                                   \
+    X(S_COMPACT, "Entries, trees and handles stay as they are.")                                                       \
+    X(S_LAST_COMMIT, "Identifier of the newest commit of any process, without a transaction: the "                     \
+                     "transaction_identifier of a read transaction begun now.")                                        \
+    X(S_PUBLISH, "Everybody sees the commit then, and it is atomic.")                                                  \
+    X(S_PEEK, "The keys ahead of a positioned cursor in a read transaction, in the direction ROOTSTOCK_NEXT or "       \
+              "ROOTSTOCK_PREVIOUS.")                                                                                   \
+    X(S_PEEK_STAYS, "The cursor stays where it is. Later moves give the same bytes at the same addresses.")            \
+    X(S_SEVERAL, "As get for each of the keys, in a read transaction. values[i] is set; its data is null where the "   \
                  "key is not there.")                                                                                  \
-    X(S_SKIP, "It is then as if that many moves had been made, and stays positioned.")                                 \
+    X(S_SKIP, "The cursor stays positioned, as after as many moves.")                                                  \
     X(S_BUSY, "Asked by begin each time the writer of another process is in the way; attempts counts from 0.")         \
     X(S_BUSY_NULL, "A null callback gives up at once.")                                                                \
     X(S_SURVIVES, "What a commit survives.")                                                                           \
     X(S_OPEN_TOGETHER, "Several processes may open a new path at once: one makes the store, and all open it.")         \
-    X(S_OPEN_MESSAGE, "On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what "   \
-                      "to do.")                                                                                        \
+    X(S_OPEN_MESSAGE, "On failure *message, if not null, gets a malloc'd text naming path, the fault and the "         \
+                      "remedy.")                                                                                       \
     X(S_NOT_A_STORE, "the file is not of this engine")                                                                 \
     X(S_CANNOT_OPEN, "no such directory, a directory where a file should be ...")                                      \
     X(S_FULL, "disk or map full; the write transaction can only be aborted")                                           \
     X(S_FORK, "After fork the child's close frees memory and touches no file lock.")                                   \
     X(S_ONE_PROCESS, "a second process cannot open the environment")                                                   \
-    X(S_VERIFY, "Goes through what holds the trees together in the read transaction's snapshot")                       \
+    X(S_VERIFY, "Checks what holds the trees together in the read transaction's snapshot")                             \
     X(S_ENTRIES, "entries of the tree as the transaction sees it, exact")                                              \
     X(S_DEPTH, "at least 1 in a tree with entries")                                                                    \
     X(S_EMPTY_COMMIT, "A write transaction that changed nothing may count as a commit, or not")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Finds sentences of more than 30 words in the README and the articles, which are hard to read, and links to files that are not there.
+"""Finds sentences of more than 30 words, which are hard to read, in the README, the articles, the notes and the comments of the public
+headers; and links to files that are not there.
 
 Usage: Tests/Prose/check.py [--self-test] [FILE...]
 
@@ -13,11 +14,15 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIMIT = 30
+PATTERNS = [
+    "README.md", "CONTRIBUTING.md", "Sources/*/*.docc/*.md", "Vendor-notes/*.md", "Vendor-notes/results/README.md",
+    "CShims/RootstockTable/include/rootstock.h", "CShims/RootstockEngine/include/rootstock_engine.h",
+]
 
 
 def paragraphs(text):
     """(line, text) of each paragraph, list item and table cell."""
-    lines = re.sub(r"^```.*?^```$", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S).split("\n")
+    lines = re.sub(r"^ *```.*?^ *```$", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S).split("\n")
     current, start = [], 0
     for number, line in enumerate(lines + [""], 1):
         stripped = line.strip()
@@ -33,6 +38,18 @@ def paragraphs(text):
             if not current:
                 start = number
             current.append(stripped)
+
+
+def comments(text):
+    """The comments of a C header, each on its lines; a line of their own text that is indented is an example."""
+    kept = [""] * (text.count("\n") + 1)
+    for found in re.finditer(r"/\*(.*?)\*/", text, flags=re.S):
+        first = text.count("\n", 0, found.start())
+        for number, line in enumerate(found[1].split("\n")):
+            line = re.sub(r"^\s*\*\*", "", line)
+            # Comments behind code on lines one after the other are paragraphs of their own, as items of a list are.
+            kept[first + number] = "" if line.startswith("    ") else ("* " if number == 0 else "") + line.strip()
+    return "\n".join(kept)
 
 
 def sentences(text):
@@ -61,6 +78,9 @@ def self_test():
     good = "A row has a key. " * 30 + "\n\n```sh\n" + "word " * 40 + "\n```\n"
     bad = "It goes on " + "and on " * 20 + "to the end.\n"
     lost = list(lost_links(__file__, "[here](check.py) [there](nowhere.md) [web](https://example.org)"))
+    header = "/* It is.\n** " + "word " * 31 + "*/\nint a; /* short */\n/*     " + "code " * 40 + "\n*/\n"
+    if [line for line, _, _ in faults(comments(header))] != [1]:
+        sys.exit("prose: the check of headers itself is wrong")
     if list(faults(good)) or len(list(faults(bad))) != 1 or lost != [(1, "nowhere.md")]:
         sys.exit("prose: the check itself is wrong")
 
@@ -70,12 +90,13 @@ def main():
     if arguments[:1] == ["--self-test"]:
         self_test()
         arguments = arguments[1:]
-    files = arguments or [os.path.join(ROOT, "README.md"), os.path.join(ROOT, "CONTRIBUTING.md")] + sorted(
-        glob.glob(os.path.join(ROOT, "Sources/Rootstock/Rootstock.docc/*.md")))
+    files = arguments or [path for pattern in PATTERNS for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
     count = lost = 0
     for path in files:
         with open(path) as file:
             text = file.read()
+        if path.endswith(".h"):
+            text = comments(text)
         for line, words, sentence in faults(text):
             count += 1
             print(f"{os.path.relpath(path, ROOT)}:{line}: {words} words: {sentence}", file=sys.stderr)

@@ -17,7 +17,7 @@
 **     valid and unmoved until the transaction is reset, committed or aborted. In a write transaction it stays valid
 **     until the next put, delete or clear in that transaction, or longer if the engine says so with
 **     ROOTSTOCK_CAPABILITY_STABLE_WRITE_VALUES. The engine must never let two threads' snapshots disturb each other.
-**     An engine whose entries do not lie in memory by themselves would have to hold all that a scan goes by. With
+**     An engine whose entries are not in memory anyway would have to hold all that a scan reads. With
 **     ROOTSTOCK_CAPABILITY_BRIEF_SLICES it need not, and the table layer copies what it keeps. A slice of a cursor then
 **     stays valid until that cursor's next move, renew or close. In a read transaction a slice of get stays valid until
 **     the transaction's next get, and those of get_several until its next get_several. In a write transaction a slice
@@ -28,8 +28,8 @@
 **  6. One writer. The table layer never begins a second write transaction on an environment of this process while one
 **     is live (it queues them by rootstock_writer_lock). Writers of other processes are the engine's matter: see begin.
 **  7. Snapshots. A read transaction sees the last commit before its begin (or renew), whole, and nothing later.
-**     A write transaction sees its own writes. Abort leaves no trace, commit is atomic and as durable as the options
-**       ask.
+**     A write transaction sees its own writes. Abort leaves no trace. Commit is atomic, and as durable as the options
+**     ask.
 **  8. No nested transactions are asked for: savepoints are the table layer's undo log.
 **  9. Messages. describe() gives the text of the calling thread's last failure in that environment.
 */
@@ -121,18 +121,18 @@ typedef enum rootstock_write_map {
     ROOTSTOCK_WRITE_MAP_NEVER = 2
 } rootstock_write_map;
 
-/* Whether the system reads what is around a page that is not in memory, on engines that map their file. Automatic:
-** unless the store takes more than half of the memory that the process may use; then pages are read one by one, and
-** those that a scan will come to are asked for. */
+/* Whether the system reads ahead around a page that is not in memory, on engines that map their file. Automatic: yes,
+** unless the store takes more than half of the memory that the process may use. Pages are then read one by one, and a
+** scan asks for its next pages early. */
 typedef enum rootstock_read_ahead {
     ROOTSTOCK_READ_AHEAD_AUTOMATIC = 0,
     ROOTSTOCK_READ_AHEAD_ALWAYS = 1,
     ROOTSTOCK_READ_AHEAD_NEVER = 2
 } rootstock_read_ahead;
 
-/* How far an engine goes into its library's pages by itself, where it can: none uses the library's public calls alone,
-** read reads pages where they lie, write edits them, too. Automatic: as far as the engine can. Any may read what any
-** other has written. */
+/* How far an engine goes into its library's pages by itself, where it can. none: the library's public calls alone.
+** read: it reads pages where they lie. write: it edits them, too. Automatic: as far as the engine can. Each can read
+** what the others have written. */
 typedef enum rootstock_page_access {
     ROOTSTOCK_PAGE_ACCESS_AUTOMATIC = 0,
     ROOTSTOCK_PAGE_ACCESS_NONE = 1,
@@ -158,34 +158,33 @@ typedef struct rootstock_options {
     rootstock_write_map write_map;
     uint32_t file_mode; /* permission bits of a new file before umask; 0: 0644 as SQLite's */
     rootstock_read_ahead read_ahead;
-    /* Non-zero: the file is another program's, too, which must find it whole after a power loss without this engine's
-    ** help. */
+    /* Non-zero: another program uses the file, too. It must find the file whole after a power loss without this
+    ** engine's help. */
     int foreign;
-    /* Asking an engine for one of these that has no choose is ROOTSTOCK_MISUSE. */
+    /* ROOTSTOCK_MISUSE on an engine without choose. */
     rootstock_page_access page_access;
     rootstock_commit_form commit;
 } rootstock_options;
 
 /* begin flags */
 #define ROOTSTOCK_BEGIN_WRITE 0x01u
-/* With WRITE: the file is not trusted. What the engine's library would believe of it is looked at before the library
-** changes anything there; ROOTSTOCK_CORRUPT, from begin on, where it is not in order. Asked only of engines with
-** ROOTSTOCK_CAPABILITY_CHECKS_PAGES. */
+/* With WRITE: the file is not trusted. The engine checks each page before its library changes it. From begin on, a page
+** that is not in order is ROOTSTOCK_CORRUPT. Only for engines with ROOTSTOCK_CAPABILITY_CHECKS_PAGES. */
 #define ROOTSTOCK_BEGIN_CHECKED 0x02u
 
 /* Asked by begin each time the writer of another process is in the way; attempts counts from 0. Non-zero: try again
 ** (the callback has slept as it saw fit). Zero: give up with ROOTSTOCK_BUSY. A null callback gives up at once. */
 typedef int (*rootstock_busy)(void *context, int attempts);
 
-/* Asked by what takes long, now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing
-** changed. It calls nothing of the environment. Null: never. */
+/* Long calls ask it now and then, on the calling thread. Non-zero: give up with ROOTSTOCK_INTERRUPTED, nothing changed.
+** It calls nothing of the environment. Null: never. */
 typedef int (*rootstock_stop)(void *context);
 
 /* Room for what verify has to say. */
 #define ROOTSTOCK_VERIFY_WORDS 200
 
-/* Words in memory, shared with all processes on the store, that tell what last_commit would: it is the greater of
-** *numbers[0] and *numbers[1], unless *left is left_value: then begin gives ROOTSTOCK_MOVED. */
+/* Words in memory, shared with all processes on the store, in place of calls of last_commit. Its answer is the greater
+** of *numbers[0] and *numbers[1]. If *left is left_value, the store has moved, and begin gives ROOTSTOCK_MOVED. */
 typedef struct rootstock_commit_words {
     const volatile uint64_t *numbers[2];
     const volatile uint64_t *left;
@@ -229,8 +228,8 @@ typedef struct rootstock_environment_statistics {
     uint64_t oldest_reader_lag; /* commits since the oldest live snapshot; 0 without readers */
     /* The commit that was undone last, because a power loss had broken it, and when (seconds since 1970); 0: none. */
     uint64_t undone_commit, undone_seconds;
-    /* How often this process has waited for an answer of the server that keeps the store, what this very call waits for
-    ** not among it; 0 where there is none. */
+    /* How often this process has waited for an answer of the server that keeps the store, without the waits of this
+    ** very call; 0 where there is no server. */
     uint64_t round_trips;
 } rootstock_environment_statistics;
 
@@ -244,8 +243,8 @@ struct rootstock_engine {
 
     /* Opens or creates the environment at path. Called once per file and process: rootstock_environment_acquire shares
     ** it. Several processes may open a new path at once: one makes the store, and all open it.
-    ** On failure *message, if not null, gets a malloc'd text naming path, what was wrong and what to do. On success it
-    ** may get one too: what opening did to the store that its users are to be told. */
+    ** On failure *message, if not null, gets a malloc'd text naming path, the fault and the remedy. On success it may
+    ** get one too, if opening has changed the store in a way that users have to know. */
     int (*open)(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                 rootstock_environment **environment, char **message);
     /* Closes; no transaction is live. Never fails. After fork the child's close frees memory and touches no file
@@ -255,7 +254,7 @@ struct rootstock_engine {
     /* Begins. A write begin waits for another process's writer by asking busy. */
     int (*begin)(rootstock_environment *environment, uint32_t flags, rootstock_busy busy, void *busy_context,
                  rootstock_transaction **transaction);
-    /* Ends the transaction, whatever the result: after a failed commit nothing of it is visible and the pointer is
+    /* Ends the transaction, whatever the result. After a failed commit nothing of it is visible, and the pointer is
     ** dead. */
     int (*commit)(rootstock_transaction *transaction);
     void (*abort)(rootstock_transaction *transaction);
@@ -282,15 +281,15 @@ struct rootstock_engine {
     int (*remove)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *key);
 
     int (*cursor_open)(rootstock_transaction *transaction, rootstock_tree tree, rootstock_cursor **cursor);
-    /* Attaches a cursor of a reset-and-renewed (or another) read transaction anew; it is unpositioned afterwards.
-    ** Optional; without it the table layer closes and opens. */
+    /* Attaches a cursor of a reset and renewed (or another) read transaction again. It is unpositioned afterwards.
+    ** Optional: without it the table layer closes and opens. */
     int (*cursor_renew)(rootstock_transaction *transaction, rootstock_cursor *cursor);
     /* Every cursor is closed before its transaction ends, save cursors of a read transaction kept for cursor_renew. */
     void (*cursor_close)(rootstock_cursor *cursor);
-    /* Moves. For SEEK and EXACT *key is the key sought, which may be a slice that this cursor gave; on ROOTSTOCK_OK
+    /* Moves. For SEEK and EXACT *key is the key sought, which may be a slice that this cursor gave. On ROOTSTOCK_OK
     ** *key and *value are the entry. After ROOTSTOCK_NOT_FOUND the cursor is unpositioned. In a write transaction, an
-    ** entry put or removed elsewhere does not disturb a positioned cursor: NEXT gives the first key above the one last
-    ** returned, PREVIOUS the last below it, even if that one was removed. */
+    ** entry put or removed elsewhere does not disturb a positioned cursor. NEXT gives the first key above the one last
+    ** returned, and PREVIOUS the last below it, even if that one was removed. */
     int (*cursor_move)(rootstock_cursor *cursor, rootstock_move move, rootstock_slice *key, rootstock_slice *value);
 
     size_t (*maximum_key_size)(rootstock_environment *environment); /* 0: no limit */
@@ -300,75 +299,75 @@ struct rootstock_engine {
     /* Clears the slots of readers whose process died; *cleared may be null. Optional. */
     int (*check_readers)(rootstock_environment *environment, int *cleared);
     /* Writes a consistent copy of the last commit to a new file, compacted, and syncs it. Writers go on meanwhile. A
-    ** file that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again; stop is a
+    ** file that exists is never touched: ROOTSTOCK_CANNOT_OPEN. On failure the new file is gone again. stop is a
     ** failure, too. Optional. */
     int (*copy)(rootstock_environment *environment, const char *path, rootstock_stop stop, void *stop_context);
     /* Text for the calling thread's last failure here, in the engine's own words. Valid until its next call. */
     const char *(*describe)(rootstock_environment *environment, int code);
-    /* Rewrites the store at its path without the space that it has no use for: SQL's VACUUM. *transaction* is a write
-    ** transaction in which nothing was changed; it is ended, whatever the result. Entries, trees and handles stay what
-    ** they are. Live snapshots are not disturbed, the process's own and others'. A crash at any moment leaves the path
-    ** with a whole store, old or new. ROOTSTOCK_BUSY: others were in the way for too long; nothing has changed. Once
-    ** the new one is to take the old one's place, stop is asked no more. An engine may have made a new file of it: then
-    ** every later begin and renew in this environment and in every other on the old file, of all processes, gives
-    ** ROOTSTOCK_MOVED. What a transaction_identifier of the old environment says has no meaning in the new one.
+    /* SQL's VACUUM: rewrites the store at its path without unused space. *transaction* is a write transaction in which
+    ** nothing was changed. It is ended, whatever the result.
+    **   - Entries, trees and handles stay as they are. Live snapshots of all processes are not disturbed.
+    **   - A crash at any moment leaves the path with a whole store, old or new.
+    **   - ROOTSTOCK_BUSY: others were in the way for too long. Nothing has changed.
+    **   - stop is asked no more once the new store takes the old one's place.
+    **   - An engine may make a new file. Every later begin and renew on the old file, in all processes, then gives
+    **     ROOTSTOCK_MOVED. Transaction identifiers of the old file mean nothing in the new one.
     ** Optional: null says that there is never anything to give back. */
     int (*compact)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context);
 
-    /* Identifier of the newest commit, of whichever process, without a transaction: what transaction_identifier gives
-    ** for a read transaction begun now. While a commit is under way it may be that one's already; it never falls behind
-    ** a snapshot that this process has taken. 0: not known, and always in a child after fork and
-    ** where begin gives ROOTSTOCK_MOVED. Called from any thread before every statement, so that a statement can tell
-    ** cheaply that nothing has changed: worth having only where it costs less than a renew.
-    ** Optional. */
+    /* Identifier of the newest commit of any process, without a transaction: the transaction_identifier of a read
+    ** transaction begun now. It may already be that of a commit under way. It never falls behind a snapshot that this
+    ** process has taken. 0: not known. It is 0 in a child after fork, and where begin gives ROOTSTOCK_MOVED.
+    ** Called from any thread before every statement, which then knows cheaply that nothing has changed. So it is worth
+    ** having only where it costs less than a renew. Optional. */
     uint64_t (*last_commit)(rootstock_environment *environment);
 
-    /* As commit, for a transaction that another writer waits for, or soon will: may leave part of making it durable to
-    ** settle, with *ticket other than 0, so that the next writer can begin before. Everybody sees the commit then, and
-    ** it is atomic as ever; only a power loss could still take it, with all that was committed after it, until settle
-    ** has returned ROOTSTOCK_OK. With *ticket 0 nothing is left to do. Commits that others make meanwhile are durable
-    ** no sooner than this one. Optional, with settle. */
+    /* As commit, for a transaction that another writer waits for, or soon will. It may leave part of the flush to
+    ** settle, with *ticket other than 0, so that the next writer can begin earlier. Everybody sees the commit then, and
+    ** it is atomic. Until settle has returned ROOTSTOCK_OK, a power loss may take it, with all later commits. With
+    ** *ticket 0 nothing is left to do. Commits that others make meanwhile are durable no sooner than this one.
+    ** Optional, with settle. */
     int (*publish)(rootstock_transaction *transaction, uint64_t *ticket);
     /* Waits until the commit that has the ticket is as durable as commit would have made it. Called once for each
-    ** ticket, without a transaction being needed, by any thread, while other threads write. Several that wait share
-    ** their flushes. A failure (ROOTSTOCK_IO, ROOTSTOCK_FULL): the commit is there for everybody, and may be lost with
-    ** the power; each one that waits is told. */
+    ** ticket, without a transaction, by any thread, while other threads write. Several that wait share their flushes.
+    ** After a failure (ROOTSTOCK_IO, ROOTSTOCK_FULL) everybody sees the commit, and a power loss may take it. Each one
+    ** that waits gets the failure. */
     int (*settle)(rootstock_environment *environment, uint64_t ticket);
 
-    /* Of a positioned cursor in a read transaction: sets keys[0], keys[1], ... to those that as many moves in that
-    ** direction (ROOTSTOCK_NEXT or ROOTSTOCK_PREVIOUS) would come to, as far as they are at hand, and returns how many;
-    ** at most limit. The cursor stays where it is; what a move gives later are the same bytes at the same addresses. 0
-    ** is always a right answer. Not called with ROOTSTOCK_CAPABILITY_BRIEF_SLICES. Optional, with get_several. */
+    /* The keys ahead of a positioned cursor in a read transaction, in the direction ROOTSTOCK_NEXT or
+    ** ROOTSTOCK_PREVIOUS. Sets keys[0], keys[1], ... as far as they are at hand, at most limit, and returns how many. 0
+    ** is always a right answer. The cursor stays where it is. Later moves give the same bytes at the same addresses.
+    ** Not called with ROOTSTOCK_CAPABILITY_BRIEF_SLICES. Optional, with get_several. */
     uint32_t (*cursor_peek)(rootstock_cursor *cursor, rootstock_move direction, rootstock_slice *keys, uint32_t limit);
-    /* As get for each of the keys, in a read transaction: values[i] is set, its data is null where the key is not
-    ** there. The order in which they are found is the engine's: it can have several underway at once where each has to
-    ** wait for memory. ROOTSTOCK_OK, or a failure, after which no value means anything. Optional. */
+    /* As get for each of the keys, in a read transaction. values[i] is set; its data is null where the key is not
+    ** there. The engine chooses the order, so that the look-ups' cache misses can overlap. ROOTSTOCK_OK, or a failure,
+    ** after which no value means anything. Optional. */
     int (*get_several)(rootstock_transaction *transaction, rootstock_tree tree, const rootstock_slice *keys,
                        rootstock_slice *values, uint32_t count);
 
-    /* Sets *words to where last_commit can be read, until close, by any thread, without a call of the engine: two
-    ** thirds of what the table layer adds to a statement prepared were such calls. 0: it cannot be, and *words is as it
-    ** was. Optional. */
+    /* Sets *words, from which any thread can read last_commit without a call of the engine, until close. Such calls
+    ** were two thirds of what the table layer adds to a prepared statement. 0: there are no such words, and *words is
+    ** as it was. Optional. */
     int (*commit_words)(rootstock_environment *environment, rootstock_commit_words *words);
 
-    /* Of a positioned cursor in a read transaction: goes on by as many entries in that direction (ROOTSTOCK_NEXT or
-    ** ROOTSTOCK_PREVIOUS) as it can without looking at them, at most count, and returns how many. It is then as if that
-    ** many moves had been made, and stays positioned. 0 is always a right answer. Optional. */
+    /* Skips entries with a positioned cursor in a read transaction, in the direction ROOTSTOCK_NEXT or
+    ** ROOTSTOCK_PREVIOUS, without looking at them. It skips as many as it can, at most count, and returns how many. The
+    ** cursor stays positioned, as after as many moves. 0 is always a right answer. Optional. */
     uint64_t (*cursor_skip)(rootstock_cursor *cursor, rootstock_move direction, uint64_t count);
 
-    /* Goes through what holds the trees together in the read transaction's snapshot, which gets and moves need not look
-    ** at as a whole (pages, records of trees). ROOTSTOCK_CORRUPT: something is wrong with it, and *words* has the first
-    ** such thing, zero-terminated, in words for who is to read what a check says; other failures as ever. ROOTSTOCK_OK
-    ** in a write transaction where that cannot be done. Optional. */
+    /* Checks what holds the trees together in the read transaction's snapshot: pages, records of trees.
+    ** ROOTSTOCK_CORRUPT: something is wrong, and *words* names the first fault, zero-terminated, for the reader of a
+    ** check. Other failures as ever. ROOTSTOCK_OK in a write transaction where this cannot be done. Optional. */
     int (*verify)(rootstock_transaction *transaction, rootstock_stop stop, void *stop_context,
                   char words[ROOTSTOCK_VERIFY_WORDS]);
 
-    /* The engine that serves a store opened with these options: this one, or another of the same files, whose functions
+    /* The engine that serves a store opened with these options: this one, or another for the same files. Its functions
     ** are called then. Asked before open, once for each environment. Never null. *notice is null, or gets a static text
-    ** for whoever runs the program: why the store is served otherwise than it was asked for. Optional. */
+    ** for users: why the store is served in another way than asked for. Optional. */
     const rootstock_engine *(*choose)(const rootstock_engine *engine, const rootstock_options *options,
                                       const char **notice);
-    /* Null; or this is a form of the engine of that name, for the same files, which has its name behind a colon. */
+    /* Null, or the name of an engine of which this one is a form, for the same files. A form's own name is that name, a
+    ** colon and a word. */
     const char *form;
 };
 
@@ -388,10 +387,10 @@ int rootstock_engine_register(const rootstock_engine *engine);
 ** It needs this header and nothing of Rootstock's to link with. */
 
 /* Loads the library at path and registers its engine; *loaded, if not null, gets it. A library loaded again is the same
-** engine. It stays loaded until the process ends. ROOTSTOCK_CANNOT_OPEN: there is no such library, or it needs what is
-** not there; ROOTSTOCK_NOT_A_STORE: it has no rootstock_engine_init; ROOTSTOCK_VERSION: another ABI; the codes of
-** rootstock_engine_register. *message, if not null, gets a malloc'd text that names path and what is wrong.
-** Thread-safe. Whoever may choose the path runs code in this process. */
+** engine. It stays loaded until the process ends. ROOTSTOCK_CANNOT_OPEN: there is no such library, or a library that it
+** needs is missing. ROOTSTOCK_NOT_A_STORE: it has no rootstock_engine_init. ROOTSTOCK_VERSION: another ABI. The codes
+** of rootstock_engine_register. *message, if not null, gets a malloc'd text that names path and the fault. Thread-safe.
+** Whoever chooses the path runs code in this process. */
 int rootstock_engine_load(const char *path, const rootstock_engine **loaded, char **message);
 /* The engine of that name, or of that name, a colon and a form ("lmdb:plain"), compared without case; or null. */
 const rootstock_engine *rootstock_engine_find(const char *name);
@@ -403,9 +402,9 @@ typedef struct rootstock_shared {
     const rootstock_engine *engine; /* whose functions serve it: what choose gave */
     const char *notice;             /* and its text, or null */
     int notice_told;                /* the table layer's; guarded by rootstock_shared_lock */
-    char *repair;                   /* what opening did to the store that its users are to be told, or null */
+    char *repair;                   /* what opening changed in the store, for its users; or null */
     int repair_told;                /* as notice_told */
-    int verified;                   /* the table layer's, guarded so: its pages were gone through as a whole */
+    int verified;                   /* the table layer's, guarded so: all pages were checked */
     rootstock_environment *environment;
     char *path;                     /* as first given */
     rootstock_options options;      /* as first given */
@@ -416,16 +415,15 @@ typedef struct rootstock_shared {
     void (*attachment_free)(void *attachment);
 } rootstock_shared;
 
-/* Opens, or shares what this process has open already: for engines with ROOTSTOCK_CAPABILITY_FILE the same (device,
-** inode) is the same environment whatever the path; for others the same path is. A second opener gets the environment
-** with the first one's options; asking for other ones is ROOTSTOCK_MISUSE with a message that names the difference
-** (read_only on top of a writable environment is allowed, the reverse is not; zero fields ask for nothing).
-** Thread-safe. */
+/* Opens an environment, or shares one that this process has open. With ROOTSTOCK_CAPABILITY_FILE the same (device,
+** inode) is the same environment, whatever the path. For other engines the same path is. A second opener gets the first
+** one's options. Asking for others is ROOTSTOCK_MISUSE, with a message that names the difference. read_only on top of a
+** writable environment is allowed, the reverse is not. Zero fields ask for nothing. Thread-safe. */
 int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                                   rootstock_shared **shared, char **message);
 /* After ROOTSTOCK_MOVED: exchanges one use of *shared for a use of the environment that the path names now, opened with
 ** the options of the old one. The caller has ended its transactions in the old one, and obtains its trees' handles
-** anew. On failure *shared is what it was, still in use. The working directory does not matter. Thread-safe. */
+** again. On failure *shared is as it was, still in use. The working directory does not matter. Thread-safe. */
 int rootstock_environment_follow(rootstock_shared **shared, char **message);
 /* Gives one use back; the last one closes the environment. attachment_free must not call back into the registries. */
 void rootstock_environment_release(rootstock_shared *shared);
@@ -446,30 +444,30 @@ void rootstock_shared_unlock(rootstock_shared *shared);
 /* ROOTSTOCK_OK, or ROOTSTOCK_MISUSE in a process other than the one that opened the environment. */
 int rootstock_shared_check_process(const rootstock_shared *shared);
 
-/* The queue of this process's writers, ahead of whom go those in line (below). Waits up to the busy callback's
-** patience, as begin does; ROOTSTOCK_BUSY if it gives up. Waiting is a sleep on a condition in slices of at most a
+/* The queue of this process's writers. Those in line (below) go first. It waits as long as the busy callback says, as
+** begin does. ROOTSTOCK_BUSY if the callback gives up. Waiting is a sleep on a condition, in slices of at most a
 ** millisecond between questions. Not recursive. */
 int rootstock_writer_lock(rootstock_shared *shared, rootstock_busy busy, void *busy_context);
 void rootstock_writer_unlock(rootstock_shared *shared);
-/* The same without a callback, but where commits wait for no flush, and so are short, it first waits awake for some 20
+/* The same without a callback. Where commits wait for no flush, and so are short, it first waits awake for some 20
 ** microseconds. */
 int rootstock_writer_lock_soon(rootstock_shared *shared);
-/* The same with a place in a line, first come first served: waits asleep for so long at most, is woken when its turn
-** comes. ROOTSTOCK_BUSY if it did not come. Where commits wait for no flush, others may go by one who has waited for
-** less than 5 milliseconds, and less than half of what it may wait. */
+/* The same with a place in a line, first come first served. It sleeps for so long at most, and is woken when its turn
+** comes. ROOTSTOCK_BUSY if the turn did not come. Where commits wait for no flush, others may overtake a thread that
+** has waited for less than 5 milliseconds, and less than half of its time. */
 int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds);
 /* How many threads stand in line. */
 int rootstock_writers_in_line(rootstock_shared *shared);
-/* What a connection keeps between its commits: zeroes at first. */
+/* A connection's state between its commits; zero it at first. */
 typedef struct rootstock_turn {
     uint64_t last; /* number of its last commit among all that asked */
-    int hoped;     /* of its last commit: others were hoped for */
+    int hoped;     /* whether its last commit expected others to share the flush */
 } rootstock_turn;
-/* Whoever has the lock is about to commit. Shall it share a flush with commits that follow? Yes if others stand in
-** line; or if not all who shared the last flush have committed again, so that they are likely on their way. */
+/* Asked by the holder of the lock before it commits: should it share a flush with the commits that follow? Yes if
+** others stand in line. Yes if some that shared the last flush have not committed again, since they are likely to. */
 int rootstock_writer_shares(rootstock_shared *shared, rootstock_turn *turn);
-/* The commit is durable, or that has failed. Where nobody came who was hoped for, nobody is hoped for in the next
-** flushes. */
+/* Called when the commit is durable, or its flush has failed. If it expected others and none came, the next flushes
+** expect nobody. */
 void rootstock_writer_settled(rootstock_shared *shared, const rootstock_turn *turn);
 
 /* How often this process has waited for servers, of all stores that it has open now; 0 where none is on a server. */

@@ -48,8 +48,9 @@ static int cannot_errno(char **message, int error, const char *path) {
                       "make the directory first (a read-only store must exist, too)");
     case EACCES:
     case EPERM:
-        return cannot(message, ROOTSTOCK_PERMISSION, path, "permission denied",
-                      "open it read-only, or give this user the right to write the file and its directory");
+        return cannot(
+            message, ROOTSTOCK_PERMISSION, path, "permission denied",
+            "readers write the lock file, too: give this user the right to write both files and their directory");
     case EROFS: return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
     case EISDIR: return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
     case ENOMEM:
