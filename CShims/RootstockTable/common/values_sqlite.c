@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+/* Its bytes, with no NUL behind them: sqlite3_value_text would copy a text that was bound with its length for that. */
+static const void *text_of(sqlite3_value *from) {
+    return sqlite3_value_encoding(from) == SQLITE_UTF8 ? sqlite3_value_blob(from) : sqlite3_value_text(from);
+}
+
 void rst_value_from(sqlite3_value *from, rootstock_value *to) {
     to->type = sqlite3_value_type(from);
     to->size = 0;
@@ -15,7 +20,7 @@ void rst_value_from(sqlite3_value *from, rootstock_value *to) {
     case SQLITE_INTEGER: to->as.integer = sqlite3_value_int64(from); break;
     case SQLITE_FLOAT: to->as.real = sqlite3_value_double(from); break;
     case SQLITE_TEXT:
-        to->as.data = sqlite3_value_text(from);
+        to->as.data = text_of(from);
         to->size = (size_t)sqlite3_value_bytes(from);
         if (to->as.data == NULL) to->as.data = "";
         break;

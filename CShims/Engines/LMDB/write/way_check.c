@@ -150,13 +150,14 @@ static int go(way *w, uint64_t number, const MDB_val *key, lmdb_way kind) {
 int rootstock_lmdb_check_way(rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, const MDB_val *key,
                              lmdb_way kind) {
     const lmdb_cursor_layout *layout = (const lmdb_cursor_layout *)cursor;
-    way w = {.transaction = transaction};
     if (!lmdb_writing(transaction)->checks || tree == transaction->environment->unnamed ||
         layout->txn != transaction->txn || layout->tree != tree || layout->record->flags != 0)
         return MDB_SUCCESS;
     const lmdb_tree_record *record = layout->record;
     if (!is_record(transaction, record)) return rootstock_lmdb_damaged(transaction, record->root);
     if (record->root == LMDB_NO_PAGE) return MDB_SUCCESS;
+    way w; /* its levels are filled in on the way */
+    w.transaction = transaction;
     w.depth = record->depth;
     if (kind == LMDB_WAY_FIRST || kind == LMDB_WAY_LAST)
         return check_edge(&w, record->root, 0, every_key, kind == LMDB_WAY_LAST);
