@@ -11,6 +11,7 @@
 ** | ":memory:", mode=memory                 | SQLite; with ROOTSTOCK_MEMORY a store that goes with the connection |
 ** | "" (a temporary database)               | SQLite                                                         |
 ** | a VFS other than the system's own       | SQLite                                                         |
+** | a URI that SQLite refuses               | SQLite, which says why                                         |
 */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -24,7 +25,7 @@
 
 typedef struct open_name {
     char *path;
-    bool memory, shared, read_only, may_create, foreign_vfs;
+    bool memory, shared, read_only, may_create, foreign_vfs, refused;
     char engine[32];
     sqlite3_str *options; /* members of the JSON object */
 } open_name;
@@ -103,16 +104,25 @@ static int set_store_option(open_name *name, const char *key, const char *value,
     return SQLITE_OK;
 }
 
-/* mode=ro|rw|rwc|memory restrains what the flags allow. Anything wrong is for SQLite to tell. */
+/* mode=ro|rw|rwc|memory restrains what the flags allow. */
 static void set_mode(open_name *name, const char *value) {
-    if (strcmp(value, "memory") == 0) name->memory = true;
-    if (strcmp(value, "ro") == 0) name->read_only = true;
-    if (strcmp(value, "ro") == 0 || strcmp(value, "rw") == 0) name->may_create = false;
+    const bool ro = strcmp(value, "ro") == 0, rw = strcmp(value, "rw") == 0, rwc = strcmp(value, "rwc") == 0;
+    if (strcmp(value, "memory") == 0)
+        name->memory = true;
+    else if (!(ro || rw || rwc) || (!ro && name->read_only) || (rwc && !name->may_create))
+        name->refused = true;
+    if (ro) name->read_only = true;
+    if (ro || rw) name->may_create = false;
+}
+
+static void set_cache(open_name *name, const char *value) {
+    name->shared = strcmp(value, "shared") == 0;
+    if (!name->shared && strcmp(value, "private") != 0) name->refused = true;
 }
 
 static int set_parameter(open_name *name, const char *key, const char *value, char **message) {
     if (strcmp(key, "mode") == 0) set_mode(name, value);
-    if (strcmp(key, "cache") == 0) name->shared = strcmp(value, "shared") == 0;
+    if (strcmp(key, "cache") == 0) set_cache(name, value);
     if (strcmp(key, "vfs") == 0) name->foreign_vfs = !is_system_vfs(value);
     if (strcmp(key, "immutable") == 0 && sqlite3_stricmp(value, "1") == 0) name->read_only = true;
     return set_store_option(name, key, value, message);
@@ -122,8 +132,9 @@ static int read_uri(const char *uri, open_name *name, char **message) {
     const char *p = uri + 5, *end = p + strcspn(p, "#"), *path_end;
     int code = SQLITE_OK;
     if (p[0] == '/' && p[1] == '/') { /* an authority: empty or localhost */
-        p += 2;
+        const char *authority = p += 2;
         while (p < end && *p != '/') p++;
+        if (p > authority && !(p - authority == 9 && strncmp(authority, "localhost", 9) == 0)) name->refused = true;
     }
     path_end = memchr(p, '?', (size_t)(end - p));
     if (path_end == NULL) path_end = end;
@@ -162,7 +173,7 @@ static void settle_engine(open_name *name) {
 static int choose(open_name *name, rsti_choice *choice, char **message) {
     const char *durability = getenv("ROOTSTOCK_DURABILITY");
     const bool asks = name->engine[0] != '\0';
-    if (name->foreign_vfs) return SQLITE_OK;
+    if (name->foreign_vfs || name->refused) return SQLITE_OK;
     if (name->memory) {
         settle_engine(name);
         if (!is_set("ROOTSTOCK_MEMORY") && !asks) return SQLITE_OK;

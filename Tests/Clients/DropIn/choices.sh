@@ -55,6 +55,10 @@ is "a missing file is not made by mode=rw" "Error: unable to open database \"fil
     "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 "file:none.db?mode=rw" "SELECT 1")"
 is "mode=ro is read-only" "attempt to write a readonly database" \
     "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 "file:new.db?mode=ro" "INSERT INTO t VALUES(9,9)" | sed 's/.*, //; s/ (8)//')"
+for uri in "mode=Ro" "mode=" "cache=yes" "mode=ro&mode=rw"; do
+    is "what SQLite refuses is refused: $uri" "$(sqlite3 "file:new.db?$uri" "SELECT 1" 2>&1)" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 "file:new.db?$uri" "SELECT 1")"
+done
+is "... an authority, too" "$(sqlite3 "file://host/new.db" "SELECT 1" 2>&1)" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 "file://host/new.db" "SELECT 1")"
 is "... and reads" "1|z" "$(with sqlite3 -readonly new.db "SELECT * FROM t")"
 is ":memory: is native" "memory" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 :memory: "PRAGMA journal_mode")"
 is ":memory: is a store where that is asked" "rootstock: :memory:: a store, engine lmdb (in memory)
