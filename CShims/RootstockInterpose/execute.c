@@ -10,20 +10,20 @@
 
 typedef int (*row_function)(void *, int, char **, char **);
 
-/* Gives the row, or with no row the names alone. SQLITE_ABORT: the callback wants no more. */
-static int give(rsti_statement *s, row_function row, void *context, char **cells, int columns, bool has_row) {
+/* Gives the row. SQLITE_ABORT: the callback wants no more. */
+static int give(rsti_statement *s, row_function row, void *context, char **cells, int columns) {
     char **names = cells + columns + 1;
     bool is_null;
     for (int i = 0; i < columns; i++) {
         names[i] = (char *)(uintptr_t)sqlite3_column_name(s->real, i);
         /* Asked first: a number whose text found no memory is NULL from then on. */
-        is_null = !has_row || sqlite3_column_type(s->real, i) == SQLITE_NULL;
+        is_null = sqlite3_column_type(s->real, i) == SQLITE_NULL;
         cells[i] = is_null ? NULL : (char *)(uintptr_t)sqlite3_column_text(s->real, i);
         if (cells[i] == NULL && !is_null) return SQLITE_NOMEM;
     }
     names[columns] = NULL;
     cells[columns] = NULL;
-    return row(context, columns, has_row ? cells : NULL, names) != 0 ? SQLITE_ABORT : SQLITE_OK;
+    return row(context, columns, cells, names) != 0 ? SQLITE_ABORT : SQLITE_OK;
 }
 
 static int run(rsti_statement *s, row_function row, void *context) {
@@ -33,7 +33,7 @@ static int run(rsti_statement *s, row_function row, void *context) {
         int columns = sqlite3_column_count(s->real), given;
         if (row == NULL) continue;
         if (cells == NULL) cells = calloc(2 * (size_t)columns + 2, sizeof *cells);
-        given = cells == NULL ? SQLITE_NOMEM : give(s, row, context, cells, columns, true);
+        given = cells == NULL ? SQLITE_NOMEM : give(s, row, context, cells, columns);
         if (given == SQLITE_OK) continue;
         free(cells);
         (void)rsti_run_finalize(s);
