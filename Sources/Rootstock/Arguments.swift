@@ -70,25 +70,40 @@ extension Statement {
     ///
     /// - Throws: ``ResultCode/range`` unless there is one argument for each parameter, and each name is in the statement.
     public func bind(_ arguments: Arguments) throws(DatabaseError) {
-        if let names = arguments.names {
-            for (name, value) in zip(names, arguments.values) { try bind(value, named: name) }
-        }
+        let names = try arguments.names.map { (names) throws(DatabaseError) in try indexes(of: names) }
         guard arguments.values.count == parameterCount else {
             throw DatabaseError(
-                .range, "the statement takes \(parameterCount) arguments, and \(arguments.values.count) were given",
-                sql: sql)
+                .range, "the statement takes \(parameterCount) arguments, not \(arguments.values.count)", sql: sql)
         }
-        guard arguments.names == nil else { return }
-        for index in arguments.values.indices { try bind(arguments.values[index], at: index + 1) }
+        for index in arguments.values.indices {
+            try bind(arguments.values[index], at: names.map { $0[index] } ?? index + 1)
+        }
+    }
+
+    /// The parameters with these names: each of them once, or two names would leave a parameter without a value.
+    private func indexes(of names: [String]) throws(DatabaseError) -> [Int] {
+        var indexes: [Int] = []
+        for name in names {
+            let index = try index(of: name)
+            guard !indexes.contains(index) else {
+                throw DatabaseError(.range, "two arguments were given for the parameter \(name)", sql: sql)
+            }
+            indexes.append(index)
+        }
+        return indexes
+    }
+
+    private func index(of name: String) throws(DatabaseError) -> Int {
+        guard let index = parameterIndex(of: name) ?? parameterIndex(of: ":" + name) else {
+            throw DatabaseError(.range, "the statement has no parameter named \(name)", sql: sql)
+        }
+        return index
     }
 
     /// Binds one argument by name, given with its prefix, or without one where the statement uses `:`.
     ///
     /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     public func bind(_ value: some ValueConvertible, named name: String) throws(DatabaseError) {
-        guard let index = parameterIndex(of: name) ?? parameterIndex(of: ":" + name) else {
-            throw DatabaseError(.range, "the statement has no parameter named \(name)", sql: sql)
-        }
-        try bind(value.databaseValue, at: index)
+        try bind(value.databaseValue, at: index(of: name))
     }
 }

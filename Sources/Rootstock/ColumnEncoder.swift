@@ -37,9 +37,7 @@ package final class ColumnEncoder: Encoder {
         let probe = ValueProbe()
         try value.encode(to: probe)
         if let single = probe.value, !probe.isComposed { return single }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+        return .text(try JSONText.encode(value))
     }
 }
 

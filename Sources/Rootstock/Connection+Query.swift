@@ -36,7 +36,7 @@ extension Connection {
     ///
     /// A property takes the column of its coding key; `nil` stands for NULL and for a column that the query does not have. A nested
     /// type takes the columns with its key before a point (`SELECT author.name AS "author.name"`), or else JSON text from the column of its
-    /// key. A type without keys, such as `String` or `Date`, takes the first column.
+    /// key, with dates as text. A type without keys, such as `String` or `Date`, takes the first column.
     ///
     /// - Throws: What the query met; ``ResultCode/mismatch`` where a value stands for none of the property's type; what `init(from:)` throws.
     public func query<T: Decodable>(
@@ -109,6 +109,11 @@ extension Connection {
         try query(sql.text, Arguments(values: sql.arguments), as: type)
     }
 
+    /// The first row of a query, what is interpolated bound; `nil` if it has none.
+    public func queryOne(literal sql: SQL) throws(DatabaseError) -> Row? {
+        try queryOne(sql.text, Arguments(values: sql.arguments))
+    }
+
     /// The first row of a query, decoded as in ``query(_:_:as:)``, what is interpolated bound; `nil` if it has none.
     public func queryOne<T: Decodable>(literal sql: SQL, as type: T.Type) throws -> T? {
         try queryOne(sql.text, Arguments(values: sql.arguments), as: type)
@@ -117,6 +122,11 @@ extension Connection {
     /// The first column of a query's first row, what is interpolated bound; `nil` if there is no row.
     public func queryValue(literal sql: SQL) throws(DatabaseError) -> Value? {
         try queryValue(sql.text, Arguments(values: sql.arguments))
+    }
+
+    /// The rows of a query, what is interpolated bound, one at a time.
+    public func cursor(literal sql: SQL) throws(DatabaseError) -> Cursor<Row> {
+        try cursor(sql.text, Arguments(values: sql.arguments))
     }
 
     /// The rows of a query, decoded as in ``query(_:_:as:)``, what is interpolated bound, one at a time.

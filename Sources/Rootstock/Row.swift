@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// for row in try connection.query("SELECT id, title FROM note") {
-///     print(row[0], try row.get("title", as: String.self))
+///     print(row[0], try row["title", as: String.self])
 /// }
 /// ```
 public struct Row: Sendable {
@@ -48,7 +48,7 @@ public struct Row: Sendable {
     /// The value at `index`, as a `T`.
     ///
     /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`; ``ResultCode/range`` if there is no such column.
-    public func get<T: ValueConvertible>(_ index: Int, as type: T.Type = T.self) throws(DatabaseError) -> T {
+    package func get<T: ValueConvertible>(_ index: Int, as type: T.Type = T.self) throws(DatabaseError) -> T {
         guard values.indices.contains(index) else {
             throw DatabaseError(.range, "no column \(index): the row has \(values.count), counted from 0")
         }
@@ -62,7 +62,7 @@ public struct Row: Sendable {
     /// The value of the column so named, as a `T`.
     ///
     /// - Throws: ``ResultCode/mismatch`` if the value stands for no `T`; ``ResultCode/error`` if there is no such column.
-    public func get<T: ValueConvertible>(_ name: String, as type: T.Type = T.self) throws(DatabaseError) -> T {
+    package func get<T: ValueConvertible>(_ name: String, as type: T.Type = T.self) throws(DatabaseError) -> T {
         guard let index = index(of: name) else { throw DatabaseError(.error, "no such column: \(name)") }
         return try get(index, as: type)
     }
@@ -73,6 +73,7 @@ extension Row: Hashable {}
 extension Row: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { values.count }
+    /// The value at `index`, which is in range: a collection's subscript traps where `row[index, as: Int.self]` throws.
     public subscript(index: Int) -> Value { values[index] }
 }
 

@@ -8,6 +8,7 @@ import Foundation
 final class RowDecoding: Decoder {
     let statement: Statement
     private let names: [String]
+    private let hasPoints: Bool
     private var positions: [String: Int] = [:]
     let codingPath: [any CodingKey] = []
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -20,6 +21,7 @@ final class RowDecoding: Decoder {
     init(_ statement: Statement) {
         self.statement = statement
         names = statement.columnNames
+        hasPoints = names.contains { $0.utf8.contains(UInt8(ascii: ".")) }
     }
 
     /// The row that the statement stands on, as a `T`.
@@ -29,7 +31,7 @@ final class RowDecoding: Decoder {
             // The row itself is the decoder: none is made for each row.
             return try T(from: self)
         } catch is NotSingle {
-            return try withJSON(at: 0) { try JSONDecoder().decode(T.self, from: $0) }
+            return try json(type, at: 0)
         }
     }
 
@@ -56,8 +58,12 @@ final class RowDecoding: Decoder {
         return found
     }
 
-    /// The columns whose names begin with `prefix`.
-    func columns(under prefix: String) -> [Int] { names.indices.filter { names[$0].hasPrefix(prefix) } }
+    /// The columns whose names begin with that of a property and a point.
+    func columns(under name: String) -> [Int] {
+        guard hasPoints else { return [] }
+        let prefix = name + "."
+        return names.indices.filter { names[$0].hasPrefix(prefix) }
+    }
 
     func isNull(_ column: Int) -> Bool { statement.isNull(at: column) }
 
@@ -82,14 +88,23 @@ final class RowDecoding: Decoder {
     }
 
     /// The column's value as a `T`: converted, else decoded as a single value, else from JSON text.
-    func decode<T: Decodable>(_ type: T.Type, at column: Int, path: [any CodingKey]) throws -> T {
+    func decode<T: Decodable>(
+        _ type: T.Type, at column: Int, path: @autoclosure () -> [any CodingKey]
+    ) throws -> T {
+        try single(type, at: column, path: path()) ?? json(type, at: column)
+    }
+
+    /// The column's value as a `T`: converted, else decoded as a single value; `nil` if a `T` is more than one.
+    func single<T: Decodable>(
+        _ type: T.Type, at column: Int, path: @autoclosure () -> [any CodingKey]
+    ) throws -> T? {
         if let convertible = type as? any ValueConvertible.Type {
-            return try convert(convertible, at: column) as! T  // the same type
+            return .some(try convert(convertible, at: column) as! T)  // the same type
         }
         do {
-            return try T(from: ColumnDecoder(row: self, column: column, codingPath: path))
+            return .some(try T(from: ColumnDecoder(row: self, column: column, codingPath: path())))
         } catch is NotSingle {
-            return try withJSON(at: column) { try JSONDecoder().decode(T.self, from: $0) }
+            return nil
         }
     }
 
@@ -97,13 +112,19 @@ final class RowDecoding: Decoder {
         try value(column, as: type)
     }
 
-    private func withJSON<T>(at column: Int, _ body: (Data) throws -> T) throws -> T {
+    /// A `T` from the column's JSON text.
+    func json<T: Decodable>(_ type: T.Type, at column: Int) throws -> T {
+        guard column < names.count else { throw outOfRange(column) }
         let value = statement.value(at: column)
-        switch value {
-        case .text(let text): return try body(Data(text.utf8))
-        case .blob(let bytes): return try body(Data(bytes))
-        default:
-            throw DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not JSON text")
+        do {
+            switch value {
+            case .text(let text): return try JSONText.decode(type, from: Data(text.utf8))
+            case .blob(let bytes): return try JSONText.decode(type, from: Data(bytes))
+            default:
+                throw DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not JSON text")
+            }
+        } catch let error as DecodingError {
+            throw DatabaseError(.mismatch, "column \(names[column]) holds no \(type) as JSON text: \(error)")
         }
     }
 }
@@ -111,9 +132,9 @@ final class RowDecoding: Decoder {
 /// A type asks for keys or elements of a single column.
 private struct NotSingle: Error {}
 
-private func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DatabaseError {
+private func mismatch(_ wanted: String, _ path: [any CodingKey]) -> DatabaseError {
     let place = path.isEmpty ? "a row" : path.map(\.stringValue).joined(separator: ".")
-    return DatabaseError(.mismatch, "\(place) has named columns, not \(type)")
+    return DatabaseError(.mismatch, "\(place) has named columns, not \(wanted)")
 }
 
 /// Those of a row's columns whose names begin with a prefix such as `author.`.
@@ -127,11 +148,9 @@ struct RowDecoder: Decoder {
         KeyedDecodingContainer(RowContainer<Key>(row: row, prefix: prefix, codingPath: codingPath))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NotSingle() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw mismatch("a list", codingPath) }
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        ColumnDecoder(row: row, column: 0, codingPath: codingPath)
-    }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw mismatch("one value", codingPath) }
 }
 
 private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -164,30 +183,37 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try row.value(column, as: T.self)
     }
 
-    func contains(_ key: Key) -> Bool { column(key) != nil || !row.columns(under: name(key) + ".").isEmpty }
+    func contains(_ key: Key) -> Bool { column(key) != nil || !row.columns(under: name(key)).isEmpty }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         if let column = column(key) { return row.isNull(column) }
-        return row.columns(under: name(key) + ".").allSatisfy { row.isNull($0) }
+        return row.columns(under: name(key)).allSatisfy { row.isNull($0) }
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        if let column = column(key) { return try row.decode(type, at: column, path: codingPath + [key]) }
-        let inner = name(key) + "."
-        guard !row.columns(under: inner).isEmpty else {
-            throw DatabaseError(.error, "no such column: \(name(key))")
-        }
-        return try T(from: RowDecoder(row: row, prefix: inner, codingPath: codingPath + [key]))
+        let column = column(key)
+        if let column, let value = try row.single(type, at: column, path: codingPath + [key]) { return value }
+        guard row.columns(under: name(key)).isEmpty else { return try composed(type, key) }
+        guard let column else { throw DatabaseError(.error, "no such column: \(name(key))") }
+        return try row.json(type, at: column)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        if let column = column(key) {
-            return row.isNull(column) ? nil : try row.decode(type, at: column, path: codingPath + [key])
+        let column = column(key)
+        if let column {
+            if row.isNull(column) { return nil }
+            if let value = try row.single(type, at: column, path: codingPath + [key]) { return value }
         }
+        let columns = row.columns(under: name(key))
         // The columns of an outer join that found no row are all NULL.
-        let inner = name(key) + "."
-        guard row.columns(under: inner).contains(where: { !row.isNull($0) }) else { return nil }
-        return try T(from: RowDecoder(row: row, prefix: inner, codingPath: codingPath + [key]))
+        guard columns.isEmpty else { return columns.allSatisfy(row.isNull) ? nil : try composed(type, key) }
+        return try column.map { try row.json(type, at: $0) }
+    }
+
+    /// A `T` from the columns whose names begin with the key and a point. They come before JSON text: a column of the key's own name beside them
+    /// is what the row was joined by.
+    private func composed<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
+        try T(from: RowDecoder(row: row, prefix: name(key) + ".", codingPath: codingPath + [key]))
     }
 
     func nestedContainer<Inner>(
@@ -197,7 +223,7 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw mismatch([Any].self, codingPath + [key])
+        throw mismatch("a list", codingPath + [key])
     }
 
     func superDecoder() throws -> any Decoder {

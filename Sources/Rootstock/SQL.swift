@@ -53,6 +53,12 @@ extension SQL: ExpressibleByStringInterpolation {
             sql.arguments.append(value.databaseValue)
         }
 
+        /// Binds `value`, or NULL.
+        public mutating func appendInterpolation(_ value: (some ValueConvertible)?) {
+            sql.text += "?"
+            sql.arguments.append(value.databaseValue)
+        }
+
         /// Binds each of `values`, in parentheses.
         public mutating func appendInterpolation(list values: some Sequence<some ValueConvertible>) {
             let values = values.map(\.databaseValue)

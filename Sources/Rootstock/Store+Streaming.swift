@@ -17,6 +17,11 @@ extension Store {
     ) -> RowStream<Element> {
         RowStream(store: self, sql: sql, arguments: arguments)
     }
+
+    /// The same, what is interpolated bound: `store.stream(literal: "SELECT * FROM book WHERE author = \(author)", as: Book.self)`.
+    public func stream<Element: Decodable & Sendable>(literal sql: SQL, as type: Element.Type) -> RowStream<Element> {
+        stream(sql.text, Arguments(values: sql.arguments), as: type)
+    }
 }
 
 /// The rows of a query as an asynchronous sequence: see ``Store/stream(_:_:as:)``. Each loop over it runs the query anew.

@@ -49,27 +49,56 @@ extension URL: ValueConvertible {
 }
 
 /// Stored as text, which loses no digit: `12.50` in a column of type TEXT or BLOB. A column of NUMERIC affinity keeps a number instead.
-/// Integers and reals are read, too.
+/// Integers are read, too, and reals as the shortest number that stands for them: 0.1 is 0.1. A number of more digits than a `Decimal` holds,
+/// which are 38, is refused. One that is not a number is NULL.
 extension Decimal: ValueConvertible {
-    public var databaseValue: Value { .text(description) }
+    public var databaseValue: Value { isNaN ? .null : .text(description) }
 
     public init?(databaseValue: Value) {
         switch databaseValue {
         case .integer(let integer): self.init(integer)
-        case .real(let real) where real.isFinite: self.init(real)
-        case .text(let text):
-            // Foundation stops at the first character that it does not know, and takes what stands before it.
-            guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
-            self.init(string: text, locale: Locale(identifier: "en_US_POSIX"))
+        // Foundation's own conversion of a real multiplies by ten in binary: 3.133 becomes 3.132999999999999488.
+        case .real(let real) where real.isFinite: self.init(exactly: "\(real)")
+        case .text(let text): self.init(exactly: text)
         default: return nil
         }
+    }
+
+    /// The number that all of `text` is. Foundation takes what stands before the first character that it does not know, and rounds what is
+    /// too long.
+    private init?(exactly text: String) {
+        var rest = Substring(text)
+        func digits() -> Substring {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            rest = rest.dropFirst(digits.count)
+            return digits
+        }
+        func skip(_ characters: String) -> Bool {
+            guard let first = rest.first, characters.contains(first) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        _ = skip("+-")
+        var number = String(digits())
+        if skip(".") { number += digits() }
+        guard !number.isEmpty else { return nil }
+        if skip("eE") {
+            _ = skip("+-")
+            guard !digits().isEmpty else { return nil }
+        }
+        let significant = number.drop { $0 == "0" }
+        guard rest.isEmpty, significant.reversed().drop(while: { $0 == "0" }).count <= 38 else {
+            return nil
+        }
+        self.init(string: text, locale: Locale(identifier: "en_US_POSIX"))
+        if isNaN { return nil }
     }
 }
 
 /// Stored as text in UTC, to the millisecond, in a form that SQLite's date functions read: `2026-11-23 07:44:02.125`.
 ///
 /// Read from the text forms of SQLite that hold a date (`2026-11-23`, with ` ` or `T` and `07:44`, seconds, a fraction, and
-/// `Z` or `+01:00`), and from numbers, which are seconds since 1970. To store seconds, bind `date.timeIntervalSince1970`. A date before year 0 or
+/// `Z` or `+01:00`), and from numbers, which are seconds since 1970. ``SecondsSince1970`` stores numbers. A date before year 0 or
 /// after year 9999, for which SQLite has no text, is stored as seconds.
 extension Date: ValueConvertible {
     public var databaseValue: Value { DateText.text(of: self).map(Value.text) ?? .real(timeIntervalSince1970) }
@@ -83,5 +112,42 @@ extension Date: ValueConvertible {
             self = date
         default: return nil
         }
+    }
+}
+
+/// A point in time that is stored as a number, as SQLite's `unixepoch` has it: seconds since 1970.
+///
+/// A property or an argument has this type where numbers are wanted; `Date` itself is stored as text.
+///
+/// ```swift
+/// struct Visit: Codable { var page: String, at: SecondsSince1970, left: SecondsSince1970? }
+/// try connection.insert(into: "visit", values: Visit(page: "home", at: SecondsSince1970(Date()), left: nil))
+/// ```
+///
+/// Whole seconds are stored as an integer, others as a real, which is exact to the microsecond. Numbers are read, and nothing else.
+public struct SecondsSince1970: ValueConvertible, Codable, Hashable, Sendable {
+    /// The point in time.
+    public var date: Date
+
+    /// The number that stands for `date`.
+    public init(_ date: Date) { self.date = date }
+
+    public var databaseValue: Value {
+        let seconds = date.timeIntervalSince1970
+        return Int64(exactly: seconds).map(Value.integer) ?? .real(seconds)
+    }
+
+    public init?(databaseValue: Value) {
+        guard let seconds = Double(databaseValue: databaseValue) else { return nil }
+        self.init(Date(timeIntervalSince1970: seconds))
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(Date(timeIntervalSince1970: try decoder.singleValueContainer().decode(Double.self)))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(date.timeIntervalSince1970)
     }
 }

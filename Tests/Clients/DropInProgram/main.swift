@@ -26,7 +26,7 @@ run(database, "SELECT * FROM note ORDER BY title DESC")
 run(database, "SELECT missing FROM note")
 print("close", sqlite3_close(database))
 // Beside it, Rootstock's own API on the same store.
-print(try Connection(path: path).query("SELECT count(*) FROM note").map { try $0.get(0, as: Int.self) })
+print(try Connection(path: path).query("SELECT count(*) FROM note").map { try $0[0, as: Int.self] })
 // And a native database.
 rootstock_interpose(nil)
 sqlite3_open(path + ".native", &database)

@@ -115,4 +115,76 @@ import Testing
         #expect(sql.arguments == [1, "1970-01-01 00:00:00.000"])
         #expect(try connection.query(literal: sql).isEmpty)
     }
+
+    /// A parameter whose argument has another's name would be NULL without a word.
+    @Test(arguments: apiEngines) func aParameterTakesOneArgument(engine: Engine) throws {
+        let (connection, folder) = try connection(engine)
+        defer { withExtendedLifetime(folder) {} }
+        let twice = try databaseError { try connection.execute("SELECT :a, :b", ["a": 1, ":a": 2]) }
+        #expect(twice?.message == "two arguments were given for the parameter :a" && twice?.code == .range)
+        let kept = try connection.prepare("SELECT :a, $b")
+        try kept.bind(["$b": 2, "a": 1])
+        #expect(try kept.step() && kept.int64(at: 0) == 1 && kept.int64(at: 1) == 2)
+    }
+
+    @Test(arguments: apiEngines) func decimalsKeepTheirDigits(engine: Engine) throws {
+        let (connection, folder) = try connection(engine)
+        defer { withExtendedLifetime(folder) {} }
+        try connection.execute("CREATE TABLE t (text TEXT, number NUMERIC)")
+        for text in ["0.1", "3.133", "12.5", "-0.007", "1e20", "99999999.99"] {
+            let decimal = try #require(Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")))
+            try connection.execute("DELETE FROM t")
+            try connection.execute("INSERT INTO t VALUES (?1, ?1)", [decimal])
+            let row = try #require(try connection.queryOne("SELECT * FROM t"))
+            #expect(try row["text", as: Decimal.self] == decimal, "\(text)")
+            #expect(try row["number", as: Decimal.self] == decimal, "\(text)")
+        }
+        let digits = String(repeating: "1234567890", count: 4)
+        #expect(Decimal(databaseValue: .text("0." + digits)) == nil)
+        #expect(Decimal(databaseValue: .text("0." + digits.prefix(38)))?.description == "0." + digits.prefix(38))
+        for text in ["", ".", "-", "1.2.3", "1-2", "12e", "e5", "+-1", "1 ", "0x10", "nan", "1e999"] {
+            #expect(Decimal(databaseValue: .text(text)) == nil, "\(text)")
+        }
+        #expect(Decimal(databaseValue: "-.5") == Decimal(string: "-0.5"))
+        #expect(Decimal(databaseValue: "00012.500") == Decimal(string: "12.5"))
+        #expect(Decimal.nan.databaseValue.isNull)
+    }
+
+    @Test(arguments: apiEngines) func datesAreNumbersByChoice(engine: Engine) throws {
+        struct Visit: Codable, Equatable { var at: SecondsSince1970, left: SecondsSince1970?, seen: SecondsSince1970? }
+        let (connection, folder) = try connection(engine)
+        defer { withExtendedLifetime(folder) {} }
+        try connection.execute("CREATE TABLE visit (at INTEGER, left REAL, seen INTEGER)")
+        let visit = Visit(
+            at: SecondsSince1970(Date(timeIntervalSince1970: 1_795_506_242)),
+            left: SecondsSince1970(Date(timeIntervalSince1970: 1_795_506_243.5)), seen: nil)
+        try connection.insert(into: "visit", values: visit)
+        #expect(try connection.queryOne("SELECT * FROM visit", as: Visit.self) == visit)
+        #expect(
+            try connection.queryOne("SELECT at = unixepoch('2026-11-24 07:44:02'), left - at, seen FROM visit")?.values
+                == [1, 1.5, nil])
+        #expect(try connection.queryValue("SELECT count(*) FROM visit WHERE at < ?", [visit.left]) == 1)
+        // A date reads either.
+        #expect(try connection.queryOne("SELECT at FROM visit", as: Date.self) == visit.at.date)
+        #expect(SecondsSince1970(databaseValue: "2026-11-24") == nil)
+    }
+
+    @Test(arguments: apiEngines) func everyCallTakesALiteral(engine: Engine) async throws {
+        let (connection, folder) = try connection(engine)
+        try connection.execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)")
+        try connection.execute(literal: "INSERT INTO book (title) VALUES (\("Sea")), (\("Land"))")
+        let title = "Land"
+        #expect(try connection.queryOne(literal: "SELECT id FROM book WHERE title = \(title)")?.values == [2])
+        let rows = try connection.cursor(literal: "SELECT * FROM book WHERE id > \(1)").collect()
+        #expect(rows.map(\.values) == [[2, "Land"]])
+        #expect(try connection.query(literal: "SELECT 1 FROM book WHERE id IN \(list: [Int]())").isEmpty)
+        connection.close()
+        let store = try Store(path: folder.path())
+        var titles: [String] = []
+        for try await found in store.stream(literal: "SELECT title FROM book WHERE title <> \(title)", as: String.self)
+        {
+            titles.append(found)
+        }
+        #expect(titles == ["Sea"])
+    }
 }

@@ -17,7 +17,7 @@ private func readMe() throws {
     }
     let books = try store.read { connection in  // BEGIN ... COMMIT, one snapshot
         try connection.query("SELECT title, lent FROM book WHERE lent >= ?", [0]).map { row in
-            try "\(row.get("title", as: String.self)), lent \(row.get("lent", as: Int.self)) times"
+            try "\(row["title", as: String.self]), lent \(row["lent", as: Int.self]) times"
         }
     }
     print(books)
@@ -32,7 +32,7 @@ private func overview() throws {
     }
 
     let titles = try store.read { connection in
-        try connection.query("SELECT title FROM note ORDER BY id").map { try $0.get("title", as: String.self) }
+        try connection.query("SELECT title FROM note ORDER BY id").map { try $0["title", as: String.self] }
     }
     _ = titles
 }

@@ -40,8 +40,12 @@ private func queries(_ connection: Connection) throws {
     }
     do {
         for row in try connection.query("SELECT id, title FROM note") {
-            print(row[0], try row.get("title", as: String.self))
+            print(row[0], try row["title", as: String.self])
         }
+    }
+    do {
+        struct Visit: Codable { var page: String, at: SecondsSince1970, left: SecondsSince1970? }
+        try connection.insert(into: "visit", values: Visit(page: "home", at: SecondsSince1970(Date()), left: nil))
     }
     do {
         try connection.execute("INSERT INTO note VALUES (?, ?, ?, ?)", [1, "Groceries", 2.5, nil])

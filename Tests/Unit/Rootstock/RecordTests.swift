@@ -121,6 +121,12 @@ import Testing
         #expect(try message("SELECT NULL AS name, 2 AS born") == "column name holds null, not String")
         #expect(try message("SELECT 'a' AS name, 'b' AS born") == "column born holds text, not Int")
         #expect(try message("SELECT 2 AS born") == "no such column: name")
+        struct Counted: Decodable { var counts: [String: Int] }
+        for text in ["{", #"{"a":"b"}"#] {
+            let error = try databaseError { _ = try connection.query("SELECT ? AS counts", [text], as: Counted.self) }
+            #expect(error?.code == .mismatch)
+            #expect(error?.message.hasPrefix("column counts holds no Dictionary<String, Int> as JSON text: ") == true)
+        }
         let row = try #require(try connection.queryOne("SELECT 1 AS a"))
         #expect(try row["A", as: Int.self] == 1)
         #expect(try databaseError { _ = try row[1, as: Int.self] }?.code == .range)
@@ -159,5 +165,58 @@ import Testing
         #expect(try connection.query(sql, as: Person.self) == [Person(id: 1, name: "Ursula", note: nil)])
         try connection.execute("ALTER TABLE person ADD COLUMN note TEXT DEFAULT 'new'")
         #expect(try connection.query(sql, as: Person.self) == [Person(id: 1, name: "Ursula", note: "new")])
+    }
+
+    /// `SELECT book.*` has the column that the join was made by, which is no author.
+    @Test(arguments: apiEngines) func aColumnOfTheSameNameHidesNoNestedType(engine: Engine) throws {
+        struct Written: Decodable, Equatable { var title: String, author: Author? }
+        struct Certain: Decodable, Equatable { var author: Author }
+        let connection = try library(engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE work (title TEXT, author INTEGER);
+            INSERT INTO work VALUES ('Sea', 1), ('Land', NULL), ('Lost', 9);
+            """)
+        let sql = """
+            SELECT work.*, person.name AS "author.name", person.born AS "author.born"
+            FROM work LEFT JOIN person ON person.id = work.author ORDER BY work.rowid
+            """
+        #expect(
+            try connection.query(sql, as: Written.self) == [
+                Written(title: "Sea", author: Author(name: "Ursula", born: 1929)), Written(title: "Land", author: nil),
+                Written(title: "Lost", author: nil),
+            ])
+        #expect(try connection.queryOne(sql, as: Certain.self)?.author.name == "Ursula")
+        // A single value under a prefix is none, and never another column's.
+        struct Odd: Decodable { var genre: Genre }
+        struct Listed: Decodable { var tags: [String] }
+        let odd = try databaseError { _ = try connection.query("SELECT 'novel', 1 AS \"genre.a\"", as: Odd.self) }
+        #expect(odd?.message == "genre has named columns, not one value")
+        let list = try databaseError { _ = try connection.query("SELECT '{}', 1 AS \"tags.a\"", as: Listed.self) }
+        #expect(list?.message == "tags has named columns, not a list")
+    }
+
+    /// What has no column of its own is JSON that SQL reads: dates are text there, too.
+    @Test(arguments: apiEngines) func composedValuesAreJSONThatSQLReads(engine: Engine) throws {
+        enum Event: Codable, Equatable {
+            case lent(to: String, on: Date)
+            case lost
+        }
+        struct Copy: Codable, Equatable {
+            var number: Int, bought: Date?, price: Decimal, key: UUID, cover: Data, genre: Genre, history: [Event]
+        }
+        struct Shelf: Codable, Equatable { var id: Int, copies: [Copy], first: Copy?, notes: [String: Date] }
+        let connection = try library(engine)
+        try connection.execute("CREATE TABLE shelf (id INTEGER PRIMARY KEY, copies TEXT, first TEXT, notes BLOB)")
+        let date = Date(timeIntervalSince1970: 1_795_506_242.125)
+        let copy = Copy(
+            number: 1, bought: date, price: Decimal(string: "0.1")!, key: UUID(), cover: Data([0, 255]),
+            genre: .essay, history: [.lent(to: "Ann", on: date), .lost])
+        let shelf = Shelf(id: 7, copies: [copy, copy], first: copy, notes: ["late": date])
+        try connection.insert(into: "shelf", values: shelf)
+        #expect(try connection.queryOne("SELECT * FROM shelf", as: Shelf.self) == shelf)
+        let bought = try connection.queryOne(
+            "SELECT strftime('%s', json_extract(first, '$.bought')), json_extract(notes, '$.late') FROM shelf")
+        #expect(bought?.values == ["1795506242", "2026-11-24 07:44:02.125"])
     }
 }

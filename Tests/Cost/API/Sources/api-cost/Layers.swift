@@ -43,8 +43,8 @@ enum Layers {
             var seen: Int64 = 0
             for index in 0..<count {
                 guard let row = try connection.queryOne(one, [index % Int(rows) + 1]) else { fatalError("no row") }
-                seen += try row.get(0, as: Int64.self) + Int64(row.get(1, as: String.self).utf8.count)
-                seen += try row.get(2, as: Double.self) > 10 ? 1 : 0
+                seen += try row[0, as: Int64.self] + Int64(row[1, as: String.self].utf8.count)
+                seen += try row[2, as: Double.self] > 10 ? 1 : 0
             }
             try check(0, seen)
         },
@@ -76,8 +76,8 @@ enum Layers {
             var seen: Int64 = 0
             for _ in 0..<count {
                 for row in try connection.query(all) {
-                    seen += try row.get(0, as: Int64.self) + Int64(row.get(1, as: String.self).utf8.count)
-                    seen += try row.get(2, as: Double.self) > 10 ? 1 : 0
+                    seen += try row[0, as: Int64.self] + Int64(row[1, as: String.self].utf8.count)
+                    seen += try row[2, as: Double.self] > 10 ? 1 : 0
                 }
             }
             try check(0, seen)
