@@ -156,6 +156,9 @@ let package = Package(
         .executableTarget(
             name: "rootstock-sample-app", dependencies: ["Rootstock"],
             path: "Tests/Fixtures/SampleApp/Sources/SampleApp"),
+        // A process of its own on a store; RootstockTests run it.
+        .executableTarget(
+            name: "rootstock-process", dependencies: ["Rootstock"], path: "Tests/Unit/RootstockProcess"),
         .testTarget(
             name: "RootstockTests",
             dependencies: ["Rootstock", "RootstockMemory", "RootstockTable", "TestSupport", "CSQLite"],

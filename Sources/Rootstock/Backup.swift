@@ -30,6 +30,7 @@ extension Store {
         let work = Task {
             try await readers.withConnection { connection in
                 if let progress {
+                    if progress.isCancelled { throw CancellationError() }
                     let info = try connection.storeInfo()
                     progress.totalUnitCount = Int64(max(1, info.usedPages * info.pageBytes))
                 }

@@ -13,12 +13,14 @@ final class ChangeHub: Sendable {
         var poller: Task<Void, Never>?
         /// What ``Connection/commitMark()`` was when everybody had been told.
         var lastMark: Int64?
+        /// The store is closed: whoever joins hears nothing more.
+        var isOver = false
     }
 
     private struct Subscriber {
         /// Names in lower case; `nil` for any table.
         var tables: Set<String>?
-        var tell: @Sendable () -> Void
+        var elements: AsyncStream<Void>.Continuation
     }
 
     private let state = Monitor(State())
@@ -27,14 +29,28 @@ final class ChangeHub: Sendable {
 
     /// A subscription, which ends with ``leave(_:)``. The first one starts `poll`, which the last one's end cancels.
     func join(
-        tables: Set<String>?, poll: @escaping @Sendable () async -> Void, tell: @escaping @Sendable () -> Void
+        tables: Set<String>?, poll: @escaping @Sendable () async -> Void, _ elements: AsyncStream<Void>.Continuation
     ) -> Int {
-        state.withState { state in
+        let number = state.withState { state -> Int? in
+            guard !state.isOver else { return nil }
             state.lastNumber += 1
-            state.subscribers[state.lastNumber] = Subscriber(tables: tables, tell: tell)
+            state.subscribers[state.lastNumber] = Subscriber(tables: tables, elements: elements)
             if state.poller == nil { state.poller = Task.detached { await poll() } }
             return state.lastNumber
         }
+        if number == nil { elements.finish() }
+        return number ?? 0
+    }
+
+    /// Ends every subscription: the store is closed.
+    func end() {
+        let (subscribers, poller) = state.withState { state in
+            state.isOver = true
+            defer { (state.subscribers, state.poller) = ([:], nil) }
+            return (state.subscribers.values.map(\.elements), state.poller)
+        }
+        poller?.cancel()
+        for elements in subscribers { elements.finish() }
     }
 
     /// Makes a subscription one for these tables.
@@ -61,7 +77,7 @@ final class ChangeHub: Sendable {
                 return !wanted.isDisjoint(with: tables)
             }
         }
-        for subscriber in told { subscriber.tell() }
+        for subscriber in told { subscriber.elements.yield() }
     }
 
     /// Whether somebody else has committed, as `mark` is the last commit's number.

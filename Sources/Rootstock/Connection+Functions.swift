@@ -25,6 +25,11 @@ extension Connection {
                 database, function.name, count, flags, box(AggregateBox(make)), addRow, finishGroup,
                 canRemove ? currentValue : nil, canRemove ? removeRow : nil, releaseBox)
         }
+        if code == SQLITE_MISUSE {
+            throw DatabaseError(
+                .misuse,
+                "SQLite takes no function \(function.name) of \(count) arguments: at most 127, and a name of 255 bytes")
+        }
         if code != SQLITE_OK { throw DatabaseError(code, database: database) }
     }
 

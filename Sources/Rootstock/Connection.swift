@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 /// One connection to a store: SQL in, rows out.
 ///
@@ -73,11 +74,15 @@ public final class Connection {
         log = options.log
         var options = options
         options.readOnly = isReadOnly
-        database =
-            try engine.isNative
-            ? Connection.openNative(path, options: options, queryOnly: queryOnly)
-            : Connection.openStore(path, engine: engine, options: options)
-        if engine.isNative { try configureNative(options, queryOnly: queryOnly) }
+        do {
+            database =
+                try engine.isNative
+                ? Connection.openNative(path, options: options, queryOnly: queryOnly)
+                : Connection.openStore(path, engine: engine, options: options)
+            if engine.isNative { try configureNative(options, queryOnly: queryOnly) }
+        } catch  where error.code == .notADatabase {
+            throw Connection.otherEngine(error, at: path, than: engine)
+        }
         if let hook = options.slowStatement { report(hook) }
         for function in options.functions { try add(function) }
         for collation in options.collations { try add(collation) }
@@ -106,6 +111,7 @@ public final class Connection {
         cache = other.cache
         frame = other.frame
         slowStatements = other.slowStatements
+        defer { slowStatements?.connection = self }
         log = other.log
         while let statement = other.lastStatement?.takeUnretainedValue() { statement.retire(to: self) }
         other.database = nil
@@ -213,6 +219,30 @@ extension Connection {
         return database
     }
 
+    /// Of a file that is no database of `engine`: whose it is.
+    private static func otherEngine(_ error: DatabaseError, at path: String, than engine: Engine) -> DatabaseError {
+        if let other = Engine.recognized(at: path), other != engine {
+            return DatabaseError(
+                error.extendedCode,
+                "\(path) is a file of engine \(other), not of \(engine): open it without naming an engine")
+        }
+        return engine.isNative
+            ? DatabaseError(error.extendedCode, "\(path) is no SQLite database: name another file") : error
+    }
+
+    /// Why a file cannot be opened, as far as a look at it tells.
+    private static func advice(_ path: String, _ flags: Int32) -> String {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+            return isFolder.boolValue ? "; it is a directory: name a file in it" : ""
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        if !FileManager.default.fileExists(atPath: folder) {
+            return "; there is no directory \(folder): make it first"
+        }
+        return flags & SQLITE_OPEN_CREATE == 0 ? "; there is no such file, and one that is only read is not made" : ""
+    }
+
     private static func open(
         _ path: String, flags: Int32, options: StoreOptions
     ) throws(DatabaseError) -> OpaquePointer {
@@ -222,7 +252,8 @@ extension Connection {
         guard code == SQLITE_OK, let database else {
             let error = DatabaseError(code, database: database)
             sqlite3_close_v2(database)
-            throw DatabaseError(error.extendedCode, "\(error.message): \(path)")
+            let reason = error.code == .cannotOpen ? advice(path, flags) : ""
+            throw DatabaseError(error.extendedCode, "\(error.message): \(path)\(reason)")
         }
         sqlite3_busy_timeout(database, options.busyMilliseconds)
         return database

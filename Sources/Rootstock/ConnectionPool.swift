@@ -178,7 +178,8 @@ extension ConnectionPool {
                 state.blocked.removeLast()
                 _ = state.leaves(ticket)
                 throw DatabaseError(
-                    .misuse, "a call inside a closure needs the connection to \(self.path) that the closure has")
+                    .misuse,
+                    "a call inside a closure needs the connection to \(self.path) that the closure has: use that one")
             }
             return nil
         }

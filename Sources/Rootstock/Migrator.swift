@@ -58,7 +58,8 @@ public struct Migrator: Sendable {
     public func migrate(_ store: Store, upTo last: String? = nil) async throws {
         let wanted = try steps(upTo: last)
         if eraseOnSchemaChange {
-            let hasChanged = try await store.withConnection { try self.schemaHasChanged(on: $0) }
+            let options = store.options
+            let hasChanged = try await store.withConnection { try self.schemaHasChanged(on: $0, options) }
             if hasChanged { try await store.withConnection { try $0.erase() } }
         }
         for step in wanted where try await store.write({ try self.run(step, on: $0) }) { tell(step, store) }
@@ -120,15 +121,15 @@ public struct Migrator: Sendable {
     // MARK: Development
 
     private func schemaHasChanged(in store: Store) throws -> Bool {
-        try store.withConnection { try schemaHasChanged(on: $0) }
+        try store.withConnection { try schemaHasChanged(on: $0, store.options) }
     }
 
     /// Whether the steps that have run would now make another schema of an empty database.
-    private func schemaHasChanged(on connection: Connection) throws -> Bool {
+    private func schemaHasChanged(on connection: Connection, _ options: StoreOptions) throws -> Bool {
         let applied = try applied(on: connection)
         guard !applied.isEmpty else { return false }
         guard applied.elementsEqual(names.prefix(applied.count)) else { return true }
-        let fresh = try connection.blankTwin()
+        let fresh = try connection.blankTwin(options)
         for step in steps.prefix(applied.count) {
             try fresh.withTransaction(.immediate) { _ = try run(step, on: fresh) }
         }
@@ -137,10 +138,15 @@ public struct Migrator: Sendable {
 }
 
 extension Connection {
-    /// An empty database in memory, on the same kind of engine.
-    fileprivate func blankTwin() throws(DatabaseError) -> Connection {
-        if engine.isNative { return try Connection(path: ":memory:", engine: .sqlite) }
-        return try Connection(path: "rootstock-migrator-\(UInt64.random(in: 0 ... .max))", engine: .memory)
+    /// An empty database in memory, on the same kind of engine, for steps that call the program's own functions, too.
+    fileprivate func blankTwin(_ options: StoreOptions) throws(DatabaseError) -> Connection {
+        var twin = StoreOptions()
+        twin.functions = options.functions
+        twin.collations = options.collations
+        twin.native.pragmas = options.native.pragmas
+        if engine.isNative { return try Connection(path: ":memory:", engine: .sqlite, options: twin) }
+        let name = "rootstock-migrator-\(UInt64.random(in: 0 ... .max))"
+        return try Connection(path: name, engine: .memory, options: twin)
     }
 
     fileprivate func schemaTexts() throws -> [String] {

@@ -32,10 +32,14 @@ package struct PartialFile: Sendable {
         path = "\(target).partial-\(ProcessInfo.processInfo.processIdentifier)-\(UInt32.random(in: 0 ... .max))"
     }
 
-    /// Fails where something has the name already.
+    /// Fails where something has the name already, or nothing can have it.
     package func checkTarget() throws(DatabaseError) {
         var status = stat()
         if lstat(target, &status) == 0 { throw DatabaseError(.error, "output file already exists") }
+        let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
+        if stat(folder, &status) != 0 {
+            throw DatabaseError(.cannotOpen, "cannot make \(target): there is no directory \(folder); make it first")
+        }
     }
 
     /// Gives the file, which nobody has open, its name.

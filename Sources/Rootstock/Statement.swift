@@ -39,6 +39,9 @@ public final class Statement {
     private var previous: Unmanaged<Statement>?
     private var next: Unmanaged<Statement>?
 
+    /// The statement of the same connection that was made before this one.
+    fileprivate var before: Statement? { previous?.takeUnretainedValue() }
+
     init(connection: Connection, compiled: CompiledStatement) {
         self.connection = connection
         self.compiled = compiled
@@ -54,6 +57,8 @@ public final class Statement {
     /// Gives the statement to `connection`, and has none any more. Doing so twice is no error.
     func retire(to connection: Connection) {
         guard let compiled else { return }
+        // While it can be found: who is told of slow statements is told by the application's text.
+        if self.connection.slowStatements != nil { sqlite3_reset(pointer) }
         previous?._withUnsafeGuaranteedRef { $0.next = next }
         if let next {
             next._withUnsafeGuaranteedRef { $0.previous = previous }
@@ -106,6 +111,15 @@ public final class Statement {
     }
 }
 
+extension Connection {
+    /// The text of a statement as the application wrote it; `nil` if it is none of the application's.
+    func text(of handle: OpaquePointer) -> String? {
+        var statement = lastStatement?.takeUnretainedValue()
+        while let current = statement, current.pointer != handle { statement = current.before }
+        return statement?.sql
+    }
+}
+
 // MARK: - Arguments
 
 extension Statement {
@@ -131,6 +145,8 @@ extension Statement {
     }
 
     /// Binds one argument.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     public func bind(_ value: Value, at index: Int) throws(DatabaseError) {
         switch value {
         case .null: try bindNull(at: index)
@@ -141,26 +157,41 @@ extension Statement {
         }
     }
 
+    /// Binds NULL.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     @inlinable
     public func bindNull(at index: Int) throws(DatabaseError) {
         try check(sqlite3_bind_null(pointer, Int32(index)))
     }
 
+    /// Binds an integer.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     @inlinable
     public func bind(_ integer: Int64, at index: Int) throws(DatabaseError) {
         try check(sqlite3_bind_int64(pointer, Int32(index), integer))
     }
 
+    /// Binds an integer.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     @inlinable
     public func bind(_ integer: Int, at index: Int) throws(DatabaseError) {
         try check(sqlite3_bind_int64(pointer, Int32(index), Int64(integer)))
     }
 
+    /// Binds a real; one that is not a number is NULL.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     @inlinable
     public func bind(_ real: Double, at index: Int) throws(DatabaseError) {
         try check(sqlite3_bind_double(pointer, Int32(index), real))
     }
 
+    /// Binds a text by copying it.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter. ``ResultCode/tooBig`` if it is too long.
     public func bind(_ text: String, at index: Int) throws(DatabaseError) {
         var text = text
         let code = text.withUTF8 { bytes in
@@ -174,11 +205,16 @@ extension Statement {
         try check(code)
     }
 
+    /// Binds a blob by copying it.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter. ``ResultCode/tooBig`` if it is too long.
     public func bind(_ bytes: [UInt8], at index: Int) throws(DatabaseError) {
         try check(bytes.withUnsafeBytes { bindCopy($0, at: index) })
     }
 
     /// Binds a blob by copying `bytes`.
+    ///
+    /// - Throws: ``ResultCode/range`` if the statement has no such parameter. ``ResultCode/tooBig`` if it is too long.
     public func bind(_ bytes: UnsafeRawBufferPointer, at index: Int) throws(DatabaseError) {
         try check(bindCopy(bytes, at: index))
     }

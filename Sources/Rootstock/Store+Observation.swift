@@ -9,12 +9,13 @@ extension Store {
     ///
     /// Commits that come faster than they are taken are one element. Commits of this `Store` are told at once. Those of other processes, and of
     /// other stores of the same file, are found within a quarter of a second, and told to everybody: which tables they changed
-    /// is not known. The same goes for a change of the schema, and of a WITHOUT ROWID table. The sequence ends when its task is cancelled.
+    /// is not known. The same goes for a change of the schema, and of a WITHOUT ROWID table. The sequence ends when its task is cancelled or the store is
+    /// closed.
     public func changes(of tables: Set<String>? = nil) -> AsyncStream<Void> {
         let names = tables.map { Set($0.map { $0.lowercased() }) }
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let hub = hub
-        let number = hub.join(tables: names, poll: pollForOthers) { continuation.yield() }
+        let number = hub.join(tables: names, poll: pollForOthers, continuation)
         // The first element is for what others commit before the store has begun to look.
         let beginning = Task.detached { [weak self] in
             if let mark = try? await self?.commitMark() { hub.begin(at: mark) }
@@ -36,7 +37,7 @@ extension Store {
     /// ```
     ///
     /// `body` runs in a read transaction, on a thread that may block. It runs again when the next element is asked for: commits that come faster are one
-    /// element, and the last one is never missed. The tables are those of the statements that `body` ran. The same value may come twice. Of
+    /// element, and the last one is never missed. The tables are those of the statements that `body` ran last. The same value may come twice. Of
     /// whose commits it hears, and when, see ``changes(of:)``.
     public func observe<Value: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Value
@@ -80,7 +81,7 @@ public struct Observation<Value: Sendable>: AsyncSequence, Sendable {
             self.read = read
         }
 
-        /// The next value; `nil` once the task is cancelled.
+        /// The next value; `nil` once the task is cancelled or the store is closed.
         public mutating func next() async throws -> Value? {
             do {
                 return try await value()
@@ -92,6 +93,8 @@ public struct Observation<Value: Sendable>: AsyncSequence, Sendable {
         private mutating func value() async throws -> Value? {
             if let subscription {
                 guard await subscription.changed() else { return nil }
+                // The body may read other tables this time, which somebody changes before they are known.
+                subscription.narrow(to: nil)
             }
             // Before the read, so that no commit falls between the two.
             let current = subscription ?? Subscription(store)
@@ -110,13 +113,12 @@ public struct Observation<Value: Sendable>: AsyncSequence, Sendable {
         private let hub: ChangeHub
         private let number: Int
         private let stream: AsyncStream<Void>
-        private let continuation: AsyncStream<Void>.Continuation
 
         init(_ store: Store) {
             hub = store.hub
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            (self.stream, self.continuation) = (stream, continuation)
-            number = store.subscribe { continuation.yield() }
+            self.stream = stream
+            number = store.subscribe(continuation)
         }
 
         deinit { hub.leave(number) }
@@ -128,7 +130,7 @@ public struct Observation<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Store {
-    fileprivate func subscribe(_ tell: @escaping @Sendable () -> Void) -> Int {
-        hub.join(tables: nil, poll: pollForOthers, tell: tell)
+    fileprivate func subscribe(_ continuation: AsyncStream<Void>.Continuation) -> Int {
+        hub.join(tables: nil, poll: pollForOthers, continuation)
     }
 }

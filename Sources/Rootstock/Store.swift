@@ -60,6 +60,8 @@ public final class Store: Sendable {
         options.log?(.debug, "store opened", ["path": path, "engine": engine.name])
     }
 
+    deinit { hub.end() }
+
     /// Runs `body` in a read transaction: all its queries see one snapshot, and it can write nothing.
     ///
     /// Waits for a connection while all of them are in use.
@@ -103,9 +105,10 @@ public final class Store: Sendable {
     }
 
     /// Closes the store when its connections have come back; what is asked of it afterwards fails with
-    /// ``ResultCode/misuse``. Closing twice is no error. A store that nobody refers to any more closes itself. Called inside a closure of
-    /// the store's, it closes the closure's connection when the closure ends.
+    /// ``ResultCode/misuse``, and observations of it end. Closing twice is no error. A store that nobody refers to any more closes itself. Called inside a
+    /// closure of the store's, it closes the closure's connection when the closure ends.
     public func close() {
+        hub.end()
         readers.close()
         writer.close()
         options.log?(.debug, "store closed", ["path": path])

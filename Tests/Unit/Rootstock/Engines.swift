@@ -23,6 +23,15 @@ final class TemporaryFolder {
     func path(_ name: String = "test.store") -> String { url.appendingPathComponent(name).path }
 }
 
+/// A program of this package's, which stands beside the tests.
+func program(_ name: String, _ arguments: [String]) -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent(name)
+    process.arguments = arguments
+    return process
+}
+
 /// What `body` throws, which must be a `DatabaseError`.
 func databaseError(_ body: () throws -> Void) throws -> DatabaseError? {
     do {

@@ -119,4 +119,36 @@ import Testing
             #expect(try connection.queryValue("SELECT 'a' < 'b' COLLATE backwards") == 0)
         }
     }
+
+    /// A native index keeps the order; a store's keys have none but SQL's own, and say so.
+    @Test(arguments: apiEngines) func aCollationServesANativeIndexAndIsRefusedInAStores(engine: Engine) throws {
+        let store = try store(engine)
+        let error = try databaseError {
+            try store.write { try $0.execute("CREATE INDEX by_name ON t (name COLLATE backwards)") }
+        }
+        guard engine.isNative else {
+            #expect(error?.message.hasPrefix("no key or index of a store under collation backwards: ") == true)
+            return
+        }
+        #expect(error == nil)
+        let plan = try store.read {
+            try $0.queryOne("EXPLAIN QUERY PLAN SELECT name FROM t ORDER BY name COLLATE backwards")?["detail"]
+        }
+        #expect(plan == "SCAN t USING COVERING INDEX by_name")
+        #expect(try store.read { try $0.integrityFaults() }.isEmpty)
+    }
+
+    @Test(arguments: apiEngines) func aFunctionThatSQLiteDoesNotTakeIsNamed(engine: Engine) throws {
+        let store = try store(engine)
+        let error = try databaseError {
+            try store.withConnection {
+                try $0.add(
+                    SQLFunction(aggregate: "many", arguments: 200, initial: 0) { _, _ in
+                    } result: {
+                        $0
+                    })
+            }
+        }
+        #expect(error?.code == .misuse && error?.message.contains("many of 200 arguments") == true)
+    }
 }

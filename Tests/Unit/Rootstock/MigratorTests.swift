@@ -103,4 +103,41 @@ import Testing
         #expect(try store.read { try $0.query("SELECT a, b FROM child") }.isEmpty)
         #expect(try store.read { try $0.queryValue("SELECT count(*) FROM parent") } == 0)
     }
+
+    /// A step may call what the program has added to SQL: the check for a changed schema runs it, too.
+    @Test(arguments: apiEngines) func inDevelopmentAStepMayCallFunctionsOfTheProgram(engine: Engine) throws {
+        var options = StoreOptions(durability: .off, native: .wal)
+        options.functions = [SQLFunction("initial", isDeterministic: true) { (text: String) in String(text.prefix(1)) }]
+        options.collations = [SQLCollation("backwards") { $0 < $1 ? 1 : $0 == $1 ? 0 : -1 }]
+        let store = try Store(path: folder.path(), engine: engine, options: options)
+        var migrator = Migrator()
+        migrator.eraseOnSchemaChange = true
+        migrator.register("person") { connection in
+            try connection.executeScript(
+                """
+                CREATE TABLE person (name TEXT);
+                CREATE INDEX by_initial ON person (initial(name));
+                CREATE VIEW last AS SELECT name FROM person ORDER BY name COLLATE backwards LIMIT 1;
+                INSERT INTO person VALUES ('ann'), ('bea');
+                """)
+        }
+        try migrator.migrate(store)
+        try store.write { try $0.execute("DELETE FROM person WHERE name = 'ann'") }
+        try migrator.migrate(store)
+        #expect(try store.read { try $0.query("SELECT name FROM person", as: String.self) } == ["bea"])
+    }
+
+    @Test(arguments: apiEngines) func processesMigrateAtOnce(engine: Engine) throws {
+        let processes = (0..<3).map { _ in program("rootstock-process", [engine.name, folder.path(), "migrate"]) }
+        for process in processes { try process.run() }
+        let store = try store(engine)
+        try migrator(8).migrate(store)
+        for process in processes {
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+        #expect(try store.read { try migrator(8).isAt(on: $0) })
+        #expect(try tables(store).count == 8)
+        #expect(try store.read { try $0.queryValue("SELECT count(*) FROM t8") } == 1)
+    }
 }

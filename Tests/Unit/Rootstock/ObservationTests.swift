@@ -81,6 +81,56 @@ import Testing
         #expect(found >= 1)
     }
 
+    @Test(arguments: apiEngines) func commitsOfOtherProcessesAreFound(engine: Engine) async throws {
+        let store = try store(engine)
+        var titles = store.observe { try $0.query("SELECT title FROM book", as: String.self) }.makeAsyncIterator()
+        #expect(try await titles.next() == [])
+        let found = try await told(store, of: ["book"], wanted: 1) {
+            let process = program("rootstock-process", [engine.name, folder.path(), "write", "theirs"])
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+        #expect(found >= 1)
+        #expect(try await titles.next() == ["theirs"])
+    }
+
+    /// A closure that reads another table than the last time hears of that one, from the moment at which it read it.
+    @Test(arguments: apiEngines) func theTablesAreThoseOfTheLastRun(engine: Engine) async throws {
+        let store = try store(engine)
+        let runs = Counter()
+        var counts = store.observe { connection -> Int in
+            runs.add()
+            if runs.count == 1 { return try connection.queryOne("SELECT count(*) FROM book", as: Int.self) ?? -1 }
+            let count = try connection.queryOne("SELECT count(*) FROM other", as: Int.self) ?? -1
+            // Somebody commits while it reads, as another thread might.
+            if runs.count == 2 { try store.write { try $0.execute("INSERT INTO other VALUES (1)") } }
+            return count
+        }.makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        try await store.write { try $0.execute("INSERT INTO book (title) VALUES ('a')") }
+        #expect(try await counts.next() == 0)
+        #expect(try await counts.next() == 1)
+        try await store.write { try $0.execute("INSERT INTO other VALUES (2)") }
+        #expect(try await counts.next() == 2)
+    }
+
+    @Test(arguments: apiEngines) func observersEndWithTheirStore(engine: Engine) async throws {
+        let store = try store(engine)
+        var counts = store.observe { try $0.queryValue("SELECT count(*) FROM book") }.makeAsyncIterator()
+        var changes = store.changes().makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        #expect(await changes.next() != nil)
+        store.close()
+        #expect(try await counts.next() == nil)
+        while await changes.next() != nil {}
+        var late = store.changes().makeAsyncIterator()
+        while await late.next() != nil {}
+        // One that nobody refers to any more has ended, too.
+        var orphans = try self.store(engine).changes().makeAsyncIterator()
+        while await orphans.next() != nil {}
+    }
+
     @Test(arguments: apiEngines) func aQueryIsObservedByTheTablesThatItReads(engine: Engine) async throws {
         let store = try store(engine)
         var values = store.observe { try $0.query("SELECT title FROM titles ORDER BY 1", as: String.self) }

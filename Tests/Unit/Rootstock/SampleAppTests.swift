@@ -24,11 +24,7 @@ import Testing
 
     @Test(arguments: apiEngines) func theApplicationPrintsTheSame(engine: Engine) throws {
         let folder = try TemporaryFolder()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent()
-            .appendingPathComponent("rootstock-sample-app")
-        process.arguments = [engine.name, folder.path()]
+        let process = program("rootstock-sample-app", [engine.name, folder.path()])
         let output = Pipe()
         process.standardOutput = output
         try process.run()
