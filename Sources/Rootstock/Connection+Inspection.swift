@@ -103,9 +103,11 @@ extension Connection {
 
 /// A row of a child table that refers to a parent row which is not there.
 public struct ForeignKeyViolation: Hashable, Sendable, CustomStringConvertible {
+    /// The child table.
     public var table: String
     /// `nil` in a WITHOUT ROWID table.
     public var rowid: Int64?
+    /// The table that the foreign key refers to.
     public var parent: String
     /// Which of the table's foreign keys: the `id` of `PRAGMA foreign_key_list`.
     public var foreignKey: Int

@@ -24,6 +24,12 @@ public struct DatabaseError: Error, Hashable, Sendable {
     /// The statement that failed, as the caller wrote it. `nil` where no statement was involved.
     public let sql: String?
 
+    /// An error of a program's own, as a function or a closure may throw it.
+    ///
+    /// - Parameters:
+    ///   - extendedCode: The result code, primary or extended.
+    ///   - message: What is wrong; `nil` for SQLite's words for the code.
+    ///   - sql: The statement that failed.
     public init(_ extendedCode: ResultCode, _ message: String? = nil, sql: String? = nil) {
         self.extendedCode = extendedCode
         self.message = message ?? String(cString: sqlite3_errstr(extendedCode.rawValue))

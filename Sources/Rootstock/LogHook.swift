@@ -16,6 +16,7 @@ public struct LogEntry: Hashable, Sendable {
         case error
     }
 
+    /// How much the entry matters.
     public var level: Level
 
     /// What happened, the same words for the same thing: `statement failed`.

@@ -15,16 +15,19 @@ extension Statement {
         pointer.flatMap { FrontDoor.declaredType($0, column: index) }
     }
 
+    /// Whether the column is NULL.
     @inlinable
     public func isNull(at index: Int) -> Bool {
         sqlite3_column_type(pointer, Int32(index)) == SQLITE_NULL
     }
 
+    /// The column as an integer; 0 for NULL and for what begins with no number.
     @inlinable
     public func int64(at index: Int) -> Int64 {
         sqlite3_column_int64(pointer, Int32(index))
     }
 
+    /// The column as a real; 0 for NULL and for what begins with no number.
     @inlinable
     public func double(at index: Int) -> Double {
         sqlite3_column_double(pointer, Int32(index))

@@ -72,25 +72,35 @@ public struct StoreInfo: Codable, Hashable, Sendable {
 
     /// A table's tree and those of its indexes.
     public struct Table: Codable, Hashable, Sendable {
+        /// The table's name.
         public var name: String
+        /// Whether the table is a WITHOUT ROWID table.
         public var withoutRowid: Bool
+        /// How many rows it has.
         public var rows: Int
         /// What the tree takes; `nil` or 0 where unknown.
         public var pages: Int?
+        /// What they take in bytes; `nil` or 0 where unknown.
         public var bytes: Int?
         /// Levels of the tree.
         public var depth: Int?
+        /// Its indexes, those of UNIQUE and PRIMARY KEY among them.
         public var indexes: [Index]
     }
 
     /// An index's tree.
     public struct Index: Codable, Hashable, Sendable {
+        /// The index's name.
         public var name: String
+        /// Whether no two rows have the same values in it.
         public var unique: Bool
         /// Its entries; `nil` where they are not counted without a walk.
         public var rows: Int?
+        /// Its pages; `nil` or 0 where unknown.
         public var pages: Int?
+        /// What they take in bytes; `nil` or 0 where unknown.
         public var bytes: Int?
+        /// Levels of its tree.
         public var depth: Int?
     }
 }

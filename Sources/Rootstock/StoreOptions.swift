@@ -113,8 +113,10 @@ public struct StoreOptions: Hashable, Sendable {
     /// What engine `sqlite` is told besides. Ignored by the others, so that one value of options serves every engine.
     public var native = NativeConfiguration()
 
+    /// The options of a durable store that is made where there is none.
     public init() {}
 
+    /// Options that say what a commit survives, and how engine `sqlite` is set up.
     public init(durability: Durability, native: NativeConfiguration = .default) {
         self.durability = durability
         self.native = native
@@ -135,6 +137,7 @@ public struct NativeConfiguration: Hashable, Sendable {
     /// Pragmas run on every connection as it opens, without the word PRAGMA: `"mmap_size = 268435456"`.
     public var pragmas: [String]
 
+    /// A journal mode, and pragmas to run on every connection.
     public init(journalMode: JournalMode? = nil, pragmas: [String] = []) {
         self.journalMode = journalMode
         self.pragmas = pragmas

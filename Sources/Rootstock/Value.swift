@@ -11,10 +11,15 @@ import CSQLite
 /// Equality is that of the value held: `1` and `1.0` differ, as `typeof()` tells them apart, and a real that is not a number
 /// cannot occur (SQLite stores NULL instead).
 public enum Value: Hashable, Sendable {
+    /// No value.
     case null
+    /// A whole number.
     case integer(Int64)
+    /// A number in binary floating point.
     case real(Double)
+    /// A text, which SQLite keeps in UTF-8.
     case text(String)
+    /// Bytes.
     case blob([UInt8])
 
     /// Whether this is NULL.

@@ -22,8 +22,10 @@ public protocol Entity: Codable, Sendable {
 
 /// Which object another one refers to: the id of a row of `Target`'s table, and nothing else.
 public struct Reference<Target: Entity>: Hashable, Sendable {
+    /// The row's id.
     public var id: Int64
 
+    /// A reference to the row with this id, which need not be there.
     public init(_ id: Int64) { self.id = id }
 }
 

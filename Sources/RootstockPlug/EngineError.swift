@@ -5,6 +5,7 @@
 
 /// An engine's failure: a code from a closed set, and the engine's own words.
 public struct EngineError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
     public enum Code: Int32, Sendable {
         /// Another process writes, and the busy handler gave up.
         case busy = 3
@@ -22,6 +23,7 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         case keyTooLong = 9
         /// No snapshot more can be taken.
         case readersFull = 10
+        /// There is no memory.
         case noMemory = 11
         /// No such directory, a directory where a file should be, and the like.
         case cannotOpen = 12
@@ -41,10 +43,12 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         case transactionBroken = 19
     }
 
+    /// What kind of failure it is.
     public let code: Code
     /// What was wrong, naming path and remedy where there are any.
     public let message: String
 
+    /// A failure of an engine.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -40,6 +40,7 @@ public protocol KeyValueEngine: Sendable {
     var name: String { get }
     /// Version of whatever does the work, as reports should show it.
     var version: String { get }
+    /// What the engine can do beyond the least.
     var capabilities: EngineCapabilities { get }
     /// Opens or creates the environment at a path.
     ///
@@ -49,8 +50,10 @@ public protocol KeyValueEngine: Sendable {
 
 /// What an engine can do beyond the least.
 public struct EngineCapabilities: OptionSet, Sendable {
+    /// The bits of `rootstock_engine.h`.
     public let rawValue: UInt32
 
+    /// The capabilities with these bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// An environment is a file at its path; one file is one environment, however it is named.
@@ -72,6 +75,7 @@ public struct EngineCapabilities: OptionSet, Sendable {
 
 /// What the user asked of an environment. Zero asks for the engine's default.
 public struct EngineOptions: Sendable {
+    /// What a commit survives.
     public enum Durability: Sendable {
         /// Every commit survives a power loss.
         case full
@@ -81,15 +85,22 @@ public struct EngineOptions: Sendable {
         case off
     }
 
+    /// What a commit survives.
     public var durability: Durability = .full
+    /// Bytes of address space to begin with, on an engine that maps its file.
     public var mapSize: UInt64 = 0
+    /// Slots for read snapshots, of all processes together.
     public var maximumReaders: Int = 0
+    /// Trees that the environment has to hold.
     public var maximumTrees: Int = 0
+    /// Whether nothing is written: the environment exists, and stays as it is.
     public var isReadOnly = false
+    /// Whether commits store to a memory map of the file instead of writing by system calls.
     public var writesThroughMap = false
     /// Whether the system may read around a page of the engine's map that is not in memory; `nil`: the engine decides.
     public var readsAhead: Bool?
 
+    /// The engine's defaults, and every commit durable.
     public init() {}
 }
 
@@ -105,6 +116,7 @@ public protocol KeyValueEnvironment: AnyObject, Sendable {
     var maximumKeySize: Int { get }
     /// Makes every commit so far survive a power loss, where the engine can.
     func sync() throws(EngineError)
+    /// The environment's figures.
     func statistics() throws(EngineError) -> EnvironmentStatistics
     /// The number of the newest commit, told without a transaction, or 0 if the engine cannot say cheaply.
     ///
@@ -124,6 +136,7 @@ extension KeyValueEnvironment {
 public struct BusyHandler {
     private let ask: (Int) -> Bool
 
+    /// A handler that asks `ask`, with the number of attempts so far, whether to try again.
     public init(_ ask: @escaping (Int) -> Bool) { self.ask = ask }
 
     /// Whether to try again. The handler has slept as it saw fit; `attempts` counts from 0.
@@ -153,6 +166,7 @@ public protocol KeyValueTransaction: AnyObject {
     func openTree(_ name: String, create: Bool) throws(EngineError) -> TreeHandle?
     /// Empties the tree; its handle stays good. Trees are never dropped.
     func clear(_ tree: TreeHandle) throws(EngineError)
+    /// The figures of a tree, as the transaction sees it.
     func statistics(_ tree: TreeHandle) throws(EngineError) -> TreeStatistics
 
     /// The value at the key, or nil.
@@ -171,6 +185,7 @@ public protocol KeyValueTransaction: AnyObject {
     func cursor(_ tree: TreeHandle) throws(EngineError) -> any KeyValueCursor
 }
 
+/// What a put does where the key is there.
 public enum PutMode: Sendable {
     /// Stores, over what is there.
     case overwrite
@@ -191,6 +206,7 @@ public protocol KeyValueCursor: AnyObject {
     func renew(in transaction: any KeyValueTransaction) throws(EngineError)
 }
 
+/// Where a cursor moves.
 public enum CursorMove {
     /// To the lowest key.
     case first
@@ -208,38 +224,54 @@ public enum CursorMove {
 
 /// A key and its value, in the engine's memory.
 public struct KeyValueEntry {
+    /// The key's bytes.
     public var key: UnsafeRawBufferPointer
+    /// The value's bytes.
     public var value: UnsafeRawBufferPointer
 
+    /// An entry whose bytes stay where they are for as long as the engine promises.
     public init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         self.key = key
         self.value = value
     }
 }
 
+/// Figures of a tree; zero where the engine has no such thing.
 public struct TreeStatistics: Sendable {
+    /// How many entries there are.
     public var entries: UInt64 = 0
+    /// Pages of the tree.
     public var pages: UInt64 = 0
+    /// Bytes of those pages.
     public var bytes: UInt64 = 0
+    /// Levels of the tree.
     public var depth: UInt32 = 0
 
+    /// No figures.
     public init() {}
 }
 
 /// Figures of an environment; zero where the engine has no such thing.
 public struct EnvironmentStatistics: Sendable {
+    /// Size of the file in bytes.
     public var fileBytes: UInt64 = 0
+    /// Bytes of address space that are mapped.
     public var mapBytes: UInt64 = 0
+    /// Size of a page in bytes.
     public var pageBytes: UInt64 = 0
+    /// Pages in use.
     public var usedPages: UInt64 = 0
+    /// Pages that later writes may take.
     public var freePages: UInt64 = 0
     /// Live read transactions.
     public var readers: Int = 0
+    /// Slots for read transactions.
     public var maximumReaders: Int = 0
     /// Number of the last commit.
     public var lastTransaction: UInt64 = 0
     /// Commits since the oldest live snapshot.
     public var oldestReaderLag: UInt64 = 0
 
+    /// No figures.
     public init() {}
 }

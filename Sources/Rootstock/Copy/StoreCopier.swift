@@ -10,11 +10,13 @@ import CSQLite
 public struct CopyReport: Hashable, Sendable {
     /// One table of the copy.
     public struct Table: Hashable, Sendable {
+        /// The table.
         public var name: String
         /// Rows that were brought over and found equal.
         public var rows: Int
     }
 
+    /// The tables, in the order in which they were made.
     public internal(set) var tables: [Table] = []
 
     /// What was left out, with the reason: virtual tables of SQLite's modules, and what uses them.

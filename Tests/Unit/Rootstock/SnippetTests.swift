@@ -1,5 +1,5 @@
 // SnippetTests.swift - every block of Swift in the articles, in the README and in the comments of the API is code that compiles:
-// Snippets.swift and its like have it, and the programs that the articles are about.
+// Snippets.swift and its like have it, and the programs that the articles are about. And every public name has a comment.
 
 import Foundation
 import Testing
@@ -66,5 +66,42 @@ import Testing
         }
         // It has looked where there is something.
         #expect(found.count > 20 && found.contains("README.md") && found.contains("Sources/Rootstock/Store.swift"))
+    }
+
+    /// What a protocol of the standard library's says of a name is not said again.
+    private static let known = [
+        "databaseValue", "description:", "init(from ", "func encode(to ", "Literal", "hash(into ", "static func ==",
+        "makeAsync",
+        "startIndex", "endIndex", "stringInterpolation", "init(literalCapacity", "lastCommit: UInt64 { 0 }",
+    ]
+
+    @Test func everyPublicNameIsDescribed() throws {
+        let declaration = #/^ *public (?:[a-z()]+ )*(?:var|let|func|struct|class|enum|protocol|init|subscript)\b/#
+        let member = #/^    (?:case|var|func|init)\b/#
+        var described = 0
+        for folder in ["Sources/Rootstock", "Sources/RootstockObjects", "Sources/RootstockPlug"] {
+            let found = FileManager.default.enumerator(atPath: Self.top.appendingPathComponent(folder).path)
+            for path in (found?.compactMap { $0 as? String } ?? []).filter({ $0.hasSuffix(".swift") }).sorted() {
+                let lines = try Self.text("\(folder)/\(path)").split(
+                    separator: "\n", omittingEmptySubsequences: false
+                ).map(String.init)
+                // Requirements of a public protocol, and cases of a public enum, are public without the word.
+                var isOpen = false
+                for (index, line) in lines.enumerated() {
+                    if line.hasPrefix("public protocol") || line.hasPrefix("public enum") { isOpen = true }
+                    if line == "}" { isOpen = false }
+                    guard
+                        try declaration.firstMatch(in: line) != nil
+                            || isOpen && member.firstMatch(in: line) != nil,
+                        !Self.known.contains(where: { line.contains($0) })
+                    else { continue }
+                    let above = lines[..<index].last { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("@") } ?? ""
+                    let hasComment = above.trimmingCharacters(in: .whitespaces).hasPrefix("///")
+                    #expect(hasComment, "\(folder)/\(path):\(index + 1): \(line)")
+                    described += 1
+                }
+            }
+        }
+        #expect(described > 300)
     }
 }
