@@ -1,5 +1,6 @@
 /*
-** authorizer.c - sqlite3_set_authorizer: the program hears of its statements as SQLite takes them natively.
+** authorizer.c - sqlite3_set_authorizer: the program hears of its statements as SQLite takes them natively. And
+** SQLITE_DBCONFIG_DEFENSIVE: shadow tables of FTS and R-Tree are not the program's to change.
 **
 ** What a store makes of a statement reads and writes other things than the statement does. So the program's text is
 ** prepared on a row validator too: a native database in memory with the store's tables, views, triggers and temp
@@ -205,6 +206,53 @@ int rsti_authorize(rsti_database *d, const char *text, int length, const char **
     if (code == SQLITE_OK && twin->skips && !nothing)
         return rsti_fail(d, SQLITE_AUTH, "not authorized: on a store a part of a statement cannot be ignored");
     if (code == SQLITE_OK && nothing && (twin->skips || twin->clears_singly)) *nothing_to = tail;
+    rsti_clear_error(d);
+    return SQLITE_OK;
+}
+
+static int see_virtual(void *context, int count, char **values, char **names) {
+    (void)count;
+    (void)values;
+    (void)names;
+    *(bool *)context = true;
+    return 0;
+}
+
+/* What SQLite says of shadow tables, natively. */
+static bool is_of_shadow_table(const char *message) {
+    static const char *const words[] = {" may not be modified",
+                                        " may not be dropped",
+                                        " may not be altered",
+                                        " may not write to shadow table ",
+                                        "object name reserved for internal use: ",
+                                        "cannot create triggers on shadow tables"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strstr(message, words[i]) != NULL) return true;
+    }
+    return false;
+}
+
+int rsti_guard(rsti_database *d, const char *text, int length, unsigned long long state) {
+    static const char virtual_tables[] = "SELECT 1 FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%' LIMIT 1";
+    sqlite3_stmt *statement = NULL;
+    int defensive = 0, code;
+    (void)sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
+    if (defensive == 0 || d->own > 0) return SQLITE_OK;
+    if (d->guards_state != state) {
+        d->guards = false;
+        code = rsti_execute_own(d, virtual_tables, see_virtual, &d->guards);
+        if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
+        d->guards_state = state;
+    }
+    if (!d->guards) return SQLITE_OK;
+    if (d->twin == NULL && (d->twin = calloc(1, sizeof *d->twin)) == NULL) return rsti_fail(d, SQLITE_NOMEM, NULL);
+    code = refresh(d);
+    if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
+    (void)sqlite3_db_config(d->twin->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    code = prepare_on(d->twin->db, text, length, &statement);
+    (void)sqlite3_finalize(statement);
+    if (code == SQLITE_ERROR && is_of_shadow_table(sqlite3_errmsg(d->twin->db)))
+        return rsti_fail(d, code, sqlite3_errmsg(d->twin->db));
     rsti_clear_error(d);
     return SQLITE_OK;
 }

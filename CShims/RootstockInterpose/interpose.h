@@ -92,6 +92,8 @@ struct rsti_database {
     int (*authorize)(void *, int, const char *, const char *, const char *, const char *);
     void *authorize_context;
     rsti_twin *twin;
+    bool guards; /* the store had virtual tables in that state of its schema */
+    unsigned long long guards_state;
     int own;         /* statements of ours are prepared: the authorizer and the trace hear nothing of them */
     bool authorized; /* the row validator has judged the statement that is prepared now */
     /* hooks */
@@ -333,6 +335,8 @@ int rsti_image_into(sqlite3 *image, rsti_database *d);
 /* Asks the program's authorizer about the statement at text. SQLITE_OK, or the error as the connection shows it.
 ** *nothing_to: behind a statement that is ignored as a whole, else null. */
 int rsti_authorize(rsti_database *d, const char *text, int length, const char **nothing_to);
+/* Refuses what SQLITE_DBCONFIG_DEFENSIVE forbids of shadow tables. state: of the store's schema. */
+int rsti_guard(rsti_database *d, const char *text, int length, unsigned long long state);
 /* Around the preparing of what the store makes of that statement. */
 void rsti_authorize_begin(rsti_database *d);
 /* The code that preparing came to, or the failure to ignore what the authorizer ignores. */

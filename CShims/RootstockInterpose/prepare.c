@@ -40,6 +40,8 @@ static int compile(rsti_database *d, const char *text, int length, bool ends_wit
         char *rewritten = NULL, *message = NULL;
         const char *end = stop, *nothing_to = NULL;
         code = d->authorize == NULL ? SQLITE_OK : rsti_authorize(d, start, (int)(stop - start), &nothing_to);
+        if (code == SQLITE_OK && !(start < stop && (*start | 0x20) == 's'))
+            code = rsti_guard(d, start, (int)(stop - start), out->state);
         if (code != SQLITE_OK) return code;
         if (nothing_to != NULL) { /* no PRAGMA of SQLite's: it does nothing, without a column */
             out->used = (int)(nothing_to - text);

@@ -1,0 +1,30 @@
+.dbconfig defensive on
+CREATE VIRTUAL TABLE y1 USING fts3;
+INSERT INTO y1 VALUES('hello world');
+INSERT INTO y1_segments VALUES(1, X'1234567890');
+DELETE FROM y1_segments;
+UPDATE y1_segments SET blockid=2;
+WITH q AS (SELECT 1) DELETE FROM y1_content WHERE docid IN q;
+DROP TABLE y1_segments;
+ALTER TABLE y1_segments RENAME TO abc;
+ALTER TABLE y1_content ADD COLUMN x;
+CREATE INDEX yi ON y1_content(c0content);
+CREATE TABLE y1_stat(a);
+CREATE VIEW y1_stat AS SELECT 1;
+CREATE TABLE plain(a);
+CREATE TRIGGER pt AFTER INSERT ON plain BEGIN DELETE FROM y1_content; END;
+CREATE TRIGGER pt AFTER INSERT ON y1_content BEGIN SELECT 1; END;
+INSERT INTO plain VALUES(1);
+CREATE VIRTUAL TABLE r USING rtree(a,b,c);
+INSERT INTO r VALUES(1,2,3);
+DELETE FROM r_node;
+SELECT * FROM y1;
+SELECT name FROM sqlite_schema ORDER BY 1;
+ALTER TABLE y1 RENAME TO z1;
+SELECT count(*) FROM z1_content;
+DROP TABLE z1;
+SELECT name FROM sqlite_schema ORDER BY 1;
+CREATE TABLE y1_stat(a);
+DELETE FROM r;
+.dbconfig defensive off
+DELETE FROM r_node;
