@@ -157,6 +157,8 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
     (void)sqlite3_step(statement);
     code = sqlite3_reset(statement);
     if (code != SQLITE_OK) {
+        /* What insert_without_rollback cannot foresee: the row met a REPLACE before it met a ROLLBACK. */
+        if (sqlite3_get_autocommit(schema_of(c)->schema_db)) store_of(c)->schema_stale = true;
         code = sqlite3_extended_errcode(schema_db);
         rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
         return code;

@@ -28,8 +28,8 @@ static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
     return (k->lower >= 0 && !is_literal(info, k->lower)) || (k->upper >= 0 && !is_literal(info, k->upper));
 }
 
-/* The rows that literals leave of those that the plan reaches: one comparison takes a fifteenth, an equality three
-** quarters of the table, or half of it where the number is a flag's. */
+/* The rows that literals and IS NULL leave of those that the plan reaches: one comparison takes a fifteenth, an equality
+** three quarters of the table, or half of it where the number is a flag's. */
 static double rows_left(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     double rows = k->rows, most;
     int reduced = 0;
@@ -37,9 +37,12 @@ static double rows_left(const rst_table *table, sqlite3_index_info *info, const 
     for (int i = 0; i < info->nConstraint && i < PLAN_TOLD_TERMS; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
         sqlite3_value *value = NULL;
+        const bool asks_for_null =
+            constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
         if (!constraint->usable || constraint->iColumn >= table->column_count ||
             constraint->op >= SQLITE_INDEX_CONSTRAINT_LIMIT || i == k->lower || i == k->upper ||
-            rst_plan_is_taken(k, i) || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL)
+            rst_plan_is_taken(k, i) ||
+            (!asks_for_null && (sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL)))
             continue;
         rows -= 1;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ || constraint->op == SQLITE_INDEX_CONSTRAINT_IS) {
